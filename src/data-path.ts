@@ -14,11 +14,12 @@ import { StartPermit } from './start-permit.ts';
 export { STAGES, type Stage } from './domain/stages.ts';
 
 /**
- * The story of a call on a worker; each pair of lines is a folder in stages/. The caller's part before it is stages/call: the call
- * was accepted, and its delivery brought everything. A stage that ends the call says how, and every ending is settled. What is lost
- * to another worker, was handed back, or waits for a person is not ours to settle.
+ * The path of a call on a worker; each block is a folder in stages/. The caller's part, stages/call, comes before it: the call was
+ * accepted, and its delivery contains everything needed. Every ending of a stage is settled, except three: the call was lost to another
+ * worker, was handed back, or waits for a person.
  *
- * A stage usually answers at once and is waited for only when it has to ask somebody: five waits would cost more than a short call.
+ * A stage usually returns at once; it is awaited only when it has to ask the store or a hook. Awaiting all five stages would cost more than
+ * a short call.
  */
 export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promise<void> {
   const { events } = delivered;
@@ -36,7 +37,7 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
       : brakeRefused(claimed, identified)
     : gate(identified, plane);
   const judged = gating instanceof Promise ? await gating : gating;
-  // Identify and gate may have waited for a hook, a schema or a person's answer: then the verdict is taken again.
+  // Identify and gate may have waited for a hook, a schema or a person's answer. If that took too long, the verdict is checked again.
   const permit = isEnding(judged) ? undefined : new StartPermit(judged, plane);
   const stopping = permit?.stopFor();
   const stopped = stopping instanceof Promise ? await stopping : stopping;
@@ -71,7 +72,7 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
   if (!isEnding(identified)) observe(identified, isEnding(verdict) ? undefined : verdict, settled, plane);
 }
 
-/** What the gate says of a call that it refused: for the audit, and the advice for the model. */
+/** The gate's facts about a call it refused: for the audit, and the advice for the model. */
 function refusalFacts(verdict: Ending): Pick<SettlementFacts, 'gate'> | undefined {
   return verdict.kind === 'ended' && verdict.refusedBy !== undefined ? { gate: verdict.refusedBy } : undefined;
 }

@@ -6,17 +6,17 @@ import { sha256 } from '../wire/digest.ts';
 import { hasLoneSurrogate } from '../wire/json-rules.ts';
 
 /**
- * In whose name approvals are seen and decided. A `session` proves itself with its token. The others are the trusted side's word: it
- * has made sure who that is, by its own login or because they hold the store's credentials.
+ * The person or session that lists and decides approvals. A `session` proves itself with its token. For the other kinds the trusted side
+ * vouches: it has checked who they are, by its own login or because they hold the store's credentials.
  */
 export type Approver = Principal | { readonly kind: 'session'; readonly session: Pick<SessionHandle, 'id' | 'token'> };
 
 type Sessions = Pick<Store, 'proveSession' | 'readSession'>;
 
-/** Who sees and decides. */
+/** The principal that lists or decides approvals. */
 export interface Viewer {
   readonly principal: Principal;
-  /** Set if the viewer is a session: its agent. Agents of one subject do not see each other's questions and grants. */
+  /** The session's identity; set only if the viewer is a session. Agents of one subject do not see each other's questions and grants. */
   readonly identity?: Identity;
 }
 

@@ -7,57 +7,63 @@ import type { JsonObject } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { RedirectTarget } from './redirect.ts';
 
-/** How a call stands. `refused` was never accepted and left no trace; `pending` goes on and can be asked for by its id. */
+/**
+ * The state of a call. A `refused` call was never accepted and left nothing in the store. A `pending` call continues; its result can be
+ * read later by its id.
+ */
 export type CallAnswer =
   | {
       readonly kind: 'settled';
       readonly callId: CallId;
       readonly outcome: Outcome;
-      /** Present when the tool asks for something first: make a new call with `input`. */
+      /** Present when the tool needs input from the caller first: make a new call with `input`. */
       readonly input?: RequiredInput;
     }
   | { readonly kind: 'refused'; readonly outcome: Outcome }
-  /** With the approval, if a person is being asked about it. */
+  /** `approval` is set if a person is being asked about the call. */
   | { readonly kind: 'pending'; readonly callId: CallId; readonly approval?: ApprovalId };
 
 export interface CallOptions {
-  /** The same key with the same arguments is the same call. Minted if absent. */
+  /** Idempotency key: the same key with the same arguments is the same call. Generated if absent. */
   readonly key?: string;
-  /** When the call ends, counted from its acceptance. */
+  /** Deadline of the call, in milliseconds from its acceptance. */
   readonly deadlineMs?: number;
-  /** How long to wait here before the answer is `pending`. Default: the tool's own. */
+  /** How long to wait here before the answer is `pending`. Default: the tool's own `waitMs`. */
   readonly waitMs?: number;
   /**
-   * If nobody got the outcome within `waitMs`, because it took longer or because this process is gone, it is sent to this channel:
-   * `{}` means where the session is. It is written down before the waiting starts.
+   * If no caller received the outcome within `waitMs`, because the call took longer or this process died, the outcome is sent to this
+   * channel. `{}` means the session's own channel. The redirect is stored before the wait starts.
    */
   readonly redirect?: RedirectTarget;
   /** Aborting cancels the call. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: CallEvent) => void;
-  /** Answers to what the tool asked for, and what this caller can be asked for. */
+  /** Answers to what the tool asked for, and the kinds of input that this caller can be asked for. */
   readonly input?: CallInput;
-  /** Display name, message id, room context: reaches the tool marked as untrusted. */
+  /** Display name, message id, room context. It reaches the tool marked as untrusted. */
   readonly untrusted?: JsonObject;
-  /** W3C traceparent. A malformed one is dropped, and a new trace begins. */
+  /** W3C traceparent. A malformed value is dropped, and a new trace starts. */
   readonly trace?: string;
-  /** W3C tracestate; only with `trace`. */
+  /** W3C tracestate; used only together with `trace`. */
   readonly traceState?: string;
-  /** For events and spans: the door the call came in by. */
+  /** The entry point that the call came through, for events and spans. */
   readonly via?: CallVia;
 }
 
-/** What a call brings along for its tool. */
+/** The input that a call carries for its tool. */
 export interface CallInput {
-  /** What this caller can be asked for. A tool that needs anything else ends INPUT_UNAVAILABLE; absent: it may ask for everything. */
+  /**
+   * The kinds of input that this caller can be asked for. A tool that needs another kind ends with INPUT_UNAVAILABLE. Absent: it may ask
+   * for any kind.
+   */
   readonly kinds?: readonly InputKind[];
-  /** By the names of the requests. */
+  /** Responses, keyed by the names of the tool's input requests. */
   readonly responses?: JsonObject;
-  /** As it was given. */
+  /** The state of the earlier answer, unchanged. */
   readonly state?: string;
   /**
-   * Instead of `state`: the call that asked, of the same session and tool. Its state is read from the store, so it cannot be changed on
-   * its way through somebody else's hands.
+   * Use instead of `state`: the id of the call that asked, from the same session and tool. The state is read from the store, so no
+   * intermediary can change it on the way.
    */
   readonly of?: string;
 }

@@ -13,10 +13,10 @@ import type { KnownSession } from './known-sessions.ts';
 import type { Line, Patience, Patient } from './patience.ts';
 import type { Redirects, RedirectTarget } from './redirect.ts';
 
-/** Between the end of a wait and the redirect that follows it. */
+/** Milliseconds between the end of the wait and the redirect, so that a caller that is still waiting can cancel the redirect. */
 const CALL_OFF_MS = 2000;
 
-/** What is asked for, however many tries it takes. The key is minted by the first. */
+/** The requested call, shared by all tries of it. The first try generates the key. */
 export interface CallWish {
   readonly session: KnownSession;
   readonly tool: PublishedTool;
@@ -24,24 +24,24 @@ export interface CallWish {
   readonly options: CallOptions;
   readonly key: string;
   readonly attempt: number;
-  /** Present while somebody listens. */
+  /** Present while there are event listeners. */
   readonly events: CallerEmitter | undefined;
 }
 
-/** What a call in flight asks of its client. */
+/** What a call in flight needs from its client. */
 export interface CallHome {
   readonly store: Pick<CallStore, 'acceptCall'>;
   readonly replies: ReplyReader;
   readonly patience: Patience;
   cancel(session: KnownSession, callId: CallId): void;
   readonly redirects: Redirects;
-  /** The tool is not what the caller was shown: gives the answer of another try, or this one. */
+  /** Called when the tool changed since the caller saw it. Returns the answer of another try, or `stale`. */
   tryAgain(wish: CallWish, stale: CallAnswer): Promise<CallAnswer>;
 }
 
 /**
- * One try of one call: asking, then under way, then ended. A reply may come while accept is still asking, and so may the end of the
- * reader; both wait for accept, because only its answer names the call.
+ * One try of one call. Its states are: accept request sent, under way, ended. A reply, or the failure of the reply reader, may arrive
+ * before the accept answer. Both are held until then, because only the accept answer contains the call id.
  */
 export class CallInFlight extends ReplyWaiter implements Patient {
   readonly #home: CallHome;
@@ -109,7 +109,10 @@ export class CallInFlight extends ReplyWaiter implements Patient {
     else this.#home.patience.start(this, waitMs);
   }
 
-  /** Before anybody waits, so that it holds when this process dies; a little later than the wait, so that who is here can call it off. */
+  /**
+   * Stores the redirect before the wait starts, so that it also works if this process dies. It fires a little after the wait ends, so that
+   * a caller that is still here can cancel it.
+   */
   #redirect(target: RedirectTarget, callId: CallId, waitMs: number): void {
     const { redirects } = this.#home;
     this.#redirecting = redirects.redirect(this.#wish.session, callId, target, waitMs + CALL_OFF_MS);
@@ -131,7 +134,7 @@ export class CallInFlight extends ReplyWaiter implements Patient {
       const decoded = decodeOutcome(outcome);
       this.#wish.events?.replied(decoded);
       if (this.#redirecting === undefined) return this.#end(settledAnswer(callId, decoded));
-      // Whoever reads this has it: it is not sent to the channel as well.
+      // The caller has the outcome now, so cancel the redirect: the outcome is not also sent to the channel.
       this.#redirecting
         .then(() => this.#home.redirects.drop(callId))
         .catch(() => undefined)
@@ -156,7 +159,7 @@ export class CallInFlight extends ReplyWaiter implements Patient {
     this.#wish.events?.leftPending();
     if (this.#wish.options.onEvent !== undefined) this.#tell({ kind: 'pending', callId });
     if (this.#redirecting === undefined) return this.#end({ kind: 'pending', callId });
-    // Said to be redirected only when that is written down; if it was not, the redirect has told why.
+    // Answer `pending` only after the redirect is stored. If storing it failed, the redirect's own error has already rejected the call.
     void this.#redirecting.then(
       () => this.#end({ kind: 'pending', callId }),
       () => undefined,
@@ -184,7 +187,7 @@ export class CallInFlight extends ReplyWaiter implements Patient {
     if (this.#onAbort !== undefined) this.#wish.options.signal!.removeEventListener('abort', this.#onAbort);
   }
 
-  /** A listener's mistake is its own: the call goes on, and its answer is given. */
+  /** An error thrown by the caller's listener becomes a process warning. The call continues, and its answer is still returned. */
   #tell(event: CallEvent): void {
     try {
       this.#wish.options.onEvent!(event);

@@ -6,19 +6,19 @@ import { shareNext } from '../domain/share-next.ts';
 
 /** The catalog as this process last read it. */
 export interface CatalogView {
-  /** From the view alone. */
+  /** Looks in the cached view only. */
   known(tool: string): PublishedTool | undefined;
-  /** From the view; an unknown name is looked up in the store once more, as it may be new. */
+  /** Looks in the cached view first. For an unknown name it reads the catalog from the store again, because the tool may be new. */
   find(tool: string): Promise<PublishedTool | undefined>;
   refresh(): Promise<Catalog>;
-  /** The catalog as it stands now; read only if it has moved. */
+  /** The current catalog; its content is read only if its sequence changed. */
   current(): Promise<Catalog>;
   watch(listener: (catalog: Catalog) => void): () => void;
   close(): void;
 }
 
 const WATCH_MS = 5000;
-/** A caller that keeps naming a tool that does not exist must not make the store read the catalog each time. */
+/** Min time between catalog reads for unknown tools. Without it, a caller that keeps naming a nonexistent tool would cause a store read each time. */
 const UNKNOWN_FOR_MS = 1000;
 
 export function createCatalogView(store: Pick<CatalogStore, 'readCatalog' | 'watchCatalog'>): CatalogView {
@@ -29,7 +29,7 @@ export function createCatalogView(store: Pick<CatalogStore, 'readCatalog' | 'wat
   let closed = false;
 
   function take(next: Catalog): Catalog {
-    // The same sequence is the same content, and stays the same object: what was worked out from it stays known.
+    // The same sequence means the same content. Keep the same object then, so that values derived from it stay cached.
     if (next.sequence > catalog.sequence) {
       catalog = deepFreeze(next);
       tools = indexTools(next);
@@ -37,7 +37,7 @@ export function createCatalogView(store: Pick<CatalogStore, 'readCatalog' | 'wat
     return catalog;
   }
 
-  /** Whoever comes while a read is under way shares it. */
+  /** Callers that arrive while a read is in progress share it. */
   function refresh(): Promise<Catalog> {
     reading ??= store
       .readCatalog()

@@ -37,55 +37,55 @@ import { watchToolkit } from './watch-toolkit.ts';
 export type { CallAnswer, CallInput, CallOptions, RedirectTarget };
 
 export interface Client extends Surfaces {
-  /** `actor`: who asked for it, for the audit record; by default this program, as `label` names it. */
+  /** `actor` goes into the audit record as the one who opened the session. Default: this program, named by `label`. */
   openSession(options: OpenSessionOptions, actor?: Actor): Promise<SessionHandle>;
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
-  /** With all sessions that it delegated to. Their queued calls end `denied`. */
+  /** Also revokes all sessions that it delegated to. Their queued calls end `denied`. */
   revokeSession(session: SessionId, actor?: Actor): Promise<'revoked' | 'unknown'>;
-  /** A fresh run in the same session; all runs of an unattended session are unattended. Throws RUNS_FULL when it has 1,000 open ones. */
+  /** Opens a new run in the same session. All runs of an unattended session are unattended. Throws RUNS_FULL when the session has 1,000 open runs. */
   openRun(session: SessionHandle, options?: OpenRunOptions): Promise<SessionHandle>;
-  /** Its queued calls end `denied`, new ones are refused; the session and its other runs live on. Ending it again changes nothing. */
+  /** The run's queued calls end `denied` and new ones are refused. The session and its other runs stay open. Ending a run again changes nothing. */
   endRun(session: SessionId, run: RunId, actor?: Actor): Promise<void>;
   /**
-   * Declares agents, replaces what they declared, or takes them away with `null`. They stand in the policy: it holds for every call that
-   * is claimed from now on. Agents that are not named stay. The first ones of a deployment begin its selecting; the answer says so.
-   * With a tenant they are for that tenant alone.
+   * Adds agents, replaces their declarations, or removes them with `null`. Agents are part of the policy, so the change applies to every
+   * call claimed from now on. Agents that are not named stay. The first agents of a deployment turn selection on; the answer reports that.
+   * With a tenant, the agents apply to that tenant only.
    */
   declareAgents(agents: AgentsInput, options?: DeclareOptions): Promise<DeclaredAgents>;
   catalog(): Promise<Catalog>;
-  /** Published tools that no live worker serves now. On Redis the role `client` may not list workers: it gets STORE_FORBIDDEN. */
+  /** Published tools that no live worker currently serves. On Redis the role `client` may not list workers: it gets STORE_FORBIDDEN. */
   unservedTools(): Promise<readonly ToolId[]>;
-  /** Calls back with every new catalog until the returned function is called. */
+  /** Calls the listener with every new catalog until the returned function is called. */
   watchCatalog(listener: (catalog: Catalog) => void): () => void;
   /**
-   * What the agent of this session may call, and why it lacks the rest. As the store says now: the same object for as long as
-   * catalog and policy are the same.
+   * The tools that the agent of this session may call, and why it lacks the others. Read from the store each time; the same object is
+   * returned while catalog and policy are unchanged.
    */
   toolkit(session: Caller, options?: { signal?: AbortSignal }): Promise<SessionToolkit>;
-  /** Calls back with every new toolkit until the returned function is called; with undefined when the session has ended. */
+  /** Calls the listener with every new toolkit until the returned function is called, and with undefined when the session has ended. */
   watchToolkit(session: Caller, listener: (toolkit: SessionToolkit | undefined) => void): () => void;
   call(session: Caller, tool: string, args: JsonObject, options?: CallOptions): Promise<CallAnswer>;
   /**
-   * How a call stands now. A session reaches the calls of its own agent and of agents that act for it; a call of another agent of the
-   * same subject is unknown here, and to `wait`, `cancel` and `redirect`.
+   * The current state of a call. A session reaches the calls of its own agent and of agents that act for it. A call of another agent of the
+   * same subject is reported as unknown here, and by `wait`, `cancel` and `redirect`.
    */
   result(session: Caller, callId: string): Promise<CallAnswer>;
-  /** Waits for the outcome of a call, from any process. */
+  /** Waits for the outcome of a call; works from any process. */
   wait(session: Caller, callId: string, options?: { waitMs?: number; signal?: AbortSignal }): Promise<CallAnswer>;
   cancel(session: Caller, callId: string): Promise<CancelAnswer>;
-  /** Has the outcome sent to a channel, as a message, once there is one. By default to where the session is. `sent`: it was before. */
+  /** Sends the outcome to a channel as a message once the call has settled. Default: the session's own channel. `sent`: it was already sent. */
   redirect(session: Caller, callId: string, target?: RedirectTarget): Promise<'redirected' | 'sent'>;
   /** Questions to people about calls. */
   readonly approvals: Approvals;
-  /** Remembered answers to them. */
+  /** Remembered answers to approvals. */
   readonly grants: Grants;
-  /** Diagnostic events of the calls made here. Those of their execution are told by the workers. */
+  /** Diagnostic events of the calls made here. Workers emit the events of their execution. */
   readonly events: EventSource;
   close(): Promise<void>;
 }
 
 export interface OpenRunOptions {
-  /** No person watches this run: a call in it that a person would be asked about ends at once with APPROVAL_DENIED_AT_ONCE. */
+  /** No person watches this run: a call in it that would need an approval ends at once with APPROVAL_DENIED_AT_ONCE. */
   readonly unattended?: boolean;
 }
 
@@ -95,16 +95,16 @@ export interface ClientSettings {
   readonly toolkits?: ToolkitSettings;
   readonly pinned?: PinnedRoute | undefined;
   readonly events: EventBus;
-  /** Who opens and revokes sessions here, unless a call says otherwise. */
+  /** The default actor for opening and revoking sessions. */
   readonly actor: Actor;
 }
 
-/** Between tries of a call that no worker of the right release could take yet. */
+/** Pauses between tries of a call for which no worker of the right release was available yet. */
 const RETRY_PAUSES_MS = [50, 100, 200, 400, 800, 1600, 3200];
 const POLL_FIRST_MS = 25;
 const POLL_MOST_MS = 500;
 
-/** All but what needs the rules of a policy file: `connect` adds that. */
+/** Creates the client without `declareAgents`, which needs the rules of a policy file: `connect` adds it. */
 export function createClient(store: Store, settings: ClientSettings): Omit<Client, 'declareAgents'> {
   const callerId = newCallerId();
   const replies = createReplyReader(store, callerId);
@@ -128,12 +128,12 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
   function call(session: Caller, tool: string, args: JsonObject, options: CallOptions = {}): Promise<CallAnswer> {
     if (options.input?.of !== undefined) return callAgain(session, tool, args, options, options.input);
     if (options.redirect === undefined) return callNow(session, tool, args, options);
-    // Before anything is accepted: a call whose outcome has nowhere to go is the caller's mistake.
+    // Check the target before the call is accepted: a redirect without a valid target is a caller error.
     const checking = home.redirects.check(knownSession(session), options.redirect);
     return checking.then(() => callNow(session, tool, args, options));
   }
 
-  /** Answers a call that asked: with the state that it left, if it is this session's and this tool's. */
+  /** Answers the input request of an earlier call with the state that it left, if that call belongs to this session and tool. */
   async function callAgain(
     session: Caller,
     tool: string,
@@ -185,7 +185,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     return new CallerEmitter(events, facts, parseTrace(options.trace, options.traceState));
   }
 
-  /** Not async: the promise of the call in flight is the caller's. */
+  /** Not async: returns the promise of the call in flight itself. */
   function tryCall(
     caller: Caller,
     tool: PublishedTool,
@@ -229,8 +229,9 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
   }
 
   /**
-   * The tool changed since we read the catalog: read it again and repeat, once, under the same key. If it has not changed, the call
-   * met a worker of another release; one that serves it lives, so it is worth another try.
+   * Called when a worker answered `stale`. If the tool changed since this client read the catalog, the call is repeated once under the same
+   * key with the new catalog. If the tool did not change, the call reached a worker of another release; it is retried after a pause,
+   * because a worker that serves the tool is live.
    */
   async function tryAgain(wish: CallWish, stale: CallAnswer): Promise<CallAnswer> {
     const { attempt } = wish;
@@ -243,7 +244,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     return findAndTry(wish.session, id, wish.arguments, wish.options, wish.key, attempt + 1);
   }
 
-  /** Somebody else's call and no call at all are the same answer. */
+  /** A call of another subject gives the same error as an unknown id. */
   function ownCallId(session: Caller, callId: string): CallId {
     const found = findOwnCall(session, callId);
     if (found === undefined) throw planeError('CALL_UNKNOWN', { callId: callId.slice(0, 64) });
@@ -265,7 +266,10 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     throw planeError('SESSION_INVALID', { problem });
   }
 
-  /** A call of another agent of the subject, and no call at all, are the same answer after the same reads. */
+  /**
+   * A call of another agent of the same subject gives the same error as an unknown id, after the same reads. So a caller cannot distinguish
+   * the two.
+   */
   async function read(session: Caller, callId: CallId): Promise<CallAnswer> {
     const identity = await identityOf(session.id);
     const record = await store.readCall(callId);

@@ -13,17 +13,17 @@ import { encodeOutcome } from '../wire/outcome.ts';
 
 export interface Decision {
   readonly decision: ApprovalDecision;
-  /** Of the question that was shown. Another one decides nothing. */
+  /** The binding of the question that was shown. A different binding decides nothing. */
   readonly binding: string;
-  /** Goes into the audit, and with a no to the model. */
+  /** Goes into the audit; with a deny also to the model. */
   readonly comment?: string;
-  /** Run these instead. They are validated, gated and hashed before anything runs. */
+  /** Arguments to run instead. They are validated, gated and hashed before anything runs. */
   readonly arguments?: JsonObject;
-  /** What "always" means; only with `allow-always`. */
+  /** The scope and limits of the grant; only with `allow-always`. */
   readonly grant?: GrantWish;
 }
 
-/** An allowed call has at least so much time, however little it had left. */
+/** Min time an allowed call has left to run, however little of its deadline remained. */
 const LEAST_DEADLINE_MS = 60_000;
 
 export function decideRequest(

@@ -5,18 +5,21 @@ import type { Store } from '../ports/store.ts';
 import { encode } from '../wire/message-pack.ts';
 import { toViewer, type Approver, type Viewer } from './approver.ts';
 
-/** Remembered answers, for the trusted side. Seen and taken back by operators, by whom they are for, and by who gave them. */
+/**
+ * Remembered approvals (grants), for the trusted side. A grant is visible to, and revocable by, operators, the subject it is for, and the
+ * principal that gave it.
+ */
 export interface Grants {
-  /** Soonest expiry first, revoked and used ones too. */
+  /** Lists grants by soonest expiry first, including revoked and used ones. */
   list(approver: Approver, options?: { readonly limit?: number }): Promise<Grant[]>;
-  /** Calls that are running go on; whatever asks from now on is asked again. */
+  /** Running calls continue. A later call that would have used the grant asks for approval again. */
   revoke(approver: Approver, id: string): Promise<void>;
 }
 
 type Needs = Pick<Store, 'listGrants' | 'readGrant' | 'revokeGrant' | 'proveSession' | 'readSession'>;
 
 const DEFAULT_LIMIT = 100;
-/** Of these, those that a subject may see are listed. */
+/** Max stored grants that a subject's list reads to find those that the subject may see. */
 const MOST_SEARCHED = 10_000;
 
 export function createGrants(store: Needs): Grants {
@@ -43,7 +46,7 @@ export function createGrants(store: Needs): Grants {
 function concerns(grant: Grant, { principal: { kind, name }, identity }: Viewer): boolean {
   const { tenant, subject, agent, by } = grant;
   if (kind === 'operator') return true;
-  // What was allowed to one agent of a subject is not shown to another one.
+  // A grant for one agent of a subject is not shown to another agent of that subject.
   const isOfOther = identity !== undefined && agent !== undefined && agent !== identity.agent;
   if (isOfOther && isSameSubject(identity, grant)) return false;
   return name === `${tenant}/${subject}` || (by.kind === kind && by.name === name);

@@ -9,19 +9,19 @@ import { sha256 } from '../wire/digest.ts';
 
 export type Caller = Pick<SessionHandle, 'id' | 'token' | 'run'>;
 
-/** What all calls of a session share, made once. The token itself never leaves the process: what travels is its digest. */
+/** Data shared by all calls of a session, computed once. The token itself never leaves the process; only its digest is sent. */
 export interface KnownSession {
   readonly id: SessionId;
   readonly run: RunId;
   readonly token: string;
   readonly proof: CallProof & { readonly kind: 'token' };
-  /** -1 if the id is none of ours. */
+  /** -1 if the session id is malformed. */
   readonly lane: number;
   readonly heads: Map<PublishedTool, string | undefined>;
 }
 
 const MOST_KNOWN = 16_384;
-/** Catalogs are replaced; the heads of tools that are gone must not gather. */
+/** Max cached envelope heads per session. Catalogs get replaced, and without a limit heads of removed tools would accumulate. */
 const MOST_HEADS = 64;
 
 export function createKnownSessions(): (session: Caller) => KnownSession {
@@ -36,7 +36,7 @@ export function createKnownSessions(): (session: Caller) => KnownSession {
   };
 }
 
-/** Who a session calls for. It is read once: the identity of a session does not change. */
+/** Returns a function that finds the identity a session calls for. Each identity is read once, because it never changes. */
 export function createIdentities(store: Pick<Store, 'readSession'>): (session: SessionId) => Promise<Identity> {
   const known = new Map<SessionId, Identity>();
   return async (session) => {

@@ -11,15 +11,15 @@ import { newRunId, newSessionId, newToken } from '../wire/ids.ts';
 export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegators' | 'unattended'> {
   readonly tenant?: string;
   /**
-   * The session of the agent that delegates: the new one, for the same subject, holds at most what that agent and those before it hold,
-   * and ends with it. It is unattended if that session is, or if `run` is an unattended run.
+   * The session of the delegating agent. The new session is for the same subject, holds at most what that agent and its own delegators
+   * hold, and ends with it. It is unattended if that session is, or if `run` is an unattended run.
    */
   readonly delegatedBy?: Pick<SessionHandle, 'id' | 'token'> & Partial<Pick<SessionHandle, 'run'>>;
-  /** No person watches: a call that a person would be asked about ends at once with APPROVAL_DENIED_AT_ONCE. For all its runs. */
+  /** No person watches this session: a call that would need an approval ends at once with APPROVAL_DENIED_AT_ONCE. Applies to all its runs. */
   readonly unattended?: boolean;
-  /** Default one hour. */
+  /** Default: one hour. */
   readonly lifetimeMs?: number;
-  /** Without a call or a touch for so long it ends. Default: its lifetime. */
+  /** The session ends after this long without a call or a touch. Default: its lifetime. */
   readonly idleMs?: number;
 }
 
@@ -30,7 +30,7 @@ const LONGEST = 256;
 const MOST_DELEGATORS = 8;
 const UNATTENDED = { unattended: true } as const;
 
-/** For the trusted side only: whoever opens a session decides who the calls are made for. */
+/** For the trusted side only: the caller that opens a session decides which subject its calls are made for. */
 export async function openSession(
   store: Pick<Store, 'openSession' | 'readSession' | 'proveSession' | 'lanes'>,
   options: OpenSessionOptions,
@@ -70,7 +70,7 @@ async function withDelegators(
   if (parent === undefined) {
     throw planeError('SESSION_INVALID', { problem: DELEGATOR_ENDED });
   }
-  // Permissions are the subject's: a delegate with another one could do what its delegator may not.
+  // Permissions belong to the subject. A delegate with another subject could do what its delegator may not.
   if (parent.identity.tenant !== identity.tenant || parent.identity.subject !== identity.subject) {
     throw planeError('SESSION_INVALID', { problem: 'a delegate acts for the subject of the session that delegates' });
   }
@@ -78,7 +78,7 @@ async function withDelegators(
   if (delegators.length > MOST_DELEGATORS) {
     throw planeError('SESSION_INVALID', { problem: `agents may delegate at most ${MOST_DELEGATORS} times in a row` });
   }
-  // A delegate holds at most what its delegator holds: it cannot ask a person where the delegator could not.
+  // A delegate holds at most what its delegator holds: if the delegator could not ask a person, neither can the delegate.
   const isUnattended = parent.identity.unattended === true || isUnattendedRun(delegatedBy.run ?? '');
   return { ...identity, delegators, ...(isUnattended ? UNATTENDED : {}) };
 }
@@ -100,7 +100,7 @@ function toIdentity(options: OpenSessionOptions): Identity {
     identity[field] = value;
   }
   const { unattended = false } = given;
-  // Anything else might be meant as a yes, and ignored it would be a no.
+  // Reject any other value: it may be meant as true, and ignoring it would mean false.
   if (typeof unattended !== 'boolean')
     throw planeError('SESSION_INVALID', { problem: 'unattended must be true or false' });
   return { ...(identity as unknown as Identity), ...(unattended ? UNATTENDED : {}) };

@@ -1,7 +1,7 @@
-/** A timer beyond this fires at once. */
+/** Max delay of a Node.js timer; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Something that waits for a limited time, and its place among those that wait equally long. */
+/** One limited wait, and its links in the list of waits of equal length. */
 export interface Patient {
   waitsUntil: number;
   line: Line | undefined;
@@ -10,7 +10,7 @@ export interface Patient {
   outOfPatience(): void;
 }
 
-/** Those who wait equally long, in the order in which their time is up. */
+/** All waits of one length, as a linked list ordered by expiry. */
 export interface Line {
   readonly waitMs: number;
   first: Patient | undefined;
@@ -25,8 +25,8 @@ export interface Patience {
 }
 
 /**
- * Timers for very many short waits of a few lengths: one timer per length instead of one per call. A line that is empty keeps its
- * timer until it fires, so that the next call finds it there, but does not keep the process alive.
+ * Timers for very many short waits of a few different lengths: one timer per length instead of one per call. An empty line keeps its timer
+ * until the timer fires, so that the next call can reuse it, but the timer then does not keep the process alive.
  */
 export function createPatience(): Patience {
   const lines = new Map<number, Line>();

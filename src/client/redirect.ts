@@ -4,16 +4,16 @@ import type { EffectOrigin } from '../domain/platform-effect.ts';
 import type { Store } from '../ports/store.ts';
 import type { KnownSession } from './known-sessions.ts';
 
-/** Where the outcome of a call goes. Without anything: to where the session is. Other channels need the operator's leave. */
+/** The channel that the outcome of a call is sent to. Empty: the session's own channel. Other channels need the operator's permission. */
 export interface RedirectTarget {
   readonly platform?: string;
   readonly channel?: string;
 }
 
 export interface Redirects {
-  /** Throws REDIRECT_NOWHERE for what cannot be redirected anywhere. */
+  /** Throws REDIRECT_NOWHERE if the target has no platform or no channel. */
   check(session: KnownSession, target: RedirectTarget): Promise<void>;
-  /** From `afterMs` on, unless it is dropped before. */
+  /** Sends the outcome `afterMs` from now or later, unless the redirect is dropped before. */
   redirect(
     session: KnownSession,
     callId: CallId,
@@ -55,7 +55,7 @@ export function createRedirects(store: Pick<Store, 'readSession' | 'redirectCall
   };
 }
 
-/** As the session's record says: what the caller claims counts for nothing. */
+/** The origin comes from the stored session record. Claims of the caller are ignored. */
 async function originOf({ id }: KnownSession, store: Pick<Store, 'readSession'>): Promise<EffectOrigin> {
   const found = await store.readSession(id);
   if (found === undefined) throw planeError('SESSION_INVALID', { problem: 'there is no such session' });

@@ -1,8 +1,8 @@
 import { deepFreeze } from '../domain/deep-freeze.ts';
 
 /**
- * Why there is no value. `failed`: the build did, and is not repeated for a while; `failed-before`: within that while;
- * `store-trouble`: it failed for a reason that passes, the next one tries again.
+ * Why there is no value. `failed`: the build failed, and is not repeated for `failedForMs`. `failed-before`: an earlier build failed within
+ * that time. `store-trouble`: the build failed for a transient reason, so the next request tries again.
  */
 export const DROP_REASONS = ['failed', 'failed-before', 'store-trouble', 'timed-out', 'cancelled', 'closed'] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
@@ -11,7 +11,7 @@ export type Resolution<Value> =
   | { readonly kind: 'resolved'; readonly value: Value }
   | { readonly kind: 'dropped'; readonly reason: DropReason; readonly error: unknown };
 
-/** A value and the modules it was made from; it is forgotten when one of them is. */
+/** A value and the modules it was built from. It is evicted when one of them is invalidated. */
 export interface Built<Value> {
   readonly value: Value;
   readonly modules: 'all' | readonly string[];
@@ -19,13 +19,13 @@ export interface Built<Value> {
 export type Build<Value> = (signal: AbortSignal) => Built<Value> | Promise<Built<Value>>;
 
 export interface ResolutionCacheSettings {
-  /** One build may take so long. */
+  /** Timeout of one build. */
   readonly timeoutMs: number;
-  /** A failure is remembered for so long. */
+  /** How long a failure is cached. */
   readonly failedForMs: number;
-  /** Entries kept; the oldest goes first. */
+  /** Max entries; the oldest is evicted first. */
   readonly most: number;
-  /** Whether a failure passes by itself: such a one is not remembered. */
+  /** Whether an error is transient. A transient failure is not cached. */
   readonly isTransient: (error: unknown) => boolean;
 }
 
@@ -41,15 +41,15 @@ interface Flight<Value> {
 }
 
 /**
- * key → value, in memory only. A value depends on its key and on what `useVersion` and the invalidations speak of, on nothing
- * else; what belongs to one caller is applied after it, to a copy. Values are frozen. Whoever asks for a key that is being built
- * shares that build, which is aborted when the last of them has left. An invalidation takes running builds off the list: who
- * asked before gets their value, it is not kept, and who asks after starts anew.
+ * An in-memory cache: key → value. A value depends only on its key, on the version given to `useVersion`, and on the modules that
+ * invalidations name. Caller-specific parts are added later, to a copy. Values are frozen. Requests for a key that is being built share
+ * that build; it is aborted when its last waiter has left. An invalidation detaches running builds: earlier waiters still get their value,
+ * but it is not cached, and later requests start a new build.
  */
 export class ResolutionCache<Value> {
   readonly #settings: ResolutionCacheSettings;
   readonly #entries = new Map<string, Entry<Value>>();
-  /** Builds that may be joined and whose value is kept. */
+  /** Running builds that new requests may join and whose value will be cached. */
   readonly #joinable = new Map<string, Flight<Value>>();
   readonly #running = new Set<Flight<Value>>();
   #version = '';
@@ -71,20 +71,20 @@ export class ResolutionCache<Value> {
     return this.#join(this.#joinable.get(key) ?? this.#start(key, build), signal);
   }
 
-  /** Another version than the last one forgets everything. */
+  /** Evicts everything if the version differs from the last one. */
   useVersion(version: string): void {
     if (version === this.#version) return;
     this.#version = version;
     this.invalidateAll();
   }
 
-  /** Forgets what was made from one module. An empty id names none, and forgets nothing. */
+  /** Evicts the values built from one module, and all cached failures. An empty id matches no module and evicts nothing. */
   invalidate(module: string): void {
     if (module === '') return;
     for (const [key, entry] of this.#entries) {
       if (entry.kind === 'failure' || entry.modules === 'all' || entry.modules.has(module)) this.#entries.delete(key);
     }
-    // What a build under way is made from is not known yet.
+    // The modules of a running build are not known yet, so detach all running builds.
     this.#joinable.clear();
   }
 
@@ -108,7 +108,7 @@ export class ResolutionCache<Value> {
     return flight;
   }
 
-  /** Never rejects. Its signal is aborted with the resolution that everybody then gets. */
+  /** Never rejects. When the signal is aborted, its reason is the resolution that all waiters get. */
   async #run(flight: Flight<Value>, build: Build<Value>): Promise<Resolution<Value>> {
     const { signal } = flight.controller;
     const { timeoutMs } = this.#settings;
@@ -139,7 +139,7 @@ export class ResolutionCache<Value> {
     }
   }
 
-  /** Only while the build is the one that those who ask now would join: else something was invalidated since it began. */
+  /** Caches the entry only while the build is still joinable; otherwise something was invalidated since it started. */
   #keep(flight: Flight<Value>, entry: Entry<Value>): void {
     if (this.#joinable.get(flight.key) !== flight || flight.controller.signal.aborted) return;
     if (this.#entries.size >= this.#settings.most) this.#entries.delete(this.#entries.keys().next().value!);
@@ -154,7 +154,7 @@ export class ResolutionCache<Value> {
         resolve(dropped('cancelled', signal.reason));
         flight.waiters -= 1;
         if (flight.waiters > 0) return;
-        // Nobody may join what is being given up.
+        // Detach first, so that no request joins a build that is being aborted.
         this.#detach(flight);
         flight.controller.abort(dropped('cancelled', signal.reason));
       };

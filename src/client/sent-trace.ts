@@ -12,12 +12,12 @@ interface SentTrace {
 const NONE: SentTrace = Object.freeze({});
 
 /**
- * The trace that travels with a call: the caller's as it is, or, while somebody wants spans, one below it. Most calls have none, and then
- * the envelope stays the short one.
+ * The trace sent with a call: the caller's trace unchanged or, while a listener wants spans, a child span of it. Most calls have no trace,
+ * and then the short form of the envelope is used.
  */
 export function sentTrace({ trace, traceState }: CallOptions, events: CallerEmitter | undefined): SentTrace {
   if (trace === undefined && events?.trace === undefined) return NONE;
-  // Not even a text, or far too long: refused with the rest of the envelope.
+  // Not a string, or too long: pass it through, so that it is rejected with the rest of the envelope.
   if (trace !== undefined && (typeof trace !== 'string' || trace.length > LIMITS.traceLength)) return { trace };
   const context = events?.trace ?? toTraceContext(parseTrace(trace, traceState) ?? startTrace());
   return { trace: context.traceparent, traceState: context.tracestate };

@@ -12,16 +12,16 @@ import { deepFreeze } from '../domain/deep-freeze.ts';
 import { ResolutionCache, type Resolution, type ResolutionCacheSettings } from './resolution-cache.ts';
 import { shareNext } from '../domain/share-next.ts';
 
-/** What the agent of a session is shown, and what that was worked out from. */
+/** The toolkit shown to the agent of a session, with the catalog and policy versions it was built from. */
 export interface SessionToolkit extends Toolkit {
   readonly catalogDigest: string;
   readonly policyVersion: number;
-  /** Resources and prompts that the agent may use. Worked out when it is first read. */
+  /** Resources and prompts that the agent may use. Computed on first read. */
   readonly surfaces: readonly PublishedTool[];
 }
 
 export interface SessionToolkits {
-  /** `prove` throws unless the caller has the session's token. */
+  /** `prove` rejects unless the caller has the session's token. */
   find(
     session: { readonly id: SessionId; readonly run: RunId },
     prove: Promise<void>,
@@ -33,7 +33,7 @@ export interface SessionToolkits {
 export type ToolkitSettings = Partial<Omit<ResolutionCacheSettings, 'isTransient'>>;
 type Needs = Pick<Store, 'readSession' | 'readNewerPolicy'>;
 
-/** What is kept for one agent of one subject: of all that a toolkit shows, only this takes long to find. */
+/** The cached part of a toolkit, per agent and subject. Only this part is expensive to compute. */
 interface Found {
   readonly tools: SessionToolkit['tools'];
 }
@@ -45,9 +45,8 @@ interface Shown {
 }
 
 /**
- * The toolkit of a session is worked out from what the store says now: whether the session lives, who it is for, and whether policy and
- * catalog have moved are asked on each use. What is kept is the work: until the policy moves, or a module that it was made from does.
- * Nothing is ever stored.
+ * Builds the toolkit of a session. Each use asks the store whether the session is live, who it is for, and whether policy and catalog
+ * changed. Only the computed result is cached, until the policy changes or one of its modules does. Nothing is written to the store.
  */
 export function createSessionToolkits(
   store: Needs,
@@ -74,14 +73,14 @@ export function createSessionToolkits(
     catalog = current;
   };
 
-  /** Who a session is for never changes, but what is offered to its runs does. */
+  /** The identity of a session never changes, but the tools offered to its runs do. */
   const readSession = async (session: SessionId): Promise<Session> => {
     const known = await store.readSession(session);
     if (known === undefined) throw planeError('SESSION_INVALID', { problem: 'there is no such session' });
     return known;
   };
 
-  /** The same object as long as catalog and policy are the same. */
+  /** Returns the same object as long as catalog and policy are the same. */
   function show(tools: Found, current: Catalog, record: PolicyRecord, identity: Identity): SessionToolkit {
     const last = shown.get(tools);
     if (last?.catalog === current && last.record === record) return last.toolkit;
@@ -94,7 +93,7 @@ export function createSessionToolkits(
     async find({ id, run }, prove, signal) {
       const [, session] = await Promise.all([prove, readSession(id), readPolicy(), readCatalog()]);
       const { identity } = session;
-      // The newest that anybody read by now, so that it never goes back.
+      // Use the newest catalog and policy that any request has read so far, so that a toolkit never goes back in time.
       const [current, record] = [catalog, policy!];
       const build = () => ({
         value: { tools: buildToolkit(current, record.policy, identity).tools },
@@ -102,7 +101,7 @@ export function createSessionToolkits(
       });
       const tools = valueOf(await found.resolve(keyOf(identity), build, signal));
       const own = show(tools, current, record, identity);
-      // Offers are the run's own and come and go with it: added behind what is kept, to a copy.
+      // Offers belong to one run and end with it, so they are added to a copy, not to the cached toolkit.
       const offered = session.injected?.filter((grant) => grant.run === run) ?? [];
       return offered.length === 0 ? own : withOffers(own, current, record, identity, offered);
     },
@@ -155,7 +154,7 @@ function withOffers(
   });
 }
 
-/** All that a toolkit depends on besides catalog and policy. */
+/** Everything that a toolkit depends on in addition to catalog and policy. */
 function keyOf({ tenant, subject, agent, delegators = [] }: Identity): string {
   return JSON.stringify([tenant, subject, agent, delegators]);
 }
@@ -168,7 +167,7 @@ function valueOf<Value>(resolution: Resolution<Value>): Value {
   throw error;
 }
 
-/** Trouble that the table says to repeat after a while. */
+/** A store error that the error table marks as `after-a-while` to retry. */
 function isTransient(error: unknown): boolean {
   return error instanceof PlaneError && ERRORS[error.code].retry === 'after-a-while';
 }

@@ -11,13 +11,13 @@ import type { Caller } from './known-sessions.ts';
 import type { SessionToolkit } from './session-toolkits.ts';
 
 interface SurfaceView {
-  /** The entry of the catalog behind it: what permissions, rules and the audit call it. */
+  /** The id of the catalog entry; permissions, rules and the audit use it. */
   readonly id: ToolId;
   readonly module: string;
   readonly name: string;
   readonly title?: string;
   readonly description: string;
-  /** Whether `complete` has anything to say. */
+  /** Whether `complete` can return suggestions. */
   readonly completes: boolean;
 }
 
@@ -57,23 +57,23 @@ export interface Completion {
 export type CompletionAnswer = ({ readonly kind: 'completed' } & Completion) | CallAnswer;
 
 export interface CompletionRequest {
-  /** The URI template of a resource, or a prompt as `getPrompt` takes it. */
+  /** The URI template of a resource, or a prompt name as `getPrompt` accepts it. */
   readonly of: { readonly uriTemplate: string } | { readonly prompt: string };
   readonly argument: string;
-  /** As far as it is typed. */
+  /** The text typed so far. */
   readonly value: string;
-  /** Arguments that are known already. */
+  /** Values of the other arguments that are already known. */
   readonly known?: Readonly<Record<string, string>>;
 }
 
-/** What modules offer beside tools. Every use is a call: identity, permission, gate and audit apply. */
+/** What modules offer in addition to tools: resources and prompts. Every use is a call: identity, permission, gate and audit apply. */
 export interface Surfaces {
-  /** What the agent of this session may read. */
+  /** The resources that the agent of this session may read. */
   resources(session: Caller): Promise<readonly ResourceView[]>;
-  /** `read`, or how the call stands if it was not read. */
+  /** `read` with the contents; if the resource was not read, the answer of the call. */
   readResource(session: Caller, uri: string, options?: CallOptions): Promise<ReadAnswer>;
   prompts(session: Caller): Promise<readonly PromptView[]>;
-  /** By `module.name`, or by its name where only one prompt has it. */
+  /** Finds a prompt by `module.name`, or by `name` alone if only one prompt has that name. */
   getPrompt(session: Caller, name: string, args?: JsonObject, options?: CallOptions): Promise<PromptAnswer>;
   complete(session: Caller, request: CompletionRequest, options?: CallOptions): Promise<CompletionAnswer>;
 }
@@ -155,11 +155,11 @@ type Found<Kind extends Surface['kind'] = Surface['kind']> = PublishedTool & {
 
 interface FoundResource {
   readonly tool: Found<'resource'>['tool'];
-  /** Absent for a resource with a URI of its own. */
+  /** Absent for a resource with a fixed URI. */
   readonly read?: Exclude<ReadUri, { readonly kind: 'other' }>;
 }
 
-/** A resource of that very URI comes before templates; of these the first in the order of the ids. */
+/** A resource with exactly this URI takes precedence over templates. Among templates the first in id order wins. */
 function findResource(resources: readonly Found<'resource'>[], uri: string): FoundResource | undefined {
   const asked = normaliseUri(uri);
   const own = resources.find(({ tool: { surface } }) => 'uri' in surface && normaliseUri(surface.uri) === asked);
@@ -204,7 +204,7 @@ function viewPrompt(found: Found<'prompt'>): PromptView {
   return { ...viewOf(found, surface), arguments: surface.arguments };
 }
 
-/** The worker sent the blocks in their order, and beside them who says which. */
+/** The worker sends the content blocks in order, and next to them, in `structured`, the role of each block. */
 function messagesOf({ content, structured }: Outcome): { messages: ShownMessage[]; description?: string } {
   const { roles, description } = (isJsonObject(structured) ? structured : {}) as { [name: string]: JsonValue };
   const spoken = Array.isArray(roles) ? roles : [];

@@ -11,8 +11,8 @@ import type { Store } from '../ports/store.ts';
 import type { Caller } from './known-sessions.ts';
 
 /**
- * Calls of names that no published tool has. There is no pool to send them to, so no worker sees them: this process counts them for each
- * run, by the settings of the agent, and climbs the same ladder as a worker does for a tool that it does not know.
+ * Handles calls to names that no published tool has. Such a call has no pool, so no worker sees it. This process counts them per run with
+ * the agent's loop settings, and escalates in the same steps as a worker does for an unknown tool.
  */
 export interface UnknownTools {
   refuse(session: Caller, name: string): Promise<Outcome>;
@@ -21,11 +21,11 @@ export interface UnknownTools {
 interface Needs {
   readonly store: Pick<Store, 'readPolicy' | 'endRun'>;
   readonly identityOf: (session: SessionId) => Promise<Identity>;
-  /** Throws for a token that is not the session's: it must not end a run. */
+  /** Throws if the token is not the session's: such a caller must not be able to end a run. */
   readonly prove: (session: Caller) => Promise<void>;
 }
 
-/** Runs in which unknown tools were called; the one that was not used for longest is forgotten first. */
+/** Max runs to remember in which unknown tools were called. The least recently used run is evicted first. */
 const MAX_RUNS = 10_000;
 const MAX_NAME = 130;
 
@@ -71,7 +71,7 @@ export function createUnknownTools({ store, identityOf, prove }: Needs): Unknown
       try {
         return await judge(session, tool);
       } catch {
-        // A session that cannot be read counts nothing; the answer is as true as before.
+        // If the session or policy cannot be read, nothing is counted. The answer TOOL_UNKNOWN is still correct.
         return trouble('TOOL_UNKNOWN', { tool, near: [] });
       }
     },

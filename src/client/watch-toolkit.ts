@@ -2,17 +2,17 @@ import { PlaneError } from '../domain/errors.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
 import type { SessionToolkit } from './session-toolkits.ts';
 
-/** A new catalog is seen at once, a new policy when this is over. */
+/** Poll interval. A new catalog is noticed at once; a new policy at the next poll. */
 const LOOK_EVERY_MS = 2000;
 const AFTER_TROUBLE_MS = 500;
 
 interface Watch {
-  /** Undefined: the session has ended, and so has the watch. */
+  /** Called with undefined when the session has ended; the watch ends then. */
   readonly listener: (toolkit: SessionToolkit | undefined) => void;
   readonly signal: AbortSignal;
 }
 
-/** Looks at the toolkit again whenever the catalog moves, and from time to time. Returns what ends it. */
+/** Reads the toolkit again whenever the catalog changes, and every `LOOK_EVERY_MS`. Returns a function that stops the watch. */
 export function watchToolkit(
   store: Pick<CatalogStore, 'watchCatalog'>,
   read: () => Promise<SessionToolkit>,
@@ -43,7 +43,7 @@ export function watchToolkit(
   return () => void (watching = false);
 }
 
-/** Offers make a toolkit anew each time; what counts is what it shows. */
+/** Offers create a new toolkit object on each read, so compare the tools and versions, not the objects. */
 function isSame(now: SessionToolkit, before: SessionToolkit | undefined): boolean {
   if (before === undefined || now === before) return now === before;
   const isOfSame = now.catalogDigest === before.catalogDigest && now.policyVersion === before.policyVersion;

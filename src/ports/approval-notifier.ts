@@ -1,8 +1,8 @@
 import type { Approval, ApprovalQuestion } from '../domain/approval.ts';
 
-/** Tells those who may decide. Best effort: it never throws and nobody waits for it; the question stands in the store. */
+/** Notifies approvers of questions. Best effort: it never throws and callers do not wait for it; the question is stored in any case. */
 export interface ApprovalNotifier {
   requested(asked: { readonly question: ApprovalQuestion; readonly expiresAt: number }): void;
-  /** Whoever claimed the callback in the store says so, once. */
+  /** Called once, by the worker that claimed the callback in the store. */
   resolved(approval: Approval): void;
 }

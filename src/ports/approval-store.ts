@@ -15,55 +15,56 @@ import type { ShareFull, SubjectLimits } from '../domain/subject-share.ts';
 import type { OwnedCall } from './call-store.ts';
 
 /**
- * Questions to people, and remembered answers. The rules of CallStore hold: each method is one atomic, durable, idempotent step in
- * store time. A question and the parking of its call are one step; so are a decision and whatever becomes of the call. A pending
- * approval has a parked call and a parked call a pending approval: whatever ends one of them ends the other in the same step.
+ * Questions to people, and remembered answers. The rules of CallStore apply: each method is one atomic, durable, idempotent step in store
+ * time. Asking a question and parking its call are one step; so are a decision and its effect on the call. Every pending approval has a
+ * parked call, and every parked call a pending approval: a step that ends one of them also ends the other.
  */
 export interface ApprovalStore {
   /**
-   * Parks the call and asks. No worker holds a parked call, it has no place in its subject's window (a serial one keeps its turn), the
-   * approval's expiry replaces its deadline, and its session's idle expiry stands still. It ends with its session all the same:
-   * `revokeSession` and `endRun` have it reaped at once.
+   * Parks the call and stores the question. While a call is parked: no worker holds it, it takes no place in its subject's window (a serial
+   * call keeps its turn), the approval's expiry replaces its deadline, and its session's idle expiry does not run. A parked call still ends
+   * with its session: after `revokeSession` or `endRun` the next reap settles it.
    */
   askApproval(request: AskRequest): Promise<AskAnswer>;
 
   /**
-   * The first answer wins. `allow-*` queues the call again under a higher fence and says so in `Delivery.resumedWith`; `deny` settles it
-   * with the outcome given. With a quorum the first deny ends it, a yes counts once per principal, and the call is allowed for always
-   * only if everybody said so. A yes to a question with masks counts only from a principal who has revealed it. What is past its expiry, or has lost its session, is not decided any more; the next reap writes that down.
+   * The first decision wins. `allow-*` queues the call again under a higher fence, and `Delivery.resumedWith` carries the approval. `deny`
+   * settles the call with the given outcome. With a quorum, the first deny ends the approval, a yes counts once per principal, and the
+   * result is `allow-always` only if every approver chose that. A yes to a question with masks counts only from a principal that has
+   * revealed it. An approval that is past its expiry, or whose session ended, can no longer be decided; the next reap records that.
    */
   decideApproval(request: DecideRequest): Promise<DecideAnswer>;
 
   /**
-   * Records that a principal saw what the question masks, with an audit record in the same step. Once per principal: repeating it
-   * changes nothing. It counts for this principal and this binding only. Whether they may decide was checked before; the store
-   * keeps the requester out. Hand the text out after this answer, never before.
+   * Records that a principal saw the masked values of the question, with an audit record in the same step. Once per principal: repeating it
+   * changes nothing. It counts for this principal and this binding only. The caller has already checked that the principal is an approver;
+   * the store rejects the requester. Show the masked text only after this answer, never before.
    */
   revealApproval(request: RevealRequest): Promise<RevealAnswer>;
 
   readApproval(id: ApprovalId): Promise<Approval | undefined>;
-  /** Pending ones first, soonest expiry first; then the others, latest first. */
+  /** Lists pending approvals first, soonest expiry first; then the others, latest first. */
   listApprovals(request: ListApprovalsRequest): Promise<Approval[]>;
-  /** The same ones in the same order, without their questions: for those who only look for changes or count. */
+  /** The same approvals in the same order, without their questions: for callers that only count or look for changes. */
   listApprovalStates(request: ListApprovalsRequest): Promise<ApprovalStanding[]>;
-  /** Pending ones whose id, or the last part of it, starts with this text. */
+  /** Ids of pending approvals whose id, or its last part, starts with this prefix. */
   matchApprovals(request: { readonly prefix: string; readonly limit: number }): Promise<ApprovalId[]>;
 
   /**
-   * Takes resolved approvals whose callback waits: those this worker asked; others only when the worker that asked has gone, or left
-   * them for `leaseMs`. A claim is made once. What is not finished within `leaseMs` becomes `unknown` at the next reap, and is never
-   * given to anybody again.
+   * Claims resolved approvals whose callback is pending: those that this worker asked. Approvals of another worker are claimed only if that
+   * worker is gone, or has not claimed them for `leaseMs`. An approval is claimed at most once. A callback not finished within `leaseMs`
+   * becomes `unknown` at the next reap, and is never handed out again.
    */
   claimCallbacks(request: ClaimCallbacksRequest): Promise<Approval[]>;
-  /** Only by the worker that claimed it, and in time; otherwise nothing changes. */
+  /** Only the worker that claimed the callback can finish it, and only in time; otherwise nothing changes. */
   finishCallback(request: { readonly id: ApprovalId; readonly workerId: WorkerId }): Promise<void>;
 
-  /** Soonest expiry first, revoked and used ones too: they are kept until they expire. */
+  /** Lists grants by soonest expiry first, including revoked and used ones: grants are kept until they expire. */
   listGrants(request: { readonly limit: number }): Promise<Grant[]>;
   readGrant(id: GrantId): Promise<Grant | undefined>;
-  /** Those of one subject for one tool that could still be used, latest first; also the one this very call has used already. */
+  /** Grants of one subject for one tool that can still be used, latest first; also the grant that this same call has already used. */
   findGrants(request: FindGrantsRequest): Promise<Grant[]>;
-  /** Counts one use for a call; repeating it for the same call counts nothing. `gone`: expired, revoked, used up or not this subject's. */
+  /** Counts one use for a call; repeating it for the same call counts nothing. `gone`: expired, revoked, used up, or not this subject's grant. */
   useGrant(request: UseGrantRequest): Promise<'used' | 'gone' | 'fenced'>;
   revokeGrant(request: { readonly id: GrantId; readonly audit: Uint8Array }): Promise<'revoked' | 'unknown'>;
 }
@@ -71,9 +72,9 @@ export interface ApprovalStore {
 export interface ListApprovalsRequest {
   readonly state?: ApprovalState;
   readonly limit: number;
-  /** So many are left out at the beginning of the list. */
+  /** The number of approvals to leave out at the start of the list. */
   readonly skip?: number;
-  /** The list ends before the questions together are larger than this, but has one at least. Questions can be megabytes long. */
+  /** The list stops before its questions exceed this total size, but has at least one entry. Questions can be megabytes long. */
   readonly maxBytes?: number;
 }
 
@@ -86,12 +87,12 @@ export interface ApprovalStanding {
 export interface AskRequest extends OwnedCall {
   readonly question: ApprovalQuestion;
   readonly timeoutMs: number;
-  /** Somebody held the call before and may have run it; endings then do not say that it did not run. */
+  /** A worker held the call before and may have run it. Endings then do not state that it did not run. */
   readonly mayHaveRun: boolean;
-  /** Whether anybody wants to hear of the resolution (`claimCallbacks`). */
+  /** Whether a worker needs the resolution (`claimCallbacks`). */
   readonly callback: boolean;
   readonly audit: Uint8Array;
-  /** What the call's subject may use; the store compares it with its own counts before it writes anything. */
+  /** Limits for the call's subject. The store compares them with its own counts before it writes anything. */
   readonly shares: SubjectLimits;
 }
 
@@ -101,26 +102,26 @@ export type AskAnswer =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'expired' }
   | { readonly kind: 'session-ended'; readonly ending: SessionEnding }
-  /** Nothing was written: the call is still this worker's, and has to be settled. */
+  /** Nothing was written: this worker still holds the call and has to settle it. */
   | ShareFull;
 
 export interface DecideRequest {
   readonly id: ApprovalId;
-  /** What the approver saw. Another one decides nothing. */
+  /** The binding that the approver saw. A different binding decides nothing. */
   readonly binding: string;
   readonly decision: ApprovalDecision;
-  /** Whether they are an approver at all was checked before; the store keeps the requester out. */
+  /** The caller has already checked that this principal is an approver; the store rejects the requester. */
   readonly by: Principal;
   readonly comment?: string;
-  /** Canonical JSON, only with a yes that needs no other. The worker validates, gates and hashes it before anything runs. */
+  /** Canonical JSON; only with a yes, and only if no further vote is needed. The worker validates, gates and hashes it before anything runs. */
   readonly editedArguments?: string;
-  /** The binding of the question with these arguments. Kept with the vote: it says what was agreed to. Both or none. */
+  /** The binding of the question with the edited arguments, kept with the vote as proof of what was approved. Set both or neither. */
   readonly editedBinding?: string;
-  /** For `allow-always`: made in the same step, in the subject's own scope. */
+  /** For `allow-always`: created in the same step, in the subject's own scope. */
   readonly grant?: NewGrant;
-  /** Once it is queued again, the call has what was left of its deadline when it was asked about, and at least so much. */
+  /** Min time left after the call is queued again. It gets what remained of its deadline when the question was asked, and at least this. */
   readonly deadlineMs: number;
-  /** How the call ends on `deny`, and how if somebody may have run it before. */
+  /** The outcomes for `deny`: `denied`, or `deniedMayHaveRun` if an earlier worker may have run the call. */
   readonly denied: Uint8Array;
   readonly deniedMayHaveRun: Uint8Array;
   readonly audit: Uint8Array;
@@ -128,22 +129,22 @@ export interface DecideRequest {
 }
 
 export type DecideAnswer =
-  /** Final: this answer decided it. */
+  /** This decision was final. */
   | { readonly kind: 'decided'; readonly state: ApprovalState; readonly grant?: GrantId }
-  /** A yes that is not the last one needed. */
+  /** A yes was counted, and `missing` more are needed. */
   | { readonly kind: 'counted'; readonly missing: number }
-  /** `pending`: this principal has already said another yes. */
+  /** `pending`: this principal has already voted yes with another decision. */
   | { readonly kind: 'already-decided'; readonly state: ApprovalState }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'not-offered'; readonly decisions: readonly ApprovalDecision[] }
   | { readonly kind: 'not-yours' }
-  /** Something in the question is masked, and this principal has not revealed it. */
+  /** The question has masks that this principal has not revealed. */
   | { readonly kind: 'not-revealed' }
   | { readonly kind: 'unknown' };
 
 export interface RevealRequest {
   readonly id: ApprovalId;
-  /** What the approver saw, with its marks. Another one reveals nothing. */
+  /** The binding that the approver saw, with its masks. A different binding reveals nothing. */
   readonly binding: string;
   readonly by: Principal;
   readonly audit: Uint8Array;
@@ -159,7 +160,7 @@ export type RevealAnswer =
 export interface ClaimCallbacksRequest {
   readonly lane: number;
   readonly workerId: WorkerId;
-  /** New for every claim: asked again with the same one, the same approvals come. */
+  /** New for every claim. Repeating a claim with the same id returns the same approvals. */
   readonly claimId: string;
   readonly limit: number;
   readonly leaseMs: number;

@@ -10,35 +10,38 @@ import type {
 } from '../domain/audit-record.ts';
 import type { CallId, RunId, SessionId, ToolId } from '../domain/ids.ts';
 
-/** Where records are written, each in the same step as what it tells of. A store that keeps them for good is a trail as well. */
+/** The store that writes audit records, each in the same step as the change it describes. A store that keeps its records for good is also a trail. */
 export interface AuditSource {
-  /** Records of one lane from a sequence on; those that a sink has taken over are no longer there. */
+  /** Records of one lane, starting at a sequence. Records that a sink has taken over are no longer here. */
   readAudit(request: ReadAuditRequest): Promise<AuditEntry[]>;
-  /** What waits in a lane behind a position, with what the lane has counted at the same moment. */
+  /** The journal elements of a lane after a position, with the lane's counters from the same moment. */
   readJournal(request: ReadJournalRequest): Promise<JournalPage>;
-  /** Brings what an earlier release left in another shape into the journal. Returns whether there may be more. */
+  /** Moves records that an earlier release stored in another format into the journal. Returns whether there may be more. */
   moveAudit(request: { readonly lane: number }): Promise<boolean>;
   auditState(request: { readonly lane: number }): Promise<AuditState>;
-  /** The right to drain a lane, for a time. Taken over only when it has run out; every new owner gets a higher fence. */
+  /**
+   * Claims the right to drain a lane for `leaseMs`. Another drainer can take it only after it has run out, and every new owner gets a
+   * higher fence.
+   */
   claimAudit(request: ClaimAuditRequest): Promise<ClaimAuditAnswer>;
   /**
-   * The sink has everything up to `through`: removes elements up to a position from the lane, extends the right to drain it, and moves
-   * the bounds beyond which calls are refused. An owner that lost its right changes nothing, and neither does one whose last element
-   * is not at that position any more (`changed`).
+   * Called when the sink has every record up to `through`. Removes the lane's elements up to `position`, extends the right to drain, moves
+   * the bounds beyond which calls are refused, and clears the alarm. A caller without the current right changes nothing (`fenced`), and
+   * neither does one whose last element is no longer at that position (`changed`).
    */
   drainAudit(request: DrainAuditRequest): Promise<'drained' | 'fenced' | 'changed'>;
-  /** Something is wrong with this lane's records, or no longer. Shown by `doctor`; the records stay where they are. */
+  /** Stores what is wrong with this lane's records, for `doctor`. The records stay where they are; the next successful drain clears the alarm. */
   alarmAudit(request: {
     readonly lane: number;
     readonly drainer: string;
     readonly fence: number;
     readonly problem: string;
-    /** The records that are missing, if that is what is wrong. */
+    /** The missing records, if that is the problem. */
     readonly gap?: SequenceRange;
   }): Promise<'alarmed' | 'fenced'>;
-  /** Bounds for lanes that nobody has drained yet. Where somebody has, nothing changes. */
+  /** Sets the bounds of a lane that was never drained. For other lanes nothing changes. */
   boundAudit(request: { readonly lane: number; readonly bounds: AuditBounds }): Promise<void>;
-  /** Remembers the last signed statement of the trail, apart from the trail. A lower number changes nothing. */
+  /** Stores the mark of the trail's last signed statement, outside the trail. A lower number changes nothing. */
   noteStatement(mark: StatementMark): Promise<void>;
   statementMark(): Promise<StatementMark | undefined>;
 }
@@ -51,65 +54,65 @@ export interface ReadAuditRequest {
 
 export interface ReadJournalRequest {
   readonly lane: number;
-  /** Elements that stand before the page, since the lane was made. */
+  /** The number of elements ever appended to the lane before this page starts, including removed ones. */
   readonly position: number;
   readonly limit: number;
 }
 
-/** All numbers are of one moment. */
+/** One page of a lane's journal. All numbers are from the same moment. */
 export interface JournalPage {
   /** Incarnation of the store. */
   readonly store: string;
-  /** Records written by the lane's own count. */
+  /** Records written so far, by the lane's own count. */
   readonly counted: number;
-  /** Up to this record the journal was drained. */
+  /** The sequence of the last drained record. */
   readonly drained: number;
-  /** Elements that were removed since the lane was made. */
+  /** Elements removed since the lane was created. */
   readonly removed: number;
-  /** How many more records than the lane had counted were found so far, and how many elements that were no records. */
+  /** `surplus`: records found beyond the lane's own count so far. `foreign`: elements found so far that are not records. */
   readonly surplus: number;
   readonly foreign: number;
-  /** Elements in the journal. */
+  /** Elements currently in the journal. */
   readonly length: number;
-  /** Elements that stand before the first one of this page. */
+  /** The number of elements ever appended to the lane before the first one of this page, including removed ones. */
   readonly position: number;
   readonly elements: readonly JournalElement[];
 }
 
 export interface JournalElement {
   readonly bytes: number;
-  /** SHA-1 of its first MiB, as the store itself makes it. */
+  /** SHA-1 of the element's first MiB, as computed by the store itself. */
   readonly digest: string;
-  /** Absent: a role has appended something that is no record. */
+  /** Absent: the element is not a record. Any store role that writes records can append such bytes. */
   readonly entry?: JournalEntry;
 }
 
-/** A record without a number: it gets one from its place. `counted` is the one that the lane had given it. */
+/** A record without a sequence: its place in the journal determines that. `counted` is the number that the lane gave it. */
 export type JournalEntry = Omit<AuditEntry, 'sequence'> & { readonly counted: number };
 
-/** Both ends belong to it. */
+/** Both ends are inclusive. */
 export interface SequenceRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** A record as a store has it: what it adds itself, and the bytes of whoever made it. See `readAuditDetail`. */
+/** A record as the store keeps it: the fields that the store adds, and `detail`, the bytes of its author. See `readAuditDetail`. */
 export interface AuditEntry {
   readonly lane: number;
-  /** Gapless per lane, from 1. */
+  /** Gapless per lane, starting at 1. */
   readonly sequence: number;
   readonly at: number;
   readonly event: AuditEvent;
-  /** Call, tool and digest are absent from an administrative record; session, run and identity where it is about no session. */
+  /** Call, tool and digest are absent from an administrative record. Session, run and identity are absent from a record that concerns no session. */
   readonly callId?: CallId;
   readonly tool?: ToolId;
   readonly session?: SessionId;
   readonly run?: RunId;
   readonly bodyDigest?: string;
   readonly identity?: string;
-  /** The last question about the call; of everything that happens from then on. */
+  /** The last approval of the call; set on all its records from then on. */
   readonly approval?: ApprovalId;
-  /** That let the call through; of `grant.created` and `grant.revoked`, the grant itself. */
+  /** The grant that allowed the call; in `grant.created` and `grant.revoked`, the grant itself. */
   readonly grant?: GrantId;
   readonly detail: Uint8Array;
 }
@@ -117,40 +120,43 @@ export interface AuditEntry {
 export interface AuditState {
   /** Incarnation of the store. */
   readonly store: string;
-  /** Of the last record that was written. */
+  /** The sequence of the last record written. */
   readonly sequence: number;
-  /** A trail of its own: nothing has to be drained. */
+  /** The store keeps its own trail: nothing has to be drained. */
   readonly kept: boolean;
-  /** Up to here a sink has them. */
+  /** The sequence of the last record that a sink has. */
   readonly drained: number;
-  /** Store time of the last drain that worked, whether or not there was anything; 0: never. */
+  /** Store time of the last successful drain, even if it had nothing to move; 0: never. */
   readonly drainedAt: number;
   readonly now: number;
   readonly drainer?: string;
   readonly alarm?: string;
-  /** The records that the drain misses. */
+  /** The records that the drain found missing. */
   readonly gap?: SequenceRange;
   /** Elements that wait to be drained. */
   readonly waiting: number;
-  /** How many more records than the lane had counted were drained. */
+  /** Drained records beyond the lane's own count. */
   readonly surplus: number;
-  /** Elements that were no records and were stepped over; when the last one was. */
+  /**
+   * `foreign`: elements that are not records and were skipped. `foreignAt`: store time at which such an element, or a surplus record, was
+   * last found.
+   */
   readonly foreign: number;
   readonly foreignAt: number;
-  /** What is refused now for want of it. */
+  /** Which calls are refused now because too many records are undrained, or for too long. */
   readonly refuses: 'nothing' | 'privileged' | 'everything';
 }
 
-/** What may pile up before calls are refused. Infinity: never. */
+/** How far the drain may fall behind before calls are refused. Infinity: never refused. */
 export interface AuditBounds {
   readonly privileged: AuditBound;
   readonly everything: AuditBound;
 }
 
 export interface AuditBound {
-  /** Records that no sink has yet. */
+  /** Records that are in no sink yet. */
   readonly records: number;
-  /** Time since the last drain that worked. */
+  /** Time since the last successful drain. */
   readonly lateMs: number;
 }
 
@@ -168,34 +174,34 @@ export interface DrainAuditRequest {
   readonly drainer: string;
   readonly fence: number;
   readonly through: number;
-  /** Elements to be gone, since the lane was made, and the digest of the last one. */
+  /** `position`: the number of elements ever appended up to where the lane is cut. `last`: the digest of the last element to remove. */
   readonly position: number;
   readonly last: string;
   readonly surplus: number;
   readonly foreign: number;
-  /** 0 gives the right up. */
+  /** 0 releases the right to drain. */
   readonly leaseMs: number;
   readonly bounds: AuditBounds;
 }
 
-/** Where records are kept for good, each chained to the one before. Append only, except for erased payloads and signed cuts. */
+/** The permanent store of records, each chained to the one before. Append-only, except for erased payloads and signed cuts. */
 export interface AuditTrail {
   auditHeads(): Promise<AuditHead[]>;
   readTrail(request: ReadTrailRequest): Promise<ChainedRecord[]>;
-  /** The newest first, page by page. */
+  /** Returns records newest first, page by page. */
   queryTrail(request: QueryTrailRequest): Promise<TrailPage>;
-  /** Compare-and-set: `stale` means that the last statement is no longer the one that this follows; nothing was written. */
+  /** Compare-and-set: `stale` means that `after` is no longer the last statement; nothing was written. */
   addStatement(statement: NextStatement): Promise<'added' | 'stale'>;
-  /** In the order of their numbers. */
+  /** Ordered by number. */
   listStatements(request: { readonly after?: number; readonly limit: number }): Promise<PlacedStatement[]>;
   lastStatement(): Promise<PlacedStatement | undefined>;
-  /** Deletes the payloads of a subject's records in one step with the statement that says so. Returns how many. */
+  /** Deletes the payloads of a subject's records in one step with the statement that records it. Returns how many were deleted. */
   erasePayloads(request: EraseRequest): Promise<number | 'stale'>;
-  /** Deletes a lane's records up to the cut, and statements, in one step with the statement that says so. */
+  /** Deletes a lane's records up to the cut, and statements, in one step with the statement that records it. */
   cutTrail(request: CutRequest): Promise<'cut' | 'stale'>;
 }
 
-/** A statement to be added behind the one with the number `after`; 0 for the first. */
+/** A statement to append after the one with the number `after`; 0 for the first. */
 export interface NextStatement extends PlacedStatement {
   readonly after: number;
 }
@@ -203,7 +209,7 @@ export interface NextStatement extends PlacedStatement {
 export interface CutRequest {
   readonly cut: SignedHead;
   readonly statement: NextStatement;
-  /** Statements to delete: all up to `through` except those with these numbers. */
+  /** Statements to delete: all up to `through`, except those with the numbers in `keep`. */
   readonly drop?: { readonly through: number; readonly keep: readonly number[] };
 }
 
@@ -217,13 +223,13 @@ export interface ReadTrailRequest {
 export interface QueryTrailRequest {
   readonly filter: AuditFilter;
   readonly limit: number;
-  /** Only what stands behind it: the `next` of the page before. */
+  /** Only records after this place: the `next` of the previous page. */
   readonly before?: TrailPlace;
-  /** Looks at no more records than this, so that a filter which few records meet does not hold up everybody else. */
+  /** Max records to scan, so that a filter that matches few records does not block other requests. */
   readonly scan?: number;
 }
 
-/** Of one record among all lanes: by time, then lane, then sequence. */
+/** The place of one record among all lanes: ordered by time, then lane, then sequence. */
 export interface TrailPlace {
   readonly at: number;
   readonly store: string;
@@ -233,9 +239,9 @@ export interface TrailPlace {
 
 export interface TrailPage {
   readonly records: readonly ChainedRecord[];
-  /** Of the last record that was looked at. Absent: there is nothing behind it. */
+  /** The place of the last scanned record. Absent: there are no more. */
   readonly next?: TrailPlace;
-  /** Records that were found by their columns and whose own text does not answer the query. They are left out; absent: none. */
+  /** Records whose columns match the query but whose own text does not. They are left out of `records`; absent: none. */
   readonly strays?: readonly TrailPlace[];
 }
 
@@ -246,11 +252,11 @@ export interface EraseRequest {
   readonly statement: NextStatement;
 }
 
-/** A trail that takes over what a store's lanes have written. */
+/** A trail that takes over the records that a store's lanes wrote. */
 export interface AuditSink extends AuditTrail {
-  /** Of one lane; made when it is asked for first. */
+  /** Opens one lane; creates it on first use. */
   openLane(request: { readonly store: string; readonly lane: number }): Promise<AuditHead & { readonly fence: number }>;
-  /** Records and head in one transaction, if the head is still where the caller saw it and no later owner has been there. */
+  /** Writes the records and the head in one transaction, if the head is unchanged since the caller read it and no later owner has written. */
   commit(batch: AuditBatch): Promise<'committed' | 'fenced'>;
   close(): Promise<void>;
 }

@@ -2,11 +2,11 @@ import type { Identity } from '../domain/session.ts';
 import type { Delivery } from './call-store.ts';
 import type { PlatformReply, PlatformRequest } from './tool-runner.ts';
 
-/** What one run does on platforms. */
+/** What one run of a tool does on platforms. */
 export interface CallEffects {
-  /** Never rejects. Effects are numbered, and published, in the order of these calls. `signal` ends the waiting, not the effect. */
+  /** Never rejects. Effects are numbered and published in the order of these calls. `signal` ends the wait, not the effect. */
   perform(request: PlatformRequest, signal: AbortSignal): Promise<PlatformReply>;
-  /** Resolves when all that was asked for is published or refused: a call is not settled before. */
+  /** Resolves when every requested effect is published or refused. A call is not settled before that. */
   published(): Promise<void>;
 }
 

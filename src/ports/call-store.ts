@@ -10,84 +10,84 @@ import type { Effect } from '../domain/tool.ts';
  * The one record per call, and every transition it can make. Rules for all implementations:
  * - each method is one atomic, durable step, and is idempotent: repeating it after a lost answer changes nothing;
  * - time is the store's (`now`), never the process's;
- * - expected endings are answers; only trouble of the store itself is thrown (PlaneError);
+ * - expected endings are returned; only failures of the store itself are thrown (PlaneError);
  * - requests and answers are plain data, so that they can cross a socket;
  * - implementations may put many requests into one commit, and do.
  *
- * A fence is `base + deliveries`: the base is raised by every requeue, the delivery count by every reclaim.
- * `settleCall`, `renewCalls`, `startCall`, `askApproval`, `abandonCall` and `notifyWaiters` compare it with the store's;
- * a lower one means that somebody else owns the call, and nothing is changed.
+ * A fence is `base + deliveries`: every requeue raises the base, every reclaim the delivery count. `settleCall`, `renewCalls`, `startCall`,
+ * `askApproval`, `abandonCall` and `notifyWaiters` compare it with the store's; a lower one means that another worker owns the call, and
+ * nothing is changed.
  */
 export interface CallStore {
   acceptCall(request: AcceptRequest): Promise<AcceptAnswer>;
 
   /**
-   * Takes up to `limit` queued calls of a pool, waiting up to `waitMs` for the first. Being listed as pending is the lease;
-   * it lasts `leaseMs` from the last claim or renewal. The lane's state is read *after* the delivery: if its epoch equals a
+   * Takes up to `limit` queued calls of a pool, waiting up to `waitMs` for the first. A call's entry in the list of pending entries is its
+   * lease; it lasts `leaseMs` from the last claim or renewal. The lane's state is read *after* the delivery: if its epoch equals a
    * delivery's, nothing that the snapshot depends on was revoked in between.
    */
   claimCalls(request: ClaimRequest): Promise<ClaimAnswer>;
 
-  /** Takes over calls whose lease ran out. Each comes with a raised fence and what is known about earlier starts. */
+  /** Takes over calls whose lease ran out. Each comes with a raised fence and the facts about earlier starts. */
   reclaimCalls(request: ReclaimRequest): Promise<ClaimAnswer>;
 
-  /** Reads again what the snapshots were made from, for calls whose lane has moved on. Same order as asked. */
+  /** Re-reads the sessions behind the snapshots, for calls whose lane has changed since. Answers are in the order of the request. */
   recheckSessions(request: RecheckRequest): Promise<RecheckAnswer>;
 
-  /** Extends the leases. Tells which calls are lost (stop at once, settle nothing) or to be cancelled (abort, then settle). */
+  /** Extends the leases. Reports which calls are lost (stop at once, settle nothing) or have to be cancelled (abort, then settle). */
   renewCalls(request: RenewRequest): Promise<RenewAnswer[]>;
 
-  /** Writes the start mark, and the intent of a privileged call. Nothing of an unsafe tool may run before it answers `started`. */
+  /** Writes the start mark, and for a privileged call the intent record. No code of an unsafe tool may run before the answer `started`. */
   startCall(request: StartRequest): Promise<StartAnswer>;
 
-  /** Outcome, replies to all waiters, audit record, end of lease, promotion of the subject's next call: one step. */
+  /** Stores the outcome, replies to all waiters, adds the audit record, ends the lease and promotes the subject's next call, all in one step. */
   settleCall(request: SettleRequest): Promise<SettleAnswer>;
 
   /**
-   * Gives a call back so that another worker gets it at once. `handedBack` says that this one does not serve it, and has not begun
-   * it; this is counted. A start by this very lease no longer counts, unless the tool is unsafe.
+   * Gives a call back so that another worker gets it at once. `handedBack` means that this worker does not serve the tool and has not begun
+   * the call; such hand-backs are counted. A start by this lease no longer counts, unless the tool is unsafe.
    */
   abandonCall(request: AbandonRequest): Promise<'abandoned' | 'fenced'>;
 
-  /** A call that has not started ends now, a parked one with its approval; for a started one the owner is told to abort. */
+  /** A call without a start mark ends now; a parked one ends together with its approval. For a started call, its worker is asked to abort. */
   cancelCall(request: CancelRequest): Promise<CancelAnswer>;
 
   /**
-   * Settles what is past its deadline: calls nobody started, at once; started ones `overdueMs` later, when their worker had its
-   * chance; parked ones with their approval, also when their session ended. Also forgets what has gone stale: consumers without pending
-   * entries, counters of expired bytes, grants; and gives up callbacks whose claimant was lost.
+   * Settles calls past their deadline: calls that no worker started, at once; started ones `overdueMs` later, to give their worker a
+   * chance; parked ones with their approval, also when their session ended. Also deletes stale data: consumers without pending entries,
+   * counters of expired bytes, and grants. Also gives up callbacks whose claimant was lost.
    */
   reapCalls(request: ReapRequest): Promise<ReapAnswer>;
 
-  /** Tells waiters that asked for events. Best effort; a lost lease sends nothing. */
+  /** Sends an event to the waiters that asked for events. Best effort; a worker that lost its lease sends nothing. */
   notifyWaiters(request: NotifyRequest): Promise<void>;
 
-  /** Replies for one caller. What is listed in `acknowledged` was read and is deleted. Waits up to `waitMs` for the first. */
+  /** Takes the replies for one caller. Replies listed in `acknowledged` were read and are deleted. Waits up to `waitMs` for the first. */
   takeReplies(request: TakeRepliesRequest): Promise<TakenReply[]>;
 
   readCall(callId: CallId): Promise<CallRecord | undefined>;
-  /** Calls that are not settled, soonest deadline first, without their outcomes. */
+  /** Lists unsettled calls, soonest deadline first, without their outcomes. */
   listCalls(request: ListCallsRequest): Promise<CallRecord[]>;
   /**
-   * The worker that holds each call, in the order asked; undefined where no worker does. A `queued` call that a worker holds is under way:
-   * the first run of a `read` or `idempotent` tool writes no start mark.
+   * The worker that holds each call, in the order of the request; undefined where no worker does. A `queued` call that a worker holds may
+   * be running: the first run of a `read` or `idempotent` tool writes no start mark.
    */
   findHolders(callIds: readonly CallId[]): Promise<(WorkerId | undefined)[]>;
-  /** An operator's word on an indeterminate call. The record keeps both facts. */
+  /** Records an operator's statement on whether an indeterminate call ran. The record keeps both facts. */
   resolveCall(request: ResolveRequest): Promise<'resolved' | 'not-indeterminate' | 'unknown'>;
   queueState(): Promise<QueueState[]>;
-  /** How much each lane holds, and whether what may be forgotten is forgotten. */
+  /** How much data each lane holds, and whether expired data is being deleted. */
   laneUse(): Promise<LaneUse[]>;
 }
 
 export interface Waiter {
   readonly callerId: CallerId;
   readonly correlationId: string;
-  /** Wants `started` and `progress` events too. */
+  /** Whether this waiter also wants `started` and `progress` events. */
   readonly events: boolean;
 }
 
-/** Who vouches for the caller: a session's token, or the running call this one is made from. */
+/** The proof that the caller may call: a session's token, or the running call that makes this nested call. */
 export type CallProof =
   | { readonly kind: 'token'; readonly tokenDigest: string }
   | { readonly kind: 'parent'; readonly owned: OwnedCall };
@@ -104,7 +104,7 @@ export interface AcceptRequest {
   readonly envelope: Uint8Array;
   readonly deadlineMs: number;
   readonly waiter?: Waiter;
-  /** Admission bounds; the store compares them with its own counts before it writes anything. */
+  /** Admission limits. The store compares them with its own counts before it writes anything. */
   readonly admission: AdmissionLimits;
 }
 
@@ -112,10 +112,10 @@ export interface AdmissionLimits {
   readonly liveCalls: number;
   readonly liveBytes: number;
   readonly retainedBytes: number;
-  /** A subject's entries that stand in a pool's queue at once; the rest waits in the subject's backlog. */
+  /** Max entries of one subject in a pool's queue at once; further calls wait in the subject's backlog. */
   readonly subjectWindow: number;
   readonly subjectBacklog: number;
-  /** One subject's shares. Where one is absent, `subjectShares` derives it from the other limits. */
+  /** Limits for one subject. `subjectShares` derives an absent one from the other limits. */
   readonly subjectLiveBytes?: number | undefined;
   readonly subjectParkedBytes?: number | undefined;
   readonly subjectRetainedBytes?: number | undefined;
@@ -124,19 +124,19 @@ export interface AdmissionLimits {
 
 export type AcceptAnswer =
   | { readonly kind: 'accepted'; readonly callId: CallId }
-  /** Same key, same body, still under way: one more waiter. */
+  /** Same key, same body, still under way: the caller was added as a waiter. */
   | { readonly kind: 'attached'; readonly callId: CallId; readonly state: CallState }
   /** Same key, same body, already settled. */
   | { readonly kind: 'replayed'; readonly callId: CallId; readonly outcome: Uint8Array }
   | { readonly kind: 'conflict'; readonly callId: CallId }
   | { readonly kind: 'unauthenticated'; readonly ending: Exclude<SessionEnding, 'run-ended'> }
-  /** Loop detection ended the run. Nothing was written. `restMs`: for so long its conversation gets no new run; 0 when it may have one. */
+  /** Loop detection ended the run. Nothing was written. `restMs`: how long its conversation gets no new run; 0 when it may have one now. */
   | { readonly kind: 'run-ended'; readonly restMs: number }
-  /** Without `retryAfterMs` it is not known when there will be room. */
+  /** Without `retryAfterMs`, it is not known when there will be room. */
   | { readonly kind: 'overloaded'; readonly what: OverloadedBy; readonly retryAfterMs?: number }
-  /** Only this subject is refused. */
+  /** Only this subject is over its limit. */
   | ShareFull
-  /** The store cannot write now, and knows this call: what became of it can be read, not asked for again. */
+  /** The store cannot write now, but it already has this call. Its result can be read; the caller cannot be added as a waiter. */
   | { readonly kind: 'known-but-full'; readonly callId: CallId; readonly problem: string };
 
 export interface ClaimRequest {
@@ -152,7 +152,7 @@ export interface ReclaimRequest {
   readonly pool: string;
   readonly workerId: WorkerId;
   readonly limit: number;
-  /** Leases not renewed for so long are taken over. */
+  /** Leases not renewed for this long are taken over. */
   readonly leaseMs: number;
 }
 
@@ -161,17 +161,17 @@ export interface ClaimAnswer {
   readonly lane: LaneState;
 }
 
-/** Read after the deliveries, in the same round trip. */
+/** The state of a lane, read after the deliveries, in the same round trip. */
 export interface LaneState {
-  /** Moves with every revocation and every policy change. */
+  /** Changes with every revocation and every policy change. */
   readonly epoch: string;
   readonly policyVersion: number;
-  /** Moves with every cancellation that a worker has to hear of. */
+  /** Changes with every cancellation of a call that a worker holds. */
   readonly cancelSequence: string;
   readonly now: number;
 }
 
-/** Names a lease: what a worker shows to prove that a call is still its own. */
+/** Identifies a lease: a worker presents it to prove that it still holds a call. */
 export interface OwnedCall {
   readonly callId: CallId;
   readonly pool: string;
@@ -185,29 +185,29 @@ export interface Delivery extends OwnedCall {
   readonly envelope: Uint8Array;
   readonly bodyDigest: string;
   readonly tool: ToolId;
-  /** JSON text of the Identity, as stored with the session; the same text means the same identity. */
+  /** JSON text of the Identity, as stored with the session. The same text means the same identity. */
   readonly identity: string;
   readonly session: SessionId;
   readonly run: RunId;
   readonly epoch: string;
-  /** By the snapshot, the earlier of absolute and idle expiry. */
+  /** The earlier of the absolute and the idle expiry, according to the snapshot. */
   readonly sessionExpiresAt: number;
   readonly acceptedAt: number;
   readonly deadline: number;
   readonly runState: RunState;
-  /** The run's history will show this attempt: what comes out has to be remembered. Of one that nothing like it came before, only that it failed counts. */
+  /** The run's history will include this attempt, so its result has to be recorded. If no similar call came before it, only a failure is recorded. */
   readonly watched: boolean;
-  /** The run's attempts before this one, as the store keeps them; only with a call that looks repeated. See `openHistory`. */
+  /** The run's earlier attempts, in the store's format; only with a call that looks repeated. See `openHistory`. */
   readonly history?: Uint8Array;
-  /** Set from the second delivery on: such a call must take the scripted `start`. */
+  /** Set from the second delivery on. Such a call must always write a start mark (`startCall`). */
   readonly recovered?: RecoveredCall;
-  /** How many workers that do not serve it have handed it back. With `fence - 1` of them nobody has begun it. */
+  /** The number of workers that handed the call back because they do not serve it. If it equals `fence - 1`, no worker has begun the call. */
   readonly handedBack: number;
-  /** How many workers were lost while they held it. A worker that drained, handed it back or parked it was not. */
+  /** The number of workers that were lost while they held the call. Workers that drained, handed it back or parked it are not counted. */
   readonly lostDeliveries: number;
   /** A waiter asked for events when the call was accepted. */
   readonly eventsWanted: boolean;
-  /** It was parked, and this approval allowed it. */
+  /** Set if the call was parked: the approval that allowed it. */
   readonly resumedWith?: ResumedWith;
 }
 
@@ -239,7 +239,7 @@ export type RenewAnswer = 'renewed' | 'fenced' | 'cancel';
 export interface StartRequest extends OwnedCall {
   readonly effect: Effect;
   readonly maxAttempts: number;
-  /** Audit record of the intent, obligatory for privileged tools. */
+  /** Audit record of the intent; required for privileged tools. */
   readonly intent?: Uint8Array;
 }
 
@@ -249,20 +249,20 @@ export type StartAnswer =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'expired' }
   | { readonly kind: 'session-ended'; readonly ending: SessionEnding }
-  /** It has an intent, and too much or too old audit waits for its sink. */
+  /** The request has an intent, and too many audit records wait for their sink, or for too long. */
   | { readonly kind: 'audit-late' }
   /** An unsafe tool was started before and never settled. */
   | { readonly kind: 'may-have-run' }
-  /** The starts of a retry-safe tool are used up. */
+  /** A retry-safe tool has reached its max number of starts. */
   | { readonly kind: 'used-up'; readonly starts: number };
 
 export interface SettleRequest extends OwnedCall {
   readonly outcome: Uint8Array;
   readonly releaseKey: boolean;
-  /** The record's own part; sequence, store time and call id are added by the store. */
+  /** The caller's part of the audit record; the store adds sequence, store time and call id. */
   readonly audit: Uint8Array;
   readonly retentionMs: number;
-  /** What the run's history remembers of it. Absent: nothing. */
+  /** The entry for the run's history. Absent: no entry. */
   readonly attempt?: SettledAttempt;
 }
 
@@ -273,16 +273,16 @@ export interface SettledAttempt {
   readonly effective?: string;
   readonly target?: string;
   readonly tally?: number;
-  /** The session counts it: see `Stall`. */
+  /** The signature that the session counts as a stall: see `Stall`. */
   readonly stall?: string;
   readonly ending: Exclude<AttemptEnding, 'open'>;
   readonly result?: string;
-  /** Millionths; added to the run's. */
+  /** In millionths; added to the run's cost. */
   readonly cost?: number;
   /** Loop detection ends the run in the same step. For `restMs` its conversation gets no new run. */
   readonly endsRun?: { readonly restMs: number };
 }
-/** `absent`: the record is gone, e.g. the store was replaced. */
+/** `absent`: the call's record is gone, e.g. because the store was replaced. */
 export type SettleAnswer = 'settled' | 'fenced' | 'absent';
 
 export interface AbandonRequest extends OwnedCall {
@@ -291,18 +291,18 @@ export interface AbandonRequest extends OwnedCall {
 
 export interface CancelRequest {
   readonly callId: CallId;
-  /** Present for a caller: the call must belong to this session's subject. Absent for an operator. */
+  /** Present for a caller: this session must reach the call. Absent for an operator. */
   readonly session?: { readonly id: SessionId; readonly tokenDigest: string };
   /**
-   * The digest of the call's tool, if that is published as `unsafe`. A call that names this digest runs only behind a start mark, so one
-   * that is held without a mark has not run: it ends with `outcome`.
+   * The digest of the call's tool, if that tool is published as `unsafe`. A call that names this digest runs only after a start mark. So if
+   * a worker holds it without a mark, it has not run, and it ends with `outcome`.
    */
   readonly unsafeDigest?: string;
-  /** Used if nobody has started the call … */
+  /** Used if no worker has started the call. */
   readonly outcome: Uint8Array;
-  /** … and if a worker holds it without a start mark, so that a `read` tool may be running. */
+  /** Used if a worker holds the call without a start mark, so that a `read` tool may be running, or if the call may have run earlier. */
   readonly outcomeIfHeld: Uint8Array;
-  /** … and if somebody was being asked about it, and nobody may have run it before. */
+  /** Used if the call is parked for an approval and no earlier worker may have run it. */
   readonly outcomeIfParked: Uint8Array;
   readonly audit: Uint8Array;
   readonly retentionMs: number;
@@ -319,11 +319,11 @@ export interface ReapRequest {
   readonly expired: Uint8Array;
   readonly timedOut: Uint8Array;
   readonly mayHaveRun: Uint8Array;
-  /** For a call whose entry somebody deleted by hand. */
+  /** Used for a call whose queue entry an operator deleted by hand. */
   readonly bodyLost: Uint8Array;
-  /** For a parked call that nobody decided in time … */
+  /** Used for a parked call that no approver decided in time. */
   readonly approvalExpired: Uint8Array;
-  /** … and for one whose session ended first. */
+  /** Used for a parked call whose session ended first. */
   readonly sessionEnded: Uint8Array;
   readonly audit: Uint8Array;
 }
@@ -345,14 +345,14 @@ export interface TakeRepliesRequest {
 }
 
 export interface TakenReply {
-  /** Give it back as `acknowledged` with the next `takeReplies`. */
+  /** Pass it in `acknowledged` with the next `takeReplies`. */
   readonly replyId: string;
   readonly items: readonly ReplyItem[];
 }
 
 export type ReplyItem =
   | { readonly kind: 'settled'; readonly correlationId: string; readonly outcome: Uint8Array }
-  /** Too large to ride along: read it by call id. */
+  /** The outcome is too large to be included: read it by call id. */
   | { readonly kind: 'settled-by-reference'; readonly correlationId: string }
   | { readonly kind: 'event'; readonly correlationId: string; readonly event: Uint8Array };
 
@@ -371,28 +371,28 @@ export interface LaneUse {
   /** Compared with `liveBytes` and `retainedBytes` of the admission limits. */
   readonly liveBytes: number;
   readonly retainedBytes: number;
-  /** How long ago the oldest outcome that is still there reached the end of its retention; 0 when there is none. */
+  /** How long ago the oldest outcome still stored reached the end of its retention; 0 when there is none. */
   readonly overdueMs: number;
-  /** Questions that wait for a person. */
+  /** Approvals that wait for a person. */
   readonly pendingApprovals: number;
   /** Numbers of the lane that were overwritten. They count as 0 above. */
   readonly damaged: readonly DamagedNumber[];
-  /** The most that a single subject uses of each share. Not always the same subject. Absent: this process may not look at it. */
+  /** For each share, the highest use by a single subject; not always the same subject. Absent: this process may not read it. */
   readonly fullestSubject?: SubjectLimits;
 }
 
-/** A number that no release writes there: it was overwritten with the password of a role. */
+/** A number with a value that no release writes: it was overwritten with the password of a store role. */
 export interface DamagedNumber {
   readonly key: string;
   readonly field: string;
-  /** What stands there, to follow the name of the field. */
+  /** Describes the stored value; to be appended to the name of the field. */
   readonly problem: string;
 }
 
 export interface QueueState {
   readonly lane: number;
   readonly pool: string;
-  /** Standing in the queue and not with a worker. */
+  /** Calls in the queue that no worker holds. */
   readonly queued: number;
   readonly leased: number;
 }

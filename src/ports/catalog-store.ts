@@ -2,16 +2,16 @@ import type { Administered } from '../domain/actor.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import type { ModuleDeclaration } from '../domain/module.ts';
 
-/** The published catalog: data only. */
+/** The published catalog: data only, no code. */
 export interface CatalogStore {
   readCatalog(): Promise<Catalog>;
-  /** Waits up to `waitMs` until the sequence is above `after`; undefined when it did not move. */
+  /** Waits up to `waitMs` until the sequence is above `after`; undefined when it did not change. */
   watchCatalog(request: { after: number; waitMs: number }): Promise<Catalog | undefined>;
   /** Compare-and-set on the sequence. */
   writeCatalog(request: WriteCatalogRequest): Promise<WriteCatalogAnswer>;
   /**
-   * The same for an operator who takes modules out, in one step with the audit record `catalog.withdrawn`: one that cannot be written
-   * leaves the old catalog.
+   * The same, for an operator who withdraws modules. The audit record `catalog.withdrawn` is written in the same step: if it cannot be
+   * written, the old catalog stays.
    */
   withdrawModules(request: WithdrawModulesRequest): Promise<WriteCatalogAnswer>;
 }
@@ -22,7 +22,7 @@ export interface WriteCatalogRequest {
   readonly modules: readonly ModuleDeclaration[];
 }
 
-/** `digest` and `modules` are those of the catalog that is left. */
+/** `digest` and `modules` describe the remaining catalog. */
 export interface WithdrawModulesRequest extends WriteCatalogRequest, Administered {
   readonly withdrawn: readonly Pick<ModuleDeclaration, 'id' | 'version'>[];
 }

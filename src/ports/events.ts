@@ -9,63 +9,63 @@ import type { Outcome } from '../domain/outcome.ts';
 import type { Stage } from '../domain/stages.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 
-/** Where the parts of a process tell what happened. Telling never throws, never waits, and costs nothing while nobody listens. */
+/** Where the parts of a process emit diagnostic events. Emitting never throws, never waits, and costs nothing while there are no listeners. */
 export interface Events {
-  /** Somebody listens for something. Asked once per call. */
+  /** At least one listener wants at least one kind of event. Read once per call. */
   readonly listening: boolean;
-  /** Calls and their stages get spans of their own: unless all who listen do without. */
+  /** Whether calls and their stages get their own spans: true unless every listener opted out of spans. */
   readonly spans: boolean;
-  /** Whether a trace that begins here is to be kept. */
+  /** Whether a trace that starts in this process is to be kept. */
   samples(traceId: string): boolean;
-  /** Ask before putting together what an event says. */
+  /** Check this before building the facts of an event. */
   wants(kind: EventKind): boolean;
-  /** Takes a copy of the fields that the event has; others are left out. `shared` may be kept and given again and again. */
+  /** Copies the declared fields of the event and ignores others. `shared` may be kept and passed again for many events. */
   emit<Kind extends EventKind>(kind: Kind, facts: EventFacts<Kind>, shared?: SharedFields): void;
 }
 
-/** Tells of one call on a worker: knows what all its events share. Absent while nobody listens. */
+/** Emits the events of one call on a worker, with the fields that they share. Absent while there are no listeners. */
 export interface CallEmitter {
   wants(kind: EventKind): boolean;
-  /** The stage is the one of the table, unless told otherwise. */
+  /** `stage` defaults to the one in the event table. */
   emit<Kind extends EventKind>(kind: Kind, facts: DiagnosticEventMap[Kind], stage?: Stage): void;
-  /** What a stage made of the call. Of a call that a stage has ended, later stages have nothing to tell. */
+  /** Reports the result of a stage. After a stage has ended the call, later stages emit nothing. */
   passed(stage: Stage, result: { readonly kind: string }): void;
   settled(answer: string, outcome: Outcome): void;
-  /** It was thrown out of the data path. */
+  /** An error was thrown out of the data path. */
   left(error: unknown): void;
-  /** For whatever a stage calls: the stage's own span is the parent of theirs. Absent where nobody wants spans. */
+  /** The trace context for everything a stage calls: the stage's own span is the parent. Absent while no listener wants spans. */
   traceOf(stage: Stage): TraceContext | undefined;
 }
 
-/** What a subscription can ask for by value. */
+/** Fields by which a subscription can filter events. */
 export type MatchedField = Extract<keyof SharedFields, 'callId' | 'tool' | 'agent' | 'tenant' | 'session' | 'run'>;
 
-/** Waited for when it answers with a promise. What it throws is its own loss. */
+/** If it returns a promise, the bus waits for it before the next event. An error it throws affects only this listener. */
 export type DiagnosticListener = (event: DiagnosticEvent) => unknown;
 
 export interface DiagnosticSubscription {
   readonly listener: DiagnosticListener;
-  /** `call.settled`, `tool.*`; all without it. `events.lost` is always told. */
+  /** For example `call.settled` or `tool.*`; default: all kinds. `events.lost` is always delivered. */
   readonly kinds?: readonly (EventKind | `${string}.*`)[];
-  /** Only events in which each of these has this value. */
+  /** Only events in which each of these fields has this value. */
   readonly where?: { readonly [Field in MatchedField]?: string };
-  /** So many events wait for a slow listener; what comes then is lost to it, and told as `events.lost`. */
+  /** Max events that wait for a slow listener. Further events are lost to it, and reported as `events.lost`. */
   readonly maxWaiting?: number;
-  /** Does without spans. While nobody else wants any, callers' traces are passed on as they are. */
+  /** This listener does not need spans. While no other listener wants spans, callers' traces are passed on unchanged. */
   readonly spans?: false;
-  /** Which of the traces that begin here are kept: those that any listener with an opinion wants; without one, all. */
+  /** Which of the traces that start here are kept. A trace is kept if any listener with this function wants it; if none has one, all are kept. */
   readonly samples?: (traceId: string) => boolean;
-  /** Hears nothing of traces that are not kept. */
+  /** Receives no events of traces that are not kept. */
   readonly sampledOnly?: true;
 }
 
-/** Where to listen. */
+/** The part of the event bus that listeners use. */
 export interface EventSource {
-  /** Returns how to stop listening; nothing is delivered after that, whatever was waiting. */
+  /** Returns a function that ends the subscription. Nothing is delivered after that, not even waiting events. */
   readonly subscribe: (subscription: DiagnosticSubscription | DiagnosticListener) => () => void;
 }
 
 export interface EventBus extends Events, EventSource {
-  /** Takes no more; waits a moment for listeners to hear what they have not heard yet. */
+  /** Accepts no more events; waits briefly for listeners to receive the waiting ones. */
   close(): Promise<void>;
 }

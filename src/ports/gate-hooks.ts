@@ -5,41 +5,41 @@ import type { Outcome } from '../domain/outcome.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { StopSignal } from './tool-runner.ts';
 
-/** The operator's hooks, as a stage may use them. None of these throws or rejects. */
+/** The operator's hooks, as the stages use them. None of these methods throws or rejects. */
 export interface GateHooks {
-  /** Answers at once for a tool without hooks, and as long as its hooks do. */
+  /** Answers at once for a tool without hooks; otherwise takes as long as its hooks take. */
   before(call: HookedCall, read: ReadRewritten): Soon<HooksVerdict>;
-  /** Asked about what a tool gave. Answers at once for a tool without such hooks. */
+  /** Asks hooks about the result of a tool. Answers at once for a tool without result hooks. */
   result(ended: ResultCall, checks: ResultChecks): Soon<ResultVerdict>;
-  /** Returns at once; whoever settles a call says so once. */
+  /** Returns at once. Called once, by the worker that settled the call. */
   after(ended: EndedCall): void;
-  /** Whoever claimed the callback in the store calls it, once; resolves when all hooks were told. */
+  /** Called once, by the worker that claimed the callback in the store. Resolves when all hooks were called. */
   resolved(tool: HookedTool, approval: ApprovalResolved): Promise<void>;
-  /** Whether any hook is for this. */
+  /** Whether any hook is registered for this event and tool. */
   listens(on: HookEventName, tool: HookedTool): boolean;
-  /** The longest that a hook for this event may take; undefined when there is none. */
+  /** The longest timeout among the hooks for this event; undefined when there is none. */
   deadlineMs(on: HookEventName): number | undefined;
   health(): HookHealth[];
-  /** Whether all observers were told, within this time. */
+  /** Waits until all observers were called, for at most this time. Resolves to false if some were not. */
   idle(timeoutMs: number): Promise<boolean>;
 }
 
-/** What a hook rewrote as the rules and the tool will see it, or what is wrong with it. `aborted`: the call was stopped meanwhile. */
+/** Arguments that a hook rewrote, as the rules and the tool will see them, or what is wrong with them. `aborted`: the call was stopped meanwhile. */
 export type RewrittenArguments =
   | { readonly kind: 'judged'; readonly arguments: JsonObject; readonly canonical: string }
   | { readonly kind: 'wrong'; readonly problems: readonly string[] }
   | { readonly kind: 'aborted' };
 
-/** Reads rewritten arguments, given as a value and as canonical JSON, like those of a caller. */
+/** Checks rewritten arguments, given as a value and as canonical JSON, in the same way as those of a caller. */
 export type ReadRewritten = (value: JsonObject, canonical: string) => Soon<RewrittenArguments>;
 
-/** A call on its way through the gate. */
+/** A call in the gate, as its hooks see it. */
 export interface HookedCall extends HookedCallFacts {
   readonly tool: HookedTool;
   readonly arguments: JsonObject;
-  /** The same as canonical JSON: what hooks are shown. */
+  /** The arguments as canonical JSON: what hooks are shown. */
   readonly canonical: string;
-  /** Aborted when the call is stopped: nobody waits for its hooks then. */
+  /** Aborted when the call is stopped: its hooks are no longer waited for. */
   readonly signal?: StopSignal;
 }
 
@@ -48,7 +48,7 @@ export type HooksVerdict =
       readonly kind: 'passed';
       readonly arguments: JsonObject;
       readonly canonical: string;
-      /** In the order they changed them. */
+      /** In the order in which hooks changed the arguments. */
       readonly changedBy: readonly ArgumentChange[];
       readonly asks: readonly Ask[];
     }
@@ -59,44 +59,44 @@ export type HooksVerdict =
       readonly hook: string;
       readonly problems: readonly string[];
     }
-  /** It threw, took too long, or said something nobody can read. The cause is in the log and nowhere else. */
+  /** The hook threw, timed out, or returned something unreadable. The cause is in the log only. */
   | { readonly kind: 'failed'; readonly hook: string }
   | { readonly kind: 'aborted' };
 
-/** A call whose tool gave a result that was not stored yet. */
+/** A call whose tool returned a result that is not stored yet. */
 export interface ResultCall extends EndedCall {
-  /** Aborted when the call is stopped: the hooks are not waited for then. */
+  /** Aborted when the call is stopped: the hooks are no longer waited for. */
   readonly signal?: StopSignal;
-  /** On the clock of `performance.now()`: the hooks together have answered until then, or the result is withheld. */
+  /** Time limit for all hooks together, on the clock of `performance.now()`. If they have not answered by then, the result is withheld. */
   readonly answerBy?: number;
 }
 
-/** What is done with the answer of each hook, before the next one sees it. */
+/** Checks applied to the answer of each hook, before the next one sees it. */
 export interface ResultChecks {
-  /** Takes the secrets of the call out of what a hook wrote. */
+  /** Removes the secrets of the call from what a hook wrote. */
   scrub<Value>(value: Value): Value;
-  /** Why the call cannot end with this; names places, never values. */
+  /** Why the call cannot end with this outcome; names places, never values. */
   findProblem(outcome: Outcome): Soon<string | undefined>;
 }
 
 export type ResultVerdict =
-  /** `isAnswered`: a hook answered with what was there. */
+  /** `isAnswered`: a hook answered, and with the unchanged result. */
   | { readonly kind: 'kept'; readonly isAnswered?: boolean }
   | {
       readonly kind: 'replaced';
-      /** With the content and the structured value of the hooks, everything else as the tool gave it. */
+      /** Content and structured value as the hooks left them; all other fields as the tool returned them. */
       readonly outcome: Outcome;
-      /** In the order they changed it. */
+      /** In the order in which hooks changed the result. */
       readonly changedBy: readonly string[];
     }
-  /** It threw, took too long, or answered what cannot be used. The cause is in the log and nowhere else. */
+  /** The hook threw, timed out, or returned an unusable answer. The cause is in the log only. */
   | { readonly kind: 'withheld'; readonly hook: string }
   | { readonly kind: 'aborted'; readonly hook: string };
 
 /** A call that has its outcome. */
 export interface EndedCall extends HookedCallFacts {
   readonly tool: HookedTool;
-  /** The effective ones. */
+  /** The arguments that ran, after all changes. */
   readonly arguments: JsonObject;
   readonly changedBy: readonly ArgumentChange[];
   readonly outcome: Outcome;

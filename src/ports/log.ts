@@ -1,4 +1,4 @@
-/** Structured only: facts are fields, never parts of the message, so that nobody can forge a line. */
+/** Structured logging only. Facts are fields, never parts of the message; otherwise a caller could forge a log line. */
 export interface Log {
   debug(facts: object, message: string): void;
   info(facts: object, message: string): void;

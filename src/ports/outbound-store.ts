@@ -4,38 +4,38 @@ import type { CallerId, CallId, SessionId } from '../domain/ids.ts';
 import type { OwnedCall } from './call-store.ts';
 
 /**
- * What tools do on platforms, on its way out. An effect is published by the owner of its call and by nobody else; its key makes it one
- * effect, however often the call is run. The gateway's side claims effects, one of a call at a time, and says what became of them.
- * The rules of `CallStore` hold here too.
+ * What tools do on platforms, until it is delivered. Only the worker that owns a call publishes its effects. The effect's key keeps it one
+ * effect, however often the call runs. Gateways claim effects, one per call at a time, and report how each ended. The rules of `CallStore`
+ * apply here too.
  */
 export interface OutboundStore {
-  /** Fence check and publication in one step. A key that is known answers with what became of it, and is not published again. */
+  /** Checks the fence and publishes in one step. A known key is not published again; the answer is the state of the first publication. */
   publishEffect(request: PublishEffectRequest): Promise<PublishEffectAnswer>;
 
   /**
-   * Takes effects that are due, waiting up to `waitMs` for the first. Before, ends what has expired, gives effects of lost claimants to
-   * others (or fails them, where a second delivery could be a second message), and forgets what is old. The same `claimId` again gives
-   * the same effects.
+   * Takes effects that are due, waiting up to `waitMs` for the first. First ends expired effects, gives effects of lost claimants to others
+   * (or fails them, where a second delivery could send a second message), and deletes old ones. The same `claimId` again returns the same
+   * effects.
    */
   claimEffects(request: ClaimEffectsRequest): Promise<ClaimedEffects>;
 
-  /** By the last claimant only. An effect that ended frees the next one of its call, and whoever waits for it is told. */
+  /** Accepted from the last claimant only. An effect that ended releases the next one of its call, and its waiter is notified. */
   finishEffect(request: FinishEffectRequest): Promise<'finished' | 'lost'>;
 
   readEffect(key: EffectKey): Promise<EffectRecord | undefined>;
-  /** Newest first. */
+  /** Lists newest first. */
   listEffects(request: ListEffectsRequest): Promise<EffectRecord[]>;
-  /** A failed effect is sent once more, by an operator's word. Raw operations are not: nobody waits for them any more. */
+  /** An operator has a failed effect sent once more. Raw operations are not sent again, because no tool waits for them any more. */
   retryEffect(key: EffectKey): Promise<'queued' | 'not-failed' | 'body-gone' | 'unknown'>;
 
-  /** From `afterMs` on, the call's outcome is published as the effect `<call id>/result` as soon as there is one. */
+  /** Publishes the call's outcome as the effect `<call id>/result` as soon as there is one, but not before `afterMs`. */
   redirectCall(request: RedirectRequest): Promise<'redirected' | 'sent' | 'unknown'>;
-  /** Somebody got the outcome after all. */
+  /** Called when a caller received the outcome after all. */
   dropRedirect(callId: CallId): Promise<'dropped' | 'none'>;
-  /** Publishes the outcomes of redirected calls that have settled. Returns how many. */
+  /** Publishes the outcomes of settled calls that have a redirect. Returns how many. */
   sendRedirects(request: SendRedirectsRequest): Promise<number>;
 
-  /** Calls of one subject that are not settled, without their outcomes. */
+  /** Unsettled calls of one subject, without their outcomes. */
   listOwnCalls(request: ListOwnCallsRequest): Promise<CallRecord[]>;
 }
 
@@ -48,9 +48,9 @@ export interface PublishEffectRequest extends OwnedCall {
   /** Encoded EffectBody. */
   readonly body: Uint8Array;
   readonly deliverWithinMs: number;
-  /** Told, by an event, when the effect has ended. */
+  /** Notified by an event when the effect has ended. */
   readonly waiter?: { readonly callerId: CallerId; readonly correlationId: string };
-  /** Bytes that may wait in one lane. */
+  /** Max bytes waiting in one lane. */
   readonly maxQueuedBytes: number;
 }
 
@@ -71,9 +71,9 @@ export interface ClaimEffectsRequest {
   readonly limit: number;
   readonly leaseMs: number;
   readonly waitMs: number;
-  /** Ended effects are kept so long, and in any case until their call cannot run again. */
+  /** Ended effects are kept this long, and in any case until their call cannot run again. */
   readonly retentionMs: number;
-  /** Of ended effects in one lane; the oldest lose their bodies. */
+  /** Max bytes of ended effects in one lane; beyond it the oldest lose their bodies. */
   readonly maxKeptBytes: number;
 }
 
@@ -83,7 +83,7 @@ export interface ClaimedEffects {
 }
 
 export type EffectEnding =
-  /** `keep`: the body stays, to be shown to operators. */
+  /** `keep`: the body stays stored, to be shown to operators. */
   | { readonly kind: 'delivered'; readonly answer: Uint8Array; readonly keep: boolean }
   | { readonly kind: 'failed'; readonly problem: string }
   | { readonly kind: 'retry'; readonly problem: string; readonly afterMs: number };
@@ -106,7 +106,7 @@ export interface ListEffectsRequest {
 
 export interface RedirectRequest {
   readonly callId: CallId;
-  /** The call must belong to this session's subject. */
+  /** This session must reach the call: same subject, and a call of its own agent or of an agent that acts for it. */
   readonly session: { readonly id: SessionId; readonly tokenDigest: string };
   readonly platform: string;
   readonly channel: string;

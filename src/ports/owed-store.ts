@@ -1,52 +1,54 @@
 import type { CallId } from '../domain/ids.ts';
 
 /**
- * Calls owed: MCP calls whose client was told to come back, or whose request was lost before its outcome was written. A client cannot
- * name such a call; it sends the same request again, and the repeat takes exactly one of them.
+ * Calls owed: MCP calls whose client was told to come back, or whose request was lost before its outcome was sent. A client cannot name
+ * such a call. It sends the same request again, and the repeat takes exactly one of them.
  *
- * An entry is made before its call is accepted and names the id, and so the key, that the call will have. Whoever takes the entry calls
- * with that key: the plane replays, attaches, or runs the call for the first time. So no crash can make two effects of one entry.
+ * An entry is created before its call is accepted. It contains the id, and so the key, that the call will have. A request that takes the
+ * entry calls with that key: the plane replays, attaches, or runs the call for the first time. So no crash can cause two effects from one
+ * entry.
  *
- * An entry is held while its request is open at a living gateway, and no other request can take it. A holder that is killed cannot say so: a
- * request that finds an entry of another holder waits until that holder has beaten since (it lives), or has not for a whole lease.
- * Entries lie in the lane of their subject; time is the store's; each method is one atomic step and may be repeated.
+ * An entry is held while its request is open at a live gateway, and no other request can take it. A killed holder cannot report its own
+ * death. So a request that finds an entry of another holder waits until that holder has sent a beat (it is live), or has sent none for a
+ * whole lease (it is dead). Entries are in the lane of their subject; time is the store's; each method is one atomic step and may be
+ * repeated.
  */
 export interface OwedStore {
   /**
-   * Takes the oldest call with this digest that was owed when the request came, or makes an entry. Counts as a beat of the holder. Of two
-   * requests that came together, the second cannot be a repeat of the first one's answer: it takes that call only if its connection was
-   * lost.
+   * Takes the oldest call with this digest that was already owed when the request arrived, or creates an entry. Counts as a beat of the
+   * holder. Of two requests that arrive together, the second cannot be a repeat caused by the first one's answer: it takes that call only
+   * if the first one's connection was lost.
    */
   holdOwed(request: HoldOwedRequest): Promise<HoldOwedAnswer>;
-  /** Changes nothing if another request has taken the entry since, or it is gone. */
+  /** Changes nothing if another request has taken the entry since, or the entry is gone. */
   releaseOwed(request: ReleaseOwedRequest): Promise<'released' | 'gone'>;
-  /** The holder lives, and so does what it holds in this lane. */
+  /** Records that the holder is live, and keeps what it holds in this lane. */
   beatOwed(request: { readonly lane: number; readonly holder: string }): Promise<void>;
 }
 
 export interface HoldOwedRequest {
-  /** The id of the call that is made if none is owed. It names the attempt too: the same request again gets the same answer. */
+  /** The id for a new call if none is owed. It also identifies the attempt: the same request again gets the same answer. */
   readonly callId: CallId;
-  /** Digest over agent, tool and arguments. The store holds no argument. */
+  /** Digest over agent, tool and arguments. The store does not keep the arguments. */
   readonly digest: string;
-  /** The gateway process; another one after each start. */
+  /** The gateway process; a new value after each start. */
   readonly holder: string;
-  /** How long the entry is kept after its holder has died. While the holder lives, what it holds does not expire. */
+  /** How long the entry is kept after its holder has died. While the holder is live, its entries do not expire. */
   readonly lifetimeMs: number;
-  /** A holder that does not beat for so long is dead. */
+  /** A holder that sends no beat for this long is dead. */
   readonly leaseMs: number;
   /**
-   * The store's time from which on another holder has to beat to count as alive: the `since` of the first `wait` that this attempt was
-   * answered with, or a little later. Absent in the first request of an attempt.
+   * Store time after which another holder must have sent a beat to count as live: the `since` of the first `wait` answer to this attempt,
+   * or a little later. Absent in the first request of an attempt.
    */
   readonly waitingSince?: number;
-  /** How long ago the request came to the gateway. */
+  /** How long ago the request arrived at the gateway. */
   readonly waitedMs?: number;
-  /** Takes nothing: the client wants another call. */
+  /** Take no owed call: the client wants a new one. */
   readonly fresh?: boolean;
   /**
-   * Takes the entry of this call, also from another holder: its client came back with its id. Makes none. An entry with another digest
-   * stays: an id is no secret, and what is owed to one agent is not paid to another one.
+   * Takes the entry of this call, also from another holder, because its client came back with its id. Creates no entry. An entry with
+   * another digest is not taken: an id is no secret, and a call owed to one agent must not be handed to another.
    */
   readonly of?: CallId;
 }
@@ -54,40 +56,40 @@ export interface HoldOwedRequest {
 export type HoldOwedAnswer =
   | { readonly kind: 'made' }
   | { readonly kind: 'taken'; readonly callId: CallId; readonly madeAt: number }
-  /** Another gateway holds one, and may be dead. Ask again, with `waitingSince`. */
+  /** Another gateway holds a matching entry and may be dead. Ask again with `waitingSince`. */
   | { readonly kind: 'wait'; readonly since: number }
-  /** There is no entry of the call in `of` with this digest. */
+  /** There is no entry for the call in `of` with this digest. */
   | { readonly kind: 'none' }
-  /** As many requests of this subject are open as there may be, or the store is at its memory limit. Nothing is held. */
+  /** The subject has the max number of open requests, or the store is at its memory limit. No entry is held. */
   | { readonly kind: 'full'; readonly of: 'subject' | 'store' };
 
 export type ReleaseOwedRequest = {
   /** The call of the entry. */
   readonly callId: CallId;
-  /** The `callId` of the `holdOwed` that holds it. */
+  /** The `callId` of the `holdOwed` request that holds it. */
   readonly attempt: CallId;
 } & (
   | {
-      /** Its outcome was written to a client. */
+      /** The outcome was sent to a client. */
       readonly to: 'gone';
     }
   | {
-      /** Its client is told to come back: owed to requests that come from now on. */
+      /** The client was told to come back: owed to requests that arrive from now on. */
       readonly to: 'owed';
-      /** Owed only after this time: until then its client has another way to come back. */
+      /** The call is owed only after this time: until then its client has another way to come back. */
       readonly owedAfterMs?: number;
-      /** How long it is kept from when it is owed. */
+      /** How long the entry is kept, from when the call is owed. */
       readonly lifetimeMs: number;
     }
   | {
-      /** Its client had no answer: owed to every request, also to one that came before this. */
+      /** The client got no answer: owed to every request, also to one that arrived before this. */
       readonly to: 'lost';
       readonly lifetimeMs: number;
     }
 );
 
-/** Entries of one subject. Past it the one that would expire first goes, of those that no living gateway holds. */
+/** Max entries of one subject. Beyond it, the entry that expires first is evicted, among those that no live gateway holds. */
 export const MAX_OWED_PER_SUBJECT = 1000;
 
-/** A beat is written at most every `everyMs`. A holder without one for `silentMs` has died: what it holds may expire and make room. */
+/** A beat is written at most every `everyMs`. A holder without one for `silentMs` is dead: its entries may expire and be evicted. */
 export const OWED_BEATS = Object.freeze({ everyMs: 250, silentMs: 60_000 });

@@ -19,28 +19,28 @@ import type { ServiceDoor } from './service-access.ts';
 import type { Store } from './store.ts';
 import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
 
-/** A tool as a worker serves it. Immutable: a reload makes new ones, a running call keeps its own. */
+/** A tool as a worker serves it. Immutable: a reload creates new ones, and a running call keeps its own. */
 export interface ServedTool {
   readonly declaration: ToolDeclaration;
   readonly runner: RunnerName;
   readonly source: ToolSource;
   readonly setup: JsonObject;
-  /** Services its module declared; absent when there are none. */
+  /** Services that its module declared; absent when there are none. */
   readonly needs?: readonly string[];
-  /** Of the plane itself: runs it, whatever `runner` says. */
+  /** Set for a tool of the plane itself: this runs it, regardless of `runner`. */
   readonly builtIn?: ToolRunner;
-  /** Patterns the tool declared for bare strings that mean a denial. */
+  /** The tool's patterns for plain strings that mean a denial. */
   readonly denialPatterns: readonly string[];
-  /** Problems, each in a few words without the value; none means valid. */
+  /** Returns the problems, each in a few words without the value; an empty list means valid. */
   readonly validateInput: (value: unknown) => string[];
-  /** With the defaults of the published schema; the same object when nothing is missing. Absent: nothing is filled in. */
+  /** Fills in the defaults of the published schema; returns the same object when nothing is missing. Absent: nothing is filled in. */
   readonly fillDefaults?: (value: JsonObject) => JsonObject;
   readonly validateOutput?: (value: unknown) => string[];
 }
 
 export interface ServedTools {
   find(id: string): ServedTool | undefined;
-  /** Names that look like the one asked for. */
+  /** Names similar to the one asked for. */
   near(id: string): string[];
 }
 
@@ -49,7 +49,7 @@ export interface PolicySource {
   atLeast(version: number): Soon<{ readonly version: number; readonly policy: Policy }>;
 }
 
-/** What the worker's stages may ask for. Each takes only its part: `needs: Pick<Plane, …>`. */
+/** What the worker's stages may use. Each stage takes only its part: `needs: Pick<Plane, …>`. */
 export interface Plane {
   readonly workerId: WorkerId;
   readonly store: Store;
@@ -57,41 +57,41 @@ export interface Plane {
   readonly runners: Readonly<Record<RunnerName, ToolRunner>>;
   readonly log: Log;
   readonly events: Events;
-  /** Absent: none are configured. */
+  /** Absent: no hooks are configured. */
   readonly hooks?: GateHooks;
-  /** Absent: approvers look for themselves. */
+  /** Absent: approvers are not notified and have to look for questions themselves. */
   readonly approvals?: ApprovalNotifier;
-  /** Absent: there are none, and nothing that needs one is served. */
+  /** Absent: there are no services, and no tool that needs one is served. */
   readonly services?: ServiceDoor;
   /** Absent: there are no platforms here. */
   readonly effects?: EffectSource;
-  /** Absent: the audit keeps digests of arguments only. */
+  /** Absent: the audit keeps only digests of arguments. */
   readonly redactor?: Redactor;
   /** Absent: there is no auditor's key, and nothing is sealed. */
   readonly sealer?: ArgumentSealer;
-  /** Absent: there are none. Stages ask it for names only. */
+  /** Absent: there are no secrets. Stages use it only to check names. */
   readonly secrets?: Pick<SecretSource, 'knows'>;
-  /** What it serves: the pinned tools of the process it runs in, or, absent, all others. */
+  /** What this worker serves: the pinned tools of its process or, if absent, all others. */
   readonly placement?: ToolDeclaration['pinned'];
-  /** The tools of now. Read once per call. */
+  /** The tools served currently. Read once per call. */
   tools(): ServedTools;
-  /** Who of this pool lives, by whether it serves this digest. Asked about a digest that this worker does not serve. */
+  /** Counts the live workers of this pool that serve this digest, and those that do not. Asked about a digest that this worker does not serve. */
   peersFor(toolDigest: string): Promise<Peers>;
-  /** The digest under which a tool is published now, if it is. Asked about a tool that neither this worker nor its peers serve. */
+  /** The digest under which a tool is currently published, if it is. Asked about a tool that neither this worker nor its peers serve. */
   publishedDigest(tool: ToolId): Promise<string | undefined>;
-  /** Holds a call on without running it, and without its slot. Ends early when the call is stopped. */
+  /** Keeps the lease of a call without running it and without using a slot. Ends early when the call is stopped. */
   standAside(delivered: DeliveredCall, waitMs: number): Promise<void>;
   readonly nested: (parent: Delivery, frame: NestedFrame, request: NestedCallRequest) => Promise<Outcome>;
-  /** Told of every settled call, for counting. */
+  /** Called for every settled call, for counting. */
   readonly onSettled: (outcome: OutcomeKind) => void;
   readonly settings: PlaneSettings;
-  /** What one subject may use. */
+  /** Limits for one subject. */
   readonly shares: SubjectLimits;
 }
 
 export interface Peers {
   readonly serving: number;
-  /** This worker is one of them. */
+  /** Includes this worker. */
   readonly notServing: number;
 }
 
@@ -102,22 +102,22 @@ export interface PlaneSettings {
   readonly trustSnapshotMs: number;
 }
 
-/** What a nested call inherits: it ends with its parent at the latest. */
+/** What a nested call inherits. It ends with its parent at the latest. */
 export interface NestedFrame {
   readonly depth: number;
   readonly timeLeftMs: number;
   readonly signal: AbortSignal;
-  /** The parent's; absent when it has none. */
+  /** The parent's trace; absent when it has none. */
   readonly trace?: TraceContext | undefined;
 }
 
-/** A delivery, what its lane looked like right after it, and when that was on this process's own monotonic clock. */
+/** A delivery, the state of its lane right after it, and its arrival time on this process's monotonic clock. */
 export interface DeliveredCall {
   readonly delivery: Delivery;
   readonly lane: LaneState;
   readonly arrivedAt: number;
   /** Aborted when the lease is lost, the call is cancelled, or the worker drains. */
   readonly signal: StopSignal;
-  /** Present while somebody listens: what happens to the call is told to it. */
+  /** Present while there are listeners: emits the events of this call. */
   readonly events?: CallEmitter | undefined;
 }

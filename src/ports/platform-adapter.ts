@@ -2,25 +2,25 @@ import type { EffectBody, EffectKey, EffectOrigin } from '../domain/platform-eff
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 
 /**
- * A platform, from the gateway's side: here are its credentials. An adapter never throws for expected trouble, and never waits longer
- * than `signal` allows. It is asked by several calls at once; effects of one call come one after the other.
+ * A platform, from the gateway's side; the credentials are here. An adapter never throws for expected failures, and never waits longer than
+ * `signal` allows. Several calls use it concurrently; the effects of one call come one after the other.
  */
 export interface PlatformAdapter {
   /**
-   * Whether a second delivery under the same key changes nothing. If so, effects of a gateway that was lost are delivered again; if
-   * not, they fail, because nobody knows whether they went out.
+   * Whether a second delivery under the same key changes nothing. If so, effects of a lost gateway are delivered again. If not, they fail,
+   * because it is unknown whether they went out.
    */
   readonly deduplicates: boolean;
-  /** What was delivered stays in the store, to be shown to operators. */
+  /** Delivered messages stay in the store, to be shown to operators. */
   readonly keepsMessages?: boolean;
   deliver(effect: AdapterEffect, signal: AbortSignal): Promise<DeliveryResult>;
-  /** Raw operations. Absent: it has none. */
+  /** Runs a raw operation. Absent: the platform has none. */
   call?(operation: AdapterOperation, signal: AbortSignal): Promise<OperationResult>;
   close?(): Promise<void>;
 }
 
 export interface AdapterEffect {
-  /** The same for every attempt: the idempotency key. */
+  /** The idempotency key: the same for every attempt. */
   readonly key: EffectKey;
   readonly channel: string;
   readonly origin: EffectOrigin;
@@ -38,13 +38,13 @@ export interface AdapterOperation {
 
 export type DeliveryResult =
   | { readonly kind: 'delivered'; readonly messageId?: string }
-  /** Worth another attempt; not before `afterMs`, if the platform says so. */
+  /** Worth another attempt; not before `afterMs`, if the platform gave one. */
   | { readonly kind: 'again'; readonly problem: string; readonly afterMs?: number }
   | { readonly kind: 'refused'; readonly problem: string };
 
 export type OperationResult =
   | { readonly kind: 'answered'; readonly value: JsonValue }
-  /** It was certainly not done: the platform was not reached, or said "later". */
+  /** The operation was certainly not done: the platform was not reached, or asked to retry later. */
   | { readonly kind: 'again'; readonly problem: string; readonly afterMs?: number }
-  /** Refused, or nobody knows whether it was done. It is not tried again. */
+  /** Refused, or it is unknown whether it was done. It is not retried. */
   | { readonly kind: 'refused'; readonly problem: string };

@@ -1,14 +1,14 @@
 import type { Administered } from '../domain/actor.ts';
 import type { Policy, PolicyRecord } from '../domain/policy.ts';
 
-/** One versioned record for the whole deployment. */
+/** The policy: one versioned record for the whole deployment. */
 export interface PolicyStore {
   readPolicy(): Promise<PolicyRecord>;
-  /** The record if its version is above this one. Otherwise nothing but the version is read. */
+  /** Returns the record if its version is above `after`. Otherwise only the version is read. */
   readNewerPolicy(request: { after: number }): Promise<PolicyRecord | undefined>;
   /**
-   * Compare-and-set, in one step with its audit record: one that cannot be written leaves the old policy. Returns only after every lane
-   * knows the new version.
+   * Compare-and-set, in one step with its audit record: if that cannot be written, the old policy stays. Returns only after every lane has
+   * the new version.
    */
   writePolicy(request: WritePolicyRequest): Promise<WritePolicyAnswer>;
 }

@@ -1,9 +1,9 @@
 import type { ToolDeclaration } from '../domain/tool.ts';
 
-/** Takes secrets out of what is kept or shown. The tool itself sees everything. */
+/** Removes secrets from data that is stored or shown. The tool itself sees everything. */
 export interface Redactor {
-  /** Canonical JSON of a call's arguments, secrets masked, cut for display. The same text when nothing in it is secret and it is short. */
+  /** Canonical JSON of a call's arguments, with secrets masked, cut for display. Returns the same text when it is short and has no secrets. */
   arguments(canonical: string, tool?: Pick<ToolDeclaration, 'inputSchema'>): string;
-  /** Free text: a command, an error, a log line. */
+  /** Redacts free text: a command, an error, a log line. */
   text(text: string): string;
 }

@@ -1,13 +1,13 @@
 import type { StopSignal } from './tool-runner.ts';
 
-/** Where secrets come from. Only runners ask for values, and only for calls that were let through. */
+/** The source of secrets. Only runners read values, and only for calls that the gate allowed. */
 export interface SecretSource {
-  /** Whether a provider is there for this name. Asks nobody outside. */
+  /** Whether there is a provider for this name. Makes no external request. */
   knows(name: string): boolean;
   read(name: string, signal: StopSignal): Promise<ReadSecret>;
 }
 
-/** The problem is for the caller too: it never quotes what was read. */
+/** The caller also sees `problem`, so it never quotes what was read. */
 export type ReadSecret =
   | { readonly kind: 'read'; readonly value: string }
   | { readonly kind: 'problem'; readonly problem: string };

@@ -1,19 +1,19 @@
 import type { JsonValue } from '../domain/json.ts';
 import type { ServiceCaller } from '../domain/service.ts';
 
-/** The services a worker has, as the execute stage sees them. */
+/** The services of a worker, as the execute stage sees them. */
 export interface ServiceDoor {
-  /** For one call; it must be closed when the call ends. */
+  /** Opens access for one call; it must be closed when the call ends. */
   open(needs: readonly string[], caller: ServiceCaller): ServiceAccess;
 }
 
-/** What one call may ask of the services its module declared. Bound to the call's identity; dead once the call has ended. */
+/** What one call may use of the services that its module declared. Bound to the call's identity; unusable once the call has ended. */
 export interface ServiceAccess {
   /** Service → names of its methods. */
   readonly offered: Readonly<Record<string, readonly string[]>>;
-  /** Rejects with a ServiceFailure for whatever goes wrong, and within the deadline of one request. */
+  /** Rejects with a ServiceFailure for every failure, and within the deadline of one request. */
   readonly call: (request: ServiceRequest) => Promise<JsonValue>;
-  /** Nothing is answered any more; what is under way is aborted. */
+  /** Nothing is answered after this; requests in progress are aborted. */
   close(): void;
 }
 

@@ -4,25 +4,28 @@ import type { Identity, Session, SessionEnding } from '../domain/session.ts';
 import type { OwnedCall } from './call-store.ts';
 
 /**
- * Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. Opening and revoking a session
- * is one step with its audit record.
+ * Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. Opening or revoking a session is
+ * one step with its audit record.
  */
 export interface SessionStore {
-  /** One that is delegated expires with its delegator at the latest. Throws SESSION_INVALID if the delegator does not live. */
+  /** A delegated session expires with its delegator at the latest. Throws SESSION_INVALID if the delegator is not live. */
   openSession(request: OpenSessionRequest): Promise<{ expiresAt: number }>;
-  /** Pushes the idle expiry out; the absolute one stays. */
+  /** Extends the idle expiry; the absolute expiry stays. */
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
-  /** With all that it delegated to, and they did. Moves the lane's epoch: queued calls of these sessions end `denied` at their claim. */
+  /**
+   * Also revokes all sessions that it delegated to, directly or indirectly. Changes the lane's epoch: queued calls of these sessions end
+   * `denied` at their claim.
+   */
   revokeSession(request: RevokeSessionRequest): Promise<'revoked' | 'unknown'>;
-  /** `full`: the session has `MAX_RUNS` open runs. Opening a run that is open changes nothing. */
+  /** `full`: the session has `MAX_RUNS` open runs. Opening an open run again changes nothing. */
   openRun(request: { session: SessionId; run: RunId }): Promise<'opened' | 'ended' | 'full'>;
-  /** With an actor, and if the run was open, in one step with its audit record. A program that ends its own runs names none. */
+  /** If an actor is given and the run was open, the audit record is written in the same step. A program that ends its own runs gives no actor. */
   endRun(request: EndRunRequest): Promise<void>;
-  /** Whether this token belongs to this session and the session lives; undefined means yes. */
+  /** Checks that this token belongs to this session and that the session is live; undefined means yes. */
   proveSession(request: { session: SessionId; tokenDigest: string }): Promise<SessionEnding | undefined>;
   /**
-   * Notes tools that a call offers to its own run, beside those offered before, up to `limit` in all. Only the call's owner may; they go
-   * with the run. Takes nothing away, so the epoch stays.
+   * Records tools that a call offers to its own run, in addition to those offered before, up to `limit` in total. Only the call's owner may
+   * do this; the offers end with the run. It takes nothing away, so the epoch does not change.
    */
   injectTools(request: InjectRequest): Promise<InjectAnswer>;
   readSession(session: SessionId): Promise<Session | undefined>;
@@ -35,7 +38,7 @@ export interface InjectRequest extends OwnedCall {
 }
 
 export type InjectAnswer =
-  /** Those of the request that the run has now; none when it has ended. */
+  /** The requested tools that the run has now; none when the run has ended. */
   { readonly kind: 'injected'; readonly tools: readonly ToolId[] } | { readonly kind: 'fenced' };
 
 export interface RevokeSessionRequest extends Administered {
@@ -45,7 +48,7 @@ export interface RevokeSessionRequest extends Administered {
 export interface EndRunRequest extends Administered {
   readonly session: SessionId;
   readonly run: RunId;
-  /** Loop detection ends it: the session remembers that, and for `restMs` its conversation gets no new run. */
+  /** Loop detection ends the run. The session remembers that, and for `restMs` its conversation gets no new run. */
   readonly endedByLoop?: { readonly restMs: number };
 }
 
@@ -53,10 +56,10 @@ export interface OpenSessionRequest extends Administered {
   readonly id: SessionId;
   readonly run: RunId;
   readonly identity: Identity;
-  /** SHA-256 of the token, hex. The store keeps a digest of this, so what it holds is no credential. */
+  /** SHA-256 of the token, hex. The store keeps a digest of this, so what it holds is not a credential. */
   readonly tokenDigest: string;
   readonly lifetimeMs: number;
   readonly idleMs: number;
-  /** The session of the agent that delegates; of the same subject. */
+  /** The session of the delegating agent, for the same subject. */
   readonly delegatedBy?: SessionId;
 }

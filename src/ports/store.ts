@@ -9,7 +9,7 @@ import type { PolicyStore } from './policy-store.ts';
 import type { SessionStore } from './session-store.ts';
 import type { TokenStore } from './token-store.ts';
 
-/** Everything durable. Two implementations, one contract suite. As a trail only one that keeps its own audit can be used; see `AuditState`. */
+/** Everything durable. Two implementations, one contract suite. Only a store that keeps its own audit (`AuditState.kept`) can be used as a trail. */
 export interface Store
   extends
     CallStore,
@@ -23,9 +23,9 @@ export interface Store
     TokenStore,
     AuditSource,
     AuditTrail {
-  /** Fixed when the store was made; ids carry their lane. */
+  /** Fixed when the store was created; ids contain their lane. */
   readonly lanes: number;
-  /** All lanes that have audit records: those of subjects, and on Redis that of the deployment (`DEPLOYMENT_LANE`). */
+  /** All lanes that have audit records: those of subjects and, on Redis, that of the deployment (`DEPLOYMENT_LANE`). */
   readonly auditLanes: readonly number[];
   /** Store time in milliseconds. */
   now(): Promise<number>;
@@ -34,7 +34,7 @@ export interface Store
   close(): Promise<void>;
 }
 
-/** The methods that can cross a socket, by name. */
+/** The names of the methods that can be called over a socket. */
 export const STORE_METHODS = [
   'acceptCall',
   'claimCalls',

@@ -12,14 +12,14 @@ import type { TraceContext } from '../domain/trace-context.ts';
 import type { Fault } from '../domain/error-category.ts';
 import type { ServiceAccess } from './service-access.ts';
 
-/** Where tool code is entered. A runner never throws and never hangs: whatever the tool does, it answers with an ending. */
+/** Enters tool code. A runner never throws and never hangs: whatever the tool does, the runner returns an ending. */
 export interface ToolRunner {
   run(request: RunRequest): Soon<RunEnding>;
-  /** Ends idle helpers; calls under way were waited for or aborted before. */
+  /** Stops idle helper processes. Calls in progress were waited for or aborted before. */
   close(): Promise<void>;
 }
 
-/** The part of an AbortSignal that says when to stop: a real one costs more than the rest of a short call. */
+/** The part of an AbortSignal that runners need. A real AbortSignal costs more than the rest of a short call. */
 export interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -27,7 +27,7 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** Where the code of a tool is: a file, in one generation of it. A reload makes a new generation, running calls keep theirs. */
+/** The code of a tool: a file, in one generation of it. A reload creates a new generation; running calls keep theirs. */
 export interface ToolSource {
   readonly file: string;
   readonly generation: string;
@@ -44,50 +44,53 @@ export interface RunRequest {
   readonly session: SessionId;
   readonly run: RunId;
   readonly arguments: JsonObject;
-  /** Present: only the code of the tool's schema is entered, and the ending is `normalised` when it took the arguments. */
+  /** Present: only the tool's schema code runs, and the ending is `normalised` if it accepted the arguments. */
   readonly step?: 'normalise';
   readonly untrusted: JsonObject;
-  /** Present when the caller brought answers, or said what it can be asked for. */
+  /** Present when the caller sent answers, or stated what it can be asked for. */
   readonly input?: GivenInput;
   readonly setup: JsonObject;
-  /** W3C; the tool can pass it on. */
+  /** W3C trace context; the tool can pass it on. */
   readonly trace?: TraceContext | undefined;
-  /** How long the run may take, the smaller of the tool's timeout and what is left of the deadline. */
+  /** Timeout of the run: the smaller of the tool's timeout and the remaining deadline. */
   readonly timeoutMs: number;
-  /** Cancelled, lease lost or draining. The runner aborts the tool and, where it can, kills it after its grace. */
+  /**
+   * Aborted when the call is cancelled, its lease is lost, or the worker drains. The runner aborts the tool and, where it can, kills it
+   * after its grace period.
+   */
   readonly signal: StopSignal;
-  /** Asked right before the tool's own function is entered, after everything that takes time. Absent: it may be entered. */
+  /** Checked right before the tool's own function is entered, after everything that takes time. Absent: no check is needed. */
   readonly start?: StartCheck | undefined;
-  /** Absent: its module declared none. Closed by whoever asked for the run. */
+  /** Absent: the module declared no services. The caller of `run` closes it. */
   readonly services?: Pick<ServiceAccess, 'offered' | 'call'> | undefined;
   readonly onProgress: (progress: Progress) => void;
   readonly onLog: (line: ToolLogLine) => void;
-  /** A nested call: the same path, with this call as its parent. `signal` ends with the run, however that ends. */
+  /** Makes a nested call: the same path, with this call as its parent. `signal` aborts when the run ends, in any way. */
   readonly onNestedCall: (request: NestedCallRequest, signal: AbortSignal) => Promise<Outcome>;
-  /** Present when there is anything for it: references in the arguments or the setup, or secrets that the tool declares. */
+  /** Present if needed: there are secret references in the arguments or the setup, or the tool declares secrets. */
   readonly secrets?: SecretUse;
   /** The tool asks for a secret by name. Absent: it may have none. */
   readonly onSecret?: (name: string) => Promise<SecretAnswer>;
-  /** What the tool does on its platform. Numbered in the order of these calls, and never rejected. Absent: there is no platform here. */
+  /** The tool acts on its platform. Effects are numbered in the order of these calls; never rejects. Absent: there is no platform here. */
   readonly onPlatform?: ((request: PlatformRequest, signal: AbortSignal) => Promise<PlatformReply>) | undefined;
 }
 
-/** Whether a tool may still be entered. What allowed it may be older than the verdict may be trusted for. */
+/** Checks whether a tool may still be entered: the verdict that allowed it may be too old to be trusted. */
 export interface StartCheck {
-  /** On the clock of `performance.now()`: until then it may, without asking. */
+  /** Until this time, on the clock of `performance.now()`, the tool may be entered without asking. */
   readonly validUntil: number;
-  /** How the run ends instead of entering the tool; undefined when it may be entered. Answers at once while it is valid; never rejects. */
+  /** How the run ends instead of entering the tool; undefined when it may be entered. Answers at once while valid; never rejects. */
   stopFor(): Soon<RunEnding | undefined>;
 }
 
 export interface SecretUse {
   /** Why this call may not use the secret of that name; undefined when it may. */
   refuse(name: string, place: SecretPlace): Outcome | undefined;
-  /** Handed what takes the secrets of this run out of later texts. Absent: there are none. */
+  /** Receives the function that removes this run's secrets from later texts. Absent: it is not needed. */
   readonly onTaint?: (scrub: Scrub) => void;
 }
 
-/** Takes secrets out of a value; the same value when there are none in it. */
+/** Removes secrets from a value; returns the same value when it has none. */
 export type Scrub = <Value>(value: Value) => Value;
 
 export type SecretAnswer =
@@ -104,7 +107,7 @@ export interface ToolLogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   readonly data?: JsonObject;
-  /** Present: not for the operator's log, but for whoever waits for the call. */
+  /** Present: the line is not for the operator's log but for the waiters of the call. */
   readonly told?: { readonly value: JsonValue };
 }
 
@@ -118,25 +121,25 @@ export interface NestedCallRequest {
 
 export interface PlatformRequest {
   readonly body: Exclude<EffectBody, { readonly kind: 'result' }>;
-  /** Where else than the session is; refused unless the operator allows it. */
+  /** Another target than the session's own; refused unless the operator allows it. */
   readonly platform?: string;
   readonly channel?: string;
   /** Names the effect within its call, instead of its number. */
   readonly key?: string;
-  /** How long to wait for the delivery; of a raw operation, its deadline. */
+  /** How long to wait for the delivery; for a raw operation, its deadline. */
   readonly waitMs?: number;
 }
 
 export type PlatformReply =
   | { readonly kind: 'delivered'; readonly key: EffectKey; readonly answer: EffectAnswer }
-  /** It will go out, or fail visibly; nobody waited that long. */
+  /** The effect was not delivered within `waitMs`. It will still go out, or fail visibly. */
   | { readonly kind: 'queued'; readonly key: EffectKey }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /** What the tool's code did, before it is judged. */
 export type RunEnding =
   | { readonly kind: 'returned'; readonly result: ToolResult; readonly writeBacks: WriteBacks }
-  /** It threw ToolFailure, or called denied(). */
+  /** The tool threw ToolFailure, or called denied(). */
   | {
       readonly kind: 'refused';
       readonly how: 'failed' | 'denied';
@@ -145,35 +148,35 @@ export type RunEnding =
       readonly fault?: Fault;
       readonly writeBacks: WriteBacks;
     }
-  /** It asked for something that the call does not have. `unavailable`: what the caller said it cannot be asked for. */
+  /** The tool asked for input that the call does not have. `unavailable`: kinds that the caller stated it cannot be asked for. */
   | {
       readonly kind: 'input-required';
       readonly required: RequiredInput;
       readonly unavailable: readonly InputKind[];
       readonly writeBacks: WriteBacks;
     }
-  /** The arguments passed the published schema but not the tool's own check. Its code was not entered. */
+  /** The arguments passed the published schema but not the tool's own check. The tool's code was not entered. */
   | { readonly kind: 'invalid-arguments'; readonly problems: readonly string[] }
-  /** Its schema made something else of the arguments than what the rules judged. Its code was not entered. */
+  /** The tool's schema changed the arguments that the rules judged. The tool's code was not entered. */
   | { readonly kind: 'changed-arguments'; readonly changes: readonly string[] }
-  /** The schema of a form made something else of an answer than what was shown. The tool's code ran up to its question. */
+  /** The schema of a form changed an answer that was shown. The tool's code ran up to its question. */
   | { readonly kind: 'changed-answers'; readonly changes: readonly string[] }
-  /** The answer to the step `normalise`: what the schema made of the arguments, as JSON text. */
+  /** The answer to the step `normalise`: the arguments as the schema returned them, as JSON text. */
   | { readonly kind: 'normalised'; readonly arguments: string }
-  /** The other answer to the step `normalise`: the schema made something of the arguments that is no JSON object. */
+  /** The other answer to the step `normalise`: the schema returned something that is not a JSON object. */
   | { readonly kind: 'not-json'; readonly problem: string }
-  /** It threw something else. The cause is for the operator's log only. */
+  /** The tool threw something else. The cause is for the operator's log only. */
   | { readonly kind: 'threw'; readonly type: string; readonly cause: string; readonly fault?: Fault }
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'aborted' }
-  /** Its process ended: exit code, signal or memory. */
+  /** The tool's process ended: exit code, signal or memory. */
   | { readonly kind: 'crashed'; readonly how: string }
-  /** Something was missing that it needs; its code was not entered. */
+  /** Something the tool needs was missing; its code was not entered. */
   | { readonly kind: 'not-run'; readonly outcome: Outcome }
   | { readonly kind: 'unserialisable'; readonly problem: string }
   | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number };
 
-/** A returned value, made plain: JSON, or content blocks, or both. */
+/** A returned value as plain data: JSON, or content blocks, or both. */
 export interface ToolResult {
   readonly value?: JsonValue;
   readonly content?: readonly ContentBlock[];

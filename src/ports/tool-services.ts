@@ -1,8 +1,8 @@
 import type { JsonObject } from '../domain/json.ts';
 
 /**
- * The services a tool can ask for, by name. An operator's own become known to the compiler by
- * `declare module 'sallyport/tool' { interface Services { shop: Shop } }`.
+ * The services that a tool can use, by name. Operators make their own known to the compiler with `declare module 'sallyport/tool' {
+ * interface Services { shop: Shop } }`.
  */
 export interface Services {
   conversations: Conversations;
@@ -15,29 +15,29 @@ export type SearchBy = 'words' | 'meaning' | 'both';
 
 /** The conversation of the session's channel, or of its subject where there is no channel. */
 export interface Conversations {
-  /** A call that is run again appends once: without a `key` its place among the call's appends is one. */
+  /** A call that runs again appends its messages only once: each append has a key, by default its number within the call. */
   append(message: NewMessage): Promise<Message>;
-  /** The latest messages, oldest first. */
+  /** Returns the latest messages, oldest first. */
   window(query?: WindowQuery): Promise<Message[]>;
-  /** Best first. */
+  /** Returns the best match first. */
   search(query: SearchQuery): Promise<FoundMessage[]>;
 }
 
 export interface NewMessage {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly text: string;
-  /** What the author is called. Claimed, not checked. */
+  /** Display name of the author. Claimed by the caller, not checked. */
   readonly name?: string;
   readonly key?: string;
 }
 
 export interface Message {
-  /** Grows within the conversation. */
+  /** Increases within the conversation. */
   readonly id: number;
   readonly role: NewMessage['role'];
   readonly text: string;
   readonly name?: string;
-  /** The subject whose call wrote it, from the session. */
+  /** The subject whose call wrote the message, taken from the session. */
   readonly by: string;
   /** ISO 8601. */
   readonly at: string;
@@ -47,12 +47,12 @@ export interface FoundMessage extends Message {
   readonly score: number;
 }
 
-/** Whatever is reached first ends the window; at least one message is given if there is one. */
+/** The first limit reached ends the window; at least one message is returned if there is one. */
 export interface WindowQuery {
-  /** 50 unless told; at most 500. */
+  /** Default 50; max 500. */
   readonly last?: number;
   readonly maxCharacters?: number;
-  /** Counted as a quarter of the characters. */
+  /** Tokens are estimated as a quarter of the characters. */
   readonly maxTokens?: number;
   /** Only messages before this id. */
   readonly before?: number;
@@ -60,26 +60,26 @@ export interface WindowQuery {
 
 export interface SearchQuery {
   readonly text: string;
-  /** 10 unless told; at most 50. */
+  /** Default 10; max 50. */
   readonly limit?: number;
-  /** Default `words`. The others need a model. */
+  /** Default `words`. The other modes need a model. */
   readonly by?: SearchBy;
 }
 
-/** What is known: things, and how they are related. The subject's own unless the operator shares it wider. */
+/** A knowledge graph: entities and their relations. It belongs to the subject unless the operator shares it more widely. */
 export interface Knowledge {
-  /** Makes the entity of this type and name, or changes it; facts are merged, null removes one. */
+  /** Creates the entity with this type and name, or updates it; facts are merged, and null removes one. */
   put(entity: NewEntity): Promise<Entity>;
   get(id: string): Promise<Entity | null>;
   find(entity: { readonly name: string; readonly type?: string }): Promise<Entity | null>;
-  /** Both must exist. Once per (from, relation, to). */
+  /** Both entities must exist. At most one relation per (from, relation, to). */
   relate(relation: NewRelation): Promise<Relation>;
   unrelate(relation: Pick<NewRelation, 'from' | 'relation' | 'to'>): Promise<boolean>;
   search(query: SearchQuery): Promise<FoundEntity[]>;
   neighbourhood(query: NeighbourhoodQuery): Promise<Neighbourhood>;
-  /** `into` gets the relations, and the facts it has not; `from` is gone. */
+  /** `into` gets the relations, and the facts that it lacks; `from` is deleted. */
   merge(entities: { readonly from: string; readonly into: string }): Promise<Entity>;
-  /** With all its relations. */
+  /** Also deletes all its relations. */
   delete(id: string): Promise<boolean>;
 }
 
@@ -116,31 +116,31 @@ export interface Relation extends NewRelation {
 
 export interface NeighbourhoodQuery {
   readonly of: string;
-  /** Steps away: 1 unless told; at most 4. */
+  /** Max distance in steps: default 1, max 4. */
   readonly depth?: number;
-  /** Entities: 50 unless told; at most 200. */
+  /** Max entities: default 50, max 200. */
   readonly limit?: number;
   /** Only along this relation. */
   readonly relation?: string;
 }
 
 export interface Neighbourhood {
-  /** The nearest first; `of` itself is the first. */
+  /** Nearest first; the first one is `of` itself. */
   readonly entities: readonly Entity[];
   readonly relations: readonly Relation[];
-  /** False when a bound cut it. */
+  /** False when a limit cut the result. */
   readonly complete: boolean;
 }
 
-/** The subject's own tasks. Not the plane's pending calls. */
+/** The subject's own tasks; unrelated to the plane's pending calls. */
 export interface TaskList {
   create(task: NewTask): Promise<Task>;
-  /** Null removes what it names. */
+  /** Null removes the field. */
   update(change: TaskChange): Promise<Task>;
   complete(id: string): Promise<Task>;
-  /** Newest first; open ones unless told. */
+  /** Lists newest first; default: open tasks. */
   list(query?: { readonly state?: 'open' | 'done' | 'all'; readonly limit?: number }): Promise<Task[]>;
-  /** Open ones that are due by then (now unless told), the most urgent first. */
+  /** Open tasks due by the given time (default: now), the most urgent first. */
   due(query?: { readonly by?: string; readonly limit?: number }): Promise<Task[]>;
   delete(id: string): Promise<boolean>;
 }
@@ -172,6 +172,6 @@ export interface Task {
 }
 
 export interface Models {
-  /** One vector per text; at most 256 texts. */
+  /** One vector per text; max 256 texts. */
   embed(texts: readonly string[]): Promise<number[][]>;
 }

@@ -5,18 +5,18 @@ import { nameTools, type ObjectSchema } from './named-tools.ts';
 
 export interface AiSdkTool {
   description: string;
-  /** To be wrapped with `jsonSchema()`. */
+  /** Wrap it with `jsonSchema()`. */
   inputSchema: ObjectSchema;
 }
 
-/** By name, as `tools` of `generateText` wants it; data only. */
+/** The tools by name, as `tools` of `generateText` expects them; data only. */
 export function toAiSdk(tools: readonly PublishedTool[]): Record<string, AiSdkTool> {
   return Object.fromEntries(
     nameTools(tools).map(({ name, tool, inputSchema }) => [name, { description: tool.description, inputSchema }]),
   );
 }
 
-/** What is used of the package `ai`, versions 6 and 7. Methods, so that its narrower parameters fit. */
+/** The parts of the package `ai`, versions 6 and 7, that are used here. Declared as methods, so that the package's narrower parameters fit. */
 export interface AiSdk<Schema, SdkTool> {
   jsonSchema(schema: object): Schema;
   dynamicTool(options: {
@@ -27,15 +27,12 @@ export interface AiSdk<Schema, SdkTool> {
 }
 
 export interface AiSdkCallOptions {
-  /** The model's own id of this call. */
+  /** The id that the model gave this call. */
   readonly toolCallId: string;
   readonly abortSignal?: AbortSignal | undefined;
 }
 
-/**
- * Runs a call of the model. `args` is what the model wrote: an object, but checked by nobody yet. What is returned is given to the
- * model as JSON.
- */
+/** Runs a call of the model. `args` is what the model wrote: an object, but not validated yet. The returned value goes to the model as JSON. */
 export type RunToolCall = (tool: ToolId, args: JsonObject, options: AiSdkCallOptions) => Promise<unknown>;
 
 /** Tools that the SDK runs by itself: `makeAiSdkTools(await import('ai'), tools, run)`. */

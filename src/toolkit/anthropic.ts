@@ -7,7 +7,7 @@ export interface AnthropicTool {
   input_schema: ObjectSchema & { required?: string[] };
 }
 
-/** `tools` of Anthropic's messages. */
+/** The `tools` of Anthropic's messages API. */
 export function toAnthropic(tools: readonly PublishedTool[]): AnthropicTool[] {
   return nameTools(tools).map(({ name, tool, inputSchema }) => ({
     name,

@@ -4,7 +4,7 @@ import { isJsonObject } from '../domain/json.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import { nameTools } from './named-tools.ts';
 
-/** Whose API it is in the end, whatever library speaks to it. */
+/** The provider whose API finally gets the request, whatever library sends it. */
 export const PROVIDERS = ['openai', 'anthropic'] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
@@ -14,22 +14,22 @@ export interface Refusal {
 }
 
 interface ProviderRules {
-  /** Keywords that may stand in a schema, but not at its root. */
+  /** Keywords that are allowed in a schema, but not at its root. */
   readonly notAtRoot: readonly string[];
   readonly propertyName?: RegExp;
   readonly maxTools?: number;
 }
 
-/** What their APIs answer with status 400. */
+/** Rules whose violation these APIs answer with status 400. */
 const RULES: Readonly<Record<Provider, ProviderRules>> = {
   openai: { notAtRoot: ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not'], maxTools: 128 },
   anthropic: { notAtRoot: ['oneOf', 'anyOf', 'allOf'], propertyName: /^[a-zA-Z0-9_.-]{1,64}$/ },
 };
 
 /**
- * The tools for which a provider is known to refuse the whole request, in the order of the formats. These pass schemas on as they are: a
- * rewritten one would say something else than what the worker checks. So whoever sends them decides: leave the tools out, or
- * change their schemas.
+ * The tools for which a provider is known to refuse the whole request, in the order of the formats. The formats pass schemas on unchanged:
+ * a rewritten schema would mean something else than what the worker checks. So the caller decides: leave the tools out, or change their
+ * schemas.
  */
 export function findRefusals(tools: readonly PublishedTool[], provider: Provider): Refusal[] {
   const rules = RULES[provider];

@@ -7,7 +7,7 @@ export interface LangChainTool {
   schema: ObjectSchema;
 }
 
-/** The fields of LangChain's `tool(func, fields)`; with a `func` also those of `new DynamicStructuredTool(fields)`. */
+/** The fields of LangChain's `tool(func, fields)`; together with a `func` also those of `new DynamicStructuredTool(fields)`. */
 export function toLangChain(tools: readonly PublishedTool[]): LangChainTool[] {
   return nameTools(tools).map(({ name, tool, inputSchema }) => ({
     name,

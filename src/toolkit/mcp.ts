@@ -11,7 +11,7 @@ export interface McpTool {
   annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean };
 }
 
-/** `tools` of an answer to `tools/list`. The title, which clients show to people, is the tool's id. */
+/** The `tools` of an answer to `tools/list`. The title, which clients show to people, is the tool's id. */
 export function toMcp(tools: readonly PublishedTool[]): McpTool[] {
   return nameTools(tools).map(({ name, tool, inputSchema }) => {
     const outputSchema = outputSchemaOf(tool);
@@ -26,12 +26,12 @@ export function toMcp(tools: readonly PublishedTool[]): McpTool[] {
   });
 }
 
-/** MCP takes only schemas of objects here; without one a client checks nothing, and the worker has checked already. */
+/** MCP accepts only object schemas here. Without a schema the client checks nothing; the worker has already checked the result. */
 function outputSchemaOf({ outputSchema }: ToolDeclaration): ObjectSchema | undefined {
   return outputSchema?.['type'] === 'object' ? (structuredClone(outputSchema) as ObjectSchema) : undefined;
 }
 
-/** An effect does not say whether a change also destroys, and a hint must not promise what nobody said. */
+/** An effect does not state whether a change also destroys, so a hint must not promise that it does not. */
 function annotationsOf(effect: Effect): McpTool['annotations'] {
   return {
     readOnlyHint: effect === 'read',

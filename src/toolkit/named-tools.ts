@@ -4,7 +4,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import { toolName } from './tool-name.ts';
 
-/** What every provider asks of a tool's input. The catalog publishes no other. */
+/** The schema form that every provider requires for a tool's input. The catalog publishes no other form. */
 export interface ObjectSchema extends JsonObject {
   type: 'object';
 }
@@ -13,13 +13,13 @@ export interface NamedTool {
   readonly name: string;
   readonly tool: ToolDeclaration;
   /**
-   * A copy: the catalog's own is shared, and some SDKs write into the schemas they are given. Its keys stay in their order, since
-   * models fill in arguments in the order of `properties`.
+   * A copy: the catalog's own schema is shared, and some SDKs modify the schemas they get. The order of its keys is kept, because models
+   * fill in arguments in the order of `properties`.
    */
   readonly inputSchema: ObjectSchema;
 }
 
-/** In the order of the ids, so that one toolkit has one text and providers' prompt caches keep hitting. */
+/** Sorted by id, so that the same toolkit always gives the same text and providers' prompt caches keep hitting. */
 export function nameTools(tools: readonly PublishedTool[]): NamedTool[] {
   const names = idsByName(tools);
   const byId = new Map(tools.map(({ tool }) => [tool.id, tool]));
@@ -31,9 +31,9 @@ export function nameTools(tools: readonly PublishedTool[]): NamedTool[] {
     });
 }
 
-/** From what a model said back to a tool. */
+/** Maps a name that a model used back to a tool. */
 export interface ToolNames {
-  /** Undefined for a name that is not in the toolkit: models invent names, and nothing is guessed from one. */
+  /** Undefined for a name that is not in the toolkit: models invent names, and no match is guessed. */
   readonly toolIdOf: (name: string) => ToolId | undefined;
 }
 
@@ -42,7 +42,10 @@ export function toolNames(tools: readonly PublishedTool[]): ToolNames {
   return { toolIdOf: (name) => names.get(name) };
 }
 
-/** Names tell all ids apart, so this can only meet one tool twice. It must not pass: a provider refuses the whole request. */
+/**
+ * Different ids always have different names, so a duplicate name means that one tool is there twice. That must throw here: a provider would
+ * refuse the whole request.
+ */
 function idsByName(tools: readonly PublishedTool[]): Map<string, ToolId> {
   const names = new Map<string, ToolId>();
   for (const { tool } of tools) {

@@ -6,7 +6,7 @@ export interface OpenAiChatTool {
   function: { name: string; description: string; parameters: ObjectSchema };
 }
 
-/** `tools` of OpenAI's chat completions, and of the many servers that speak them. Not strict: that is their default. */
+/** The `tools` of OpenAI's chat completions API, and of the many servers that implement it. Not strict, which is that API's default. */
 export function toOpenAiChat(tools: readonly PublishedTool[]): OpenAiChatTool[] {
   return nameTools(tools).map(({ name, tool, inputSchema }) => ({
     type: 'function',

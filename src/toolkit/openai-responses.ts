@@ -10,8 +10,8 @@ export interface OpenAiResponsesTool {
 }
 
 /**
- * `tools` of OpenAI's responses. Strict is their default, and it rewrites a schema until every property is required: another
- * meaning than the one the worker checks. So it is switched off, aloud.
+ * The `tools` of OpenAI's responses API. Strict mode is that API's default, and it rewrites a schema until every property is required:
+ * another meaning than the one the worker checks. So it is switched off explicitly.
  */
 export function toOpenAiResponses(tools: readonly PublishedTool[]): OpenAiResponsesTool[] {
   return nameTools(tools).map(({ name, tool, inputSchema }) => ({

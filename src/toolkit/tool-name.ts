@@ -1,29 +1,29 @@
 import { splitToolId } from '../domain/ids.ts';
 import { sha256 } from '../wire/digest.ts';
 
-/** The narrowest of the providers: letters, digits, `_` and `-`, not a digit first (Gemini), 64 characters. */
+/** The strictest rule among the providers: letters, digits, `_` and `-`, not a digit first (Gemini), max 64 characters. */
 export const TOOL_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 const MAX_LENGTH = 64;
 const SEPARATOR = '__';
-/** 100 bits in base 32. */
+/** 100 bits: 25 hex digits, or 20 characters in base 32. */
 const DIGEST_HEX_DIGITS = 25;
 const DIGEST_LENGTH = 20;
-/** What a long id keeps of its module: the tool says more to a model. */
+/** Min characters kept of a long id's module; the tool's part gets the rest because it tells a model more. */
 const MIN_MODULE_LENGTH = 14;
 
 /**
- * The name under which models know a tool. It depends on the id and on nothing else, so a tool keeps its name whatever else is in
- * the toolkit, and no two ids share one:
+ * The name under which models know a tool. It depends on the id only, so a tool keeps its name whatever else is in the toolkit, and no two
+ * ids share a name:
  *
- * - `module__tool` when that fits and has exactly one `__`: where it is, the id is split, so the id can be read back.
- * - else `words_digest`, which never has a `__`, so it is never a name of the first form. The digest is of the whole id.
+ * - `module__tool` if that fits and has exactly one `__`: that is where the id is split, so the id can be read back.
+ * - otherwise `words_digest`, which never contains `__`, so it never equals a name of the first form. The digest is of the whole id.
  */
 export function toolName(id: string): string {
   const parts = splitToolId(id);
   if (parts === undefined) return digestName(id);
   const name = startWithLetter(`${parts.module}${SEPARATOR}${parts.tool}`);
-  // `a_` and `b` would read `a___b`, where two splits are possible.
+  // Module `a_` and tool `b` would give `a___b`, which can be split in two ways.
   const isUnambiguous = name.indexOf(SEPARATOR) === name.lastIndexOf(SEPARATOR);
   return name.length <= MAX_LENGTH && isUnambiguous ? name : digestName(id);
 }
@@ -36,7 +36,7 @@ function digestName(id: string): string {
   return `${words}_${digest}`;
 }
 
-/** For the model's eyes only. No two `_` in a row, none at the ends. */
+/** Readable words, only for the model. No two `_` in a row, none at the ends. */
 function wordsOf(id: string, room: number): string {
   const dot = id.indexOf('.');
   const tool = id.slice(dot + 1);
@@ -47,7 +47,7 @@ function wordsOf(id: string, room: number): string {
     .replaceAll(/^_+|_+$/g, '');
 }
 
-/** No module starts with `_`, so that this one can be told apart. */
+/** No module starts with `_`, so the added one is recognisable. */
 function startWithLetter(name: string): string {
   return /^[0-9-]/.test(name) ? `_${name}` : name;
 }

@@ -54,8 +54,8 @@ export interface AuditDetail {
 const NOTHING: AuditDetail = Object.freeze({ facts: {}, payload: {} });
 
 /**
- * What a record's maker wrote: MessagePack maps one behind the other, so that a part that is always the same can be kept and others put
- * behind it. Later ones add to earlier ones. Bytes that are none of this say nothing, and are kept all the same.
+ * Reads the part of a record that its author wrote: MessagePack maps, one after the other, so that a constant part can be cached and others
+ * appended. Later maps add to earlier ones. Bytes in any other format give no facts and no payload, but are still kept.
  */
 export function readAuditDetail(bytes: Uint8Array): AuditDetail {
   const merged = mergeMaps(bytes);
@@ -67,7 +67,7 @@ export function readAuditDetail(bytes: Uint8Array): AuditDetail {
   return { facts, payload };
 }
 
-/** `detail` with one more map behind it: arguments that only the auditor can read. */
+/** Appends one more map to `detail`: arguments that only the auditor can read. */
 export function withSealed(detail: Uint8Array, sealed: Uint8Array): Uint8Array {
   return Buffer.concat([detail, encode({ sealed })]);
 }
@@ -86,7 +86,7 @@ function mergeMaps(bytes: Uint8Array): Record<string, unknown> | undefined {
   }
   const maps = values.filter((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
   if (maps.length === 1) return maps[0] as Record<string, unknown>;
-  // One by one: a detail that was made up may hold more maps than a call can have arguments.
+  // Assign one by one: a forged detail may contain more maps than a function call can have arguments.
   const merged: Record<string, unknown> = {};
   for (const map of maps) Object.assign(merged, map);
   return merged;
@@ -99,14 +99,14 @@ function hasShape(value: unknown, shape: Shape): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
 }
 
-/** How a call ended, for the record of an ending that nobody but the store knows. */
+/** The ending of a call, for the record of an ending that only the store knows of. */
 export function endingDetail({ kind, executed, error }: Outcome): Uint8Array {
   return encode({ outcome: kind, executed, ...(error === undefined ? {} : { code: error.code }) });
 }
 
 const ARGUMENTS_HEAD = Buffer.concat([Buffer.from([0x81, 0xa9]), Buffer.from('arguments'), Buffer.from([0xda])]);
 
-/** `fixed` with one more map behind it, `{ arguments }`. Written by hand: it is made for every call. */
+/** Appends one more map, `{ arguments }`, to `fixed`. Encoded by hand for speed: this runs for every call. */
 export function withArguments(fixed: Uint8Array, redacted: string): Uint8Array {
   const text = cutBytes(redacted, AUDIT_LIMITS.argumentsBytes);
   const length = Buffer.byteLength(text);
@@ -120,9 +120,9 @@ export function withArguments(fixed: Uint8Array, redacted: string): Uint8Array {
   return bytes;
 }
 
-/** As much of the text as fits into so many bytes of UTF-8, never a part of a character. */
+/** The longest prefix of the text that fits into `most` bytes of UTF-8, without splitting a character. */
 function cutBytes(text: string, most: number): string {
-  // No character has more than three bytes per unit of UTF-16.
+  // No character has more than three bytes per UTF-16 unit.
   if (text.length * 3 <= most || Buffer.byteLength(text) <= most) return text;
   const cut = Buffer.from(text).subarray(0, most - 3);
   return `${cut.toString('utf8').replace(/\uFFFD+$/, '')}…`;

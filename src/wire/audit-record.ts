@@ -4,7 +4,7 @@ import type { Identity } from '../domain/session.ts';
 import { readAuditDetail } from './audit-detail.ts';
 import { sha256, sha256Bytes } from './digest.ts';
 
-/** A store's part of a record, and the bytes of whoever made it. */
+/** The store's part of a record, and the bytes of its author. */
 type Entry = Pick<AuditRecord, 'lane' | 'sequence' | 'at' | 'event'> & {
   readonly [Name in 'callId' | 'tool' | 'session' | 'run' | 'bodyDigest' | 'approval' | 'grant']?:
     | AuditRecord[Name]
@@ -18,7 +18,7 @@ const SALT_BYTES = 16;
 const SALTS_AT_ONCE = 256;
 let salts = Buffer.alloc(0);
 
-/** Many at once: asking the system for each would cost more than the rest of a record. */
+/** Generates many salts at once: a system call for each would cost more than the rest of a record. */
 function newSalt(): Uint8Array {
   if (salts.length < SALT_BYTES) salts = randomFillSync(Buffer.allocUnsafeSlow(SALT_BYTES * SALTS_AT_ONCE));
   const salt = Uint8Array.from(salts.subarray(0, SALT_BYTES));
@@ -26,12 +26,15 @@ function newSalt(): Uint8Array {
   return salt;
 }
 
-/** With a salt: whoever has only the record cannot try out what the payload may have been. */
+/** Salted: a reader that has only the record cannot guess the payload by trying digests. */
 export function payloadDigest(salt: Uint8Array, bytes: Uint8Array): string {
   return sha256(Buffer.concat([salt, bytes]));
 }
 
-/** What the first record of a lane is chained to: chains of other lanes and other stores cannot be put in its place. */
+/**
+ * The link that the first record of a lane is chained to. It includes store and lane, so that the chain of another lane or store cannot be
+ * substituted.
+ */
 export function firstLink(store: string, lane: number): Uint8Array {
   return sha256Bytes(Buffer.from(`sallyport audit 1\n${store}\n${lane}\n`));
 }
@@ -40,7 +43,7 @@ export function nextLink(previous: Uint8Array, text: string): Uint8Array {
   return sha256Bytes(Buffer.concat([previous, Buffer.from(text)]));
 }
 
-/** The record of an entry, chained to the one before. */
+/** Makes the record of an entry and chains it to the one before. */
 export function chainEntry(entry: Entry, store: string, previous: Uint8Array): ChainedRecord {
   const salt = newSalt();
   const digest = payloadDigest(salt, entry.detail);
@@ -51,8 +54,8 @@ export function chainEntry(entry: Entry, store: string, previous: Uint8Array): C
 }
 
 /**
- * In sorted order, so that JSON writes it in its canonical form (RFC 8785: texts, whole numbers and lists of texts look the same there).
- * Written out, and not put together from parts: it is made for every call, and as an object of one shape it costs a tenth.
+ * Members are in sorted order, so that JSON.stringify writes the canonical form (RFC 8785: strings, whole numbers and lists of strings look
+ * the same there). Written out instead of built from parts: this runs for every call, and an object of one fixed shape costs a tenth.
  */
 function recordOf(
   entry: Entry,
@@ -126,7 +129,7 @@ type AdministrativeField =
   | 'store'
   | 'version';
 
-/** A record about no call, sorted for the same reason. A shape of its own, so that the records of calls do not grow by its fields. */
+/** A record that concerns no call; sorted for the same reason. It has its own shape, so that its fields do not enlarge the records of calls. */
 function administrativeRecordOf(entry: Entry, store: string, payload: string): Record<AdministrativeField, unknown> {
   const { facts } = readAuditDetail(entry.detail);
   const identity = (entry.identity === undefined ? {} : JSON.parse(entry.identity)) as Partial<Identity>;
@@ -164,12 +167,12 @@ function administrativeRecordOf(entry: Entry, store: string, payload: string): R
   };
 }
 
-/** Bytes that a record takes, for bounds on the whole. */
+/** The size of a record in bytes, for limits on the total. */
 export function sizeOfRecord({ text, payload }: ChainedRecord): number {
   return Buffer.byteLength(text) + (payload?.bytes.length ?? 0);
 }
 
-/** Nothing for a text that is no record. */
+/** Undefined for text that is not a record. */
 export function parseRecord(text: string): AuditRecord | undefined {
   try {
     const value = JSON.parse(text) as AuditRecord | null;

@@ -4,8 +4,8 @@ let slab = Buffer.alloc(0);
 let used = 0;
 
 /**
- * Bytes to write to, cut from a larger piece: memory of its own for each of them costs more than filling it. Nothing is used a
- * second time; a piece goes when the last that was cut from it goes, so these are for what is sent and forgotten.
+ * Returns bytes to write to, cut from a larger buffer, because a separate allocation costs more than filling it. No part is reused. A
+ * buffer is freed only when all its parts are, so use this only for data that is sent and then dropped.
  */
 export function takeBytes(length: number): Buffer {
   if (length > SLAB_BYTES / 4) return Buffer.allocUnsafeSlow(length);

@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize';
 
-/** RFC 8785. Throws on what JSON cannot say: NaN, lone surrogates, BigInt. */
+/** Canonical JSON (RFC 8785). Throws on values that JSON cannot represent: NaN, lone surrogates, BigInt. */
 export function canonicalJson(value: unknown): string {
   const text = canonicalize(value);
   if (text === undefined) throw new TypeError('not a JSON value');

@@ -1,11 +1,11 @@
 import { LIMITS } from '../domain/call.ts';
 import { hasLoneSurrogate, isExactNumber, keyProblem } from './json-rules.ts';
 
-/** `canonical` is RFC 8785 and reads the value once: what was checked is what is sent. */
+/** Accepted arguments. `canonical` is RFC 8785 and was written in a single read of the value: what was checked is what is sent. */
 export interface WrittenArguments {
   readonly ok: true;
   readonly canonical: string;
-  /** Each character is one byte. */
+  /** True if every character is one byte. */
   readonly isAscii: boolean;
 }
 
@@ -21,10 +21,10 @@ export type CheckedArguments =
 type Refusal = Exclude<CheckedArguments, { ok: true }>;
 
 /**
- * Checks arguments given as a JavaScript value and writes them down canonically, in one walk. The value must be a plain object
- * of JSON values. Members that are `undefined` count as absent; in arrays `undefined` is refused, as is everything that JSON
- * would drop or rewrite: functions, symbols, BigInt, NaN, dates, maps, class instances, half surrogates, inexact integers.
- * NUL characters are refused in values too: bytes travel as base64.
+ * Checks arguments given as a JavaScript value and writes them as canonical JSON, in one walk. The value must be a plain object of JSON
+ * values. Members that are `undefined` count as absent; in arrays `undefined` is refused, as is everything that JSON would drop or rewrite:
+ * functions, symbols, BigInt, NaN, dates, maps, class instances, half surrogates, inexact integers. NUL characters are refused in values
+ * too: send bytes as base64.
  */
 export function checkArguments(value: unknown): CheckedArguments {
   if (!isPlainObject(value)) return invalid('the arguments must be a plain object');
@@ -37,10 +37,10 @@ export function checkArguments(value: unknown): CheckedArguments {
   return { ok: true, canonical, isAscii };
 }
 
-/** Printable ASCII without quote and backslash: JSON writes it as it is. */
+/** Printable ASCII without quote and backslash: JSON writes it unchanged. */
 const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 const ASCII = /^[\0-\x7f]*$/;
-/** Text that is surely too much ends the walk; below this the exact number of bytes is told. */
+/** Text beyond this is certainly too long and ends the walk early; below it, the exact number of bytes is reported. */
 const HOPELESS_CHARACTERS = LIMITS.argumentsBytes * 8;
 const SHOWN_SEGMENTS = 8;
 
@@ -49,7 +49,7 @@ class Walk {
   #keys = 0;
   #items = 0;
   #characters = 0;
-  /** Filled from the inside out while a refusal is on its way up. */
+  /** Path to the refused value, filled from the inside out while the refusal is returned. */
   #path: (string | number)[] | undefined;
   isAscii = true;
 
@@ -135,7 +135,7 @@ class Walk {
     return undefined;
   }
 
-  /** A cycle ends here as well: it is found by its depth, which costs nothing on the way. */
+  /** Also ends a cycle: it is detected by its depth, which costs nothing extra. */
   #tooDeep(): undefined {
     return this.#tooMany('levels', LIMITS.argumentsDepth + 1, LIMITS.argumentsDepth);
   }
@@ -156,7 +156,7 @@ class Walk {
   }
 }
 
-/** Most objects come with their names in order already; sorting them all the same would cost more than writing them. */
+/** Most objects already have their names in order; sorting them anyway would cost more than writing them. */
 function sortNames(names: string[]): void {
   for (let index = 1; index < names.length; index += 1) {
     if (names[index - 1]! > names[index]!) return void names.sort();
@@ -183,7 +183,7 @@ function repeats(root: unknown, path: readonly (string | number)[]): boolean {
   return false;
 }
 
-/** Plain in any realm: made by a literal, by JSON.parse or without a prototype. */
+/** Plain objects of any realm: made by a literal, by JSON.parse, or without a prototype. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value) as object | null;

@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer';
 const MAX_DEPTH = 80;
 
 /**
- * Looks a MessagePack body over before it is decoded. The sender may be hostile tool code: extension types would make the
- * decoder build other things than data, and a length may promise far more than there is. With `strictText`, text that is no UTF-8 is
- * a problem too: a decoder makes something of it that was never sent. Returns the problem.
+ * Checks a MessagePack body before it is decoded, and returns the problem. The sender may be hostile tool code: extension types would make
+ * the decoder build things other than data, and a length may claim far more than there is. With `strictText`, text that is not UTF-8 is a
+ * problem too: a decoder would turn it into text that was never sent.
  */
 export function findMessagePackProblem(
   bytes: Uint8Array,
@@ -91,7 +91,7 @@ function skipStrictText(view: DataView, at: number, count: number): number {
 }
 
 function skipItems(view: DataView, at: number, count: number, depth: number, skipText: Skip): number {
-  // Each item has at least one byte, so a false count is refused before anything is made for it.
+  // Each item has at least one byte, so a false count is refused before anything is allocated for it.
   if (at + count > view.byteLength) throw new RangeError('cut short');
   let position = at;
   for (let index = 0; index < count; index += 1) position = skipValue(view, position, depth + 1, skipText);

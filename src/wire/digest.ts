@@ -3,7 +3,7 @@ import { entriesOf, type ModuleDeclaration } from '../domain/module.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import { canonicalJson } from './canonical-json.ts';
 
-/** In one step: an object that hashes costs the collector more than the hashing itself. */
+/** One-shot hashing: a hash object costs the garbage collector more than the hashing itself. */
 export function sha256(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
 }
@@ -16,7 +16,7 @@ function shortDigest(data: string, characters: number): string {
   return hash('sha256', data, 'base64url').slice(0, characters);
 }
 
-/** What the caller was shown. Limits, cadence, progress and cost are the worker's business and not part of it. */
+/** Digest of the tool as callers see it. Limits, poll cadence, progress and cost concern only the worker and are not included. */
 export function toolDigest(tool: Omit<ToolDeclaration, 'digest' | 'limits' | 'poll' | 'progress' | 'cost'>): string {
   return sha256(
     canonicalJson({
@@ -28,7 +28,7 @@ export function toolDigest(tool: Omit<ToolDeclaration, 'digest' | 'limits' | 'po
       privileged: tool.privileged,
       serial: tool.serial,
       pinned: tool.pinned ?? null,
-      // Only where they are declared: other tools keep the digest they had.
+      // Included only where declared, so that other tools keep their previous digest.
       ...(tool.normalises === true ? { normalises: true } : {}),
       ...(tool.secrets === undefined ? {} : { secrets: tool.secrets }),
       ...(tool.surface === undefined ? {} : { surface: tool.surface }),
@@ -53,40 +53,40 @@ export function catalogDigest(modules: readonly ModuleDeclaration[]): string {
   );
 }
 
-/** What a key stands for: the same key with another body digest is a conflict. */
+/** Identifies what a key stands for: the same key with another body digest is a conflict. */
 export function bodyDigest(tool: string, canonicalArguments: string, input?: string): string {
-  // Canonical JSON has no NUL in it, so the three cannot be taken for two.
+  // Canonical JSON contains no NUL, so three parts cannot be confused with two.
   const answers = input === undefined ? '' : `\0${input}`;
   return hash('sha256', `${tool}\0${canonicalArguments}${answers}`, 'base64url');
 }
 
-/** Names a subject without its text: goes into ids and keys. */
+/** Identifies a subject without its text; used in ids and keys. */
 export function subjectScope(tenant: string, subject: string): string {
   return shortDigest(`${tenant.length}:${tenant}${subject}`, 12);
 }
 
 const DIGEST_SHAPE = /^[A-Za-z0-9_-]{22}$/;
 
-/** What already looks like a digest, as every minted key does, stands for itself. */
+/** A key that already has the form of a digest, as every generated key does, is used unchanged. */
 export function keyDigest(key: string): string {
   return DIGEST_SHAPE.test(key) ? key : shortDigest(key, 22);
 }
 
-/** Characters of an id that name the agents of its session. */
+/** Number of characters in an id that identify the agents of its session. */
 export const TAG_LENGTH = 8;
 const KEY_LENGTH = 22 - TAG_LENGTH;
 
-/** Names agents without their text. SHA-1, because the scripts of the Redis store compute it too (shared/session.lua). */
+/** Identifies agents without their text. SHA-1, because the scripts of the Redis store compute it too (shared/session.lua). */
 export function agentsTag(agents: readonly string[]): string {
   return hash('sha1', agents.join('\n'), 'base64url').slice(0, TAG_LENGTH);
 }
 
-/** The part of a call's id that follows the tag, for a key that does not begin with it. */
+/** The part of a call's id after the tag, for a key that does not begin with that tag. */
 export function keyOfAgents(rest: string): string {
   return hash('sha1', rest, 'base64url').slice(0, KEY_LENGTH);
 }
 
-/** All keys of a subject live in one lane. */
+/** All keys of a subject are in one lane. */
 export function laneOf(scope: string, lanes: number): number {
   return Number.parseInt(hash('sha256', scope, 'hex').slice(0, 8), 16) % lanes;
 }

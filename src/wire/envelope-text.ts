@@ -3,15 +3,15 @@ import type { RunId, SessionId, ToolId } from '../domain/ids.ts';
 import { takeBytes } from './byte-slab.ts';
 
 /**
- * The envelope as most calls send it, written as text and encoded in one step: where every field is ASCII, each character is one
- * byte, and MessagePack's own bytes are characters below 256. Gives the very bytes that `encodeEnvelope` gives.
+ * The envelope as most calls send it, built as text and encoded in one step: where every field is ASCII, each character is one byte, and
+ * MessagePack's own bytes are characters below 256. Produces exactly the bytes that `encodeEnvelope` produces.
  */
 
 const ASCII = /^[\0-\x7f]*$/;
-/** A map of eight fields, the depth being the last, with its size in two bytes. */
+/** MessagePack header of a map with eight fields, with its size in two bytes. The depth is the last field. */
 const MAP = '\xde\0\b';
 
-/** Everything before the arguments; undefined where it is not ASCII. All calls of a run to one tool share it. */
+/** Everything before the arguments; undefined if it is not ASCII. All calls of a run to one tool share it. */
 export function envelopeHead(session: SessionId, run: RunId, tool: ToolId, toolDigest: string): string | undefined {
   if (![session, run, tool, toolDigest].every((text) => typeof text === 'string' && ASCII.test(text))) return undefined;
   return (
@@ -33,7 +33,7 @@ export function envelopeHead(session: SessionId, run: RunId, tool: ToolId, toolD
 const KEY = written('key');
 const DEPTH = written('depth');
 
-/** `canonicalArguments` and `key` must be ASCII, the depth a small number. */
+/** `canonicalArguments` and `key` must be ASCII, and `depth` below 128. */
 export function encodeEnvelopeText(head: string, canonicalArguments: string, key: string, depth: number): Uint8Array {
   const text = head + written(canonicalArguments) + KEY + written(key) + DEPTH + String.fromCharCode(depth);
   const bytes = takeBytes(text.length);

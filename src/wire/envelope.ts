@@ -33,14 +33,14 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array {
   return encode(envelope);
 }
 
-/** Unknown fields refuse the whole envelope: a field that is ignored here could mean something to the sender. */
+/** An unknown field makes the whole envelope malformed: if it were ignored here, it could still mean something to the sender. */
 export function decodeEnvelope(bytes: Uint8Array): DecodedEnvelope {
   const plain = readPlainEnvelope(bytes);
   return plain === undefined ? decodeAny(bytes) : { kind: 'envelope', envelope: plain };
 }
 
 function decodeAny(bytes: Uint8Array): DecodedEnvelope {
-  // Before decoding: extension types would make the decoder build other things than data, and it repairs broken text.
+  // Check before decoding: extension types would make the decoder build things other than data, and it would repair broken text.
   if (findMessagePackProblem(bytes, { strictText: true }) !== undefined)
     return malformed('it is not plain MessagePack');
   const value = decodePlain(bytes);
@@ -64,7 +64,7 @@ function decodeAny(bytes: Uint8Array): DecodedEnvelope {
   return problem === undefined ? { kind: 'envelope', envelope } : malformed(problem);
 }
 
-/** Undefined for a map whose key is a list or a map: JavaScript has no such objects, and the decoder throws. */
+/** Undefined for a map with a list or a map as key: JavaScript has no such objects, and the decoder throws. */
 function decodePlain(bytes: Uint8Array): unknown {
   try {
     return decode(bytes);
@@ -73,7 +73,7 @@ function decodePlain(bytes: Uint8Array): unknown {
   }
 }
 
-/** The types are right; these are the bounds the caller's own side keeps. */
+/** The types were checked before; these are the same limits that the sender's side applies. */
 function findValueProblem(envelope: Envelope): string | undefined {
   const { arguments: text, depth, trace, traceState, untrusted } = envelope;
   if (Buffer.byteLength(text) > LIMITS.argumentsBytes) return 'the arguments are too large';
@@ -97,7 +97,7 @@ function findInputProblem({ input, inputKinds }: Envelope): string | undefined {
   return readInput(input) === undefined ? 'its input is no responses and state' : undefined;
 }
 
-/** As the header of a MessagePack map says it. */
+/** The number of fields according to the header of the MessagePack map. */
 function mapSize(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const token = view.getUint8(0);

@@ -8,9 +8,10 @@ import {
 } from '../domain/attempt.ts';
 
 /**
- * A run's attempts one after the other, in no order, as `shared/attempts.lua` writes them: sequence, time, tool, signature, then what came out: the
- * ending's letter, the result's signature and that of what ran. An attempt with a target or a tally is followed by a record of the same
- * size: `+` in the place of the ending, the target in that of the signature, the tally in that of the result. Earlier releases skip it.
+ * Layout of a run's history: the attempts one after the other, in no order, as `shared/attempts.lua` writes them. Each has sequence, time,
+ * tool, signature, then the result: the ending's letter, the result's signature, and the signature of what ran. An attempt with a target or
+ * a tally is followed by a record of the same size: `+` in place of the ending, the target in place of the signature, the tally in place of
+ * the result. Earlier releases skip that record.
  */
 const TIME_AT = 4;
 const TOOL_AT = TIME_AT + 8;
@@ -45,7 +46,7 @@ const ENDING_OF_BYTE = Array.from({ length: 256 }, (_, byte) => ENDING_OF_LETTER
 const MOST_TAGS = 16_384;
 const tags = new Map<string, string>();
 
-/** Names a tool in a history, as the scripts do. */
+/** The short digest that identifies a tool in a history, computed as in the store's scripts. */
 export function toolTag(tool: string): string {
   let tag = tags.get(tool);
   if (tag === undefined) {
@@ -59,8 +60,8 @@ export function toolTag(tool: string): string {
 const letters = new DataView(new ArrayBuffer(SIGNATURE_LENGTH));
 
 /**
- * A signature as the number that its eight bytes are. As letters they are below 128, so that it is a positive number, never NaN, and
- * another one for each signature; what is no signature gets just some number.
+ * Reads a signature's eight bytes as one number. Its letters are below 128, so the number is positive, never NaN, and different for each
+ * signature. A text that is no signature gives an arbitrary number.
  */
 export function codeOf(signature: string): number {
   for (let index = 0; index < SIGNATURE_LENGTH; index += 1) letters.setUint8(index, signature.charCodeAt(index) & 127);
@@ -77,7 +78,7 @@ export function tagCode(tag: string): number {
 
 export const shortSignature = (digest: string): string => digest.slice(0, SIGNATURE_LENGTH);
 
-/** What came out, as it stands with a settled call. */
+/** The result of an attempt, as stored with a settled call. */
 export function attemptText({
   ending,
   result = NOTHING,
@@ -100,17 +101,17 @@ function tallyText(tally: number | undefined): string {
   return tally === undefined ? NOTHING : String(Math.min(tally, MAX_TALLY)).padStart(SIGNATURE_LENGTH, '0');
 }
 
-/** The attempts before `sequence`, oldest first. What cannot be read is left out: a history is evidence, not authority. */
+/** The attempts before `sequence`, oldest first. Unreadable ones are left out: a history is evidence, not authority. */
 export function openHistory(bytes: Uint8Array, sequence: number): RunHistory {
   return new PackedHistory(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), sequence);
 }
 
-/** Reads what is asked for from the bytes as they came: nothing is made of an attempt that nobody looks at. */
+/** Reads each field on demand from the received bytes, so that attempts that are not looked at cost nothing. */
 class PackedHistory implements RunHistory {
   readonly length: number;
   readonly #view: DataView;
   readonly #starts: number[];
-  /** Where more of an attempt stands, by its sequence. */
+  /** Offset of the additional record of an attempt, by its sequence. */
   readonly #more = new Map<number, number>();
 
   constructor(view: DataView, before: number) {
@@ -182,10 +183,10 @@ class PackedHistory implements RunHistory {
 
 const ZERO = '0'.charCodeAt(0);
 
-/** Of a run of which nothing needs to be known. */
+/** An empty history, for a run whose attempts are not needed. */
 export const NO_HISTORY: RunHistory = openHistory(new Uint8Array(0), 0);
 
-/** The same bytes from attempts, for a store that keeps them otherwise. */
+/** Encodes attempts into the same bytes, for a store that keeps them in another form. */
 export function encodeHistory(attempts: readonly Attempt[]): Uint8Array {
   const withMore = attempts.filter(hasMore);
   const history = new Uint8Array((attempts.length + withMore.length) * SIZE);
@@ -199,16 +200,16 @@ function hasMore({ target, tally }: Attempt): boolean {
   return target !== undefined || tally !== undefined;
 }
 
-/** Beside a whole history the attempt that asks for it. */
+/** A full history plus the attempt that asks for it. */
 const RING_PLACES = HISTORY_LENGTH + 1;
 
-/** The newest attempts of a run that is remembered in this process, each in a place of its own until a newer one needs it. */
+/** The newest attempts of a run remembered in this process. Each attempt keeps its slot until a newer one needs it. */
 export class AttemptRing {
-  /** The attempts, and in the second half what more there is of each. */
+  /** First half: the attempts. Second half: the additional record of each. */
   readonly #bytes = new Uint8Array(2 * RING_PLACES * SIZE);
   readonly #view = new DataView(this.#bytes.buffer);
 
-  /** As it is now; nothing when its place has gone to a newer one. */
+  /** Writes the current state of the attempt; does nothing if its slot already belongs to a newer one. */
   put(attempt: Attempt): void {
     const start = (attempt.sequence % RING_PLACES) * SIZE;
     if (this.#view.getUint32(start, true) > attempt.sequence) return;
@@ -216,7 +217,7 @@ export class AttemptRing {
     if (hasMore(attempt)) writeMore(this.#view, RING_PLACES * SIZE + start, attempt);
   }
 
-  /** To be looked at before anything else is put: it is not a copy. */
+  /** Read it before the next `put`: it is not a copy. */
   before(sequence: number): RunHistory {
     return openHistory(this.#bytes, sequence);
   }

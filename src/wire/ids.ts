@@ -13,11 +13,11 @@ import { UNATTENDED_RUN } from '../domain/unattended.ts';
 import { agentsTag, keyDigest, keyOfAgents, laneOf, sha256, subjectScope, TAG_LENGTH } from './digest.ts';
 
 const ID_BYTES = 16;
-/** Fetched from the system for many ids at once: asking for 16 bytes each time costs more than the rest of an accept. */
+/** Random bytes for many ids at once: a system call for each 16 bytes would cost more than the rest of an accept. */
 const random = Buffer.allocUnsafe(ID_BYTES * 256);
 let used = random.length;
 
-/** 128 bits, 22 characters. */
+/** 128 random bits, 22 characters. */
 export function randomId(): string {
   if (used === random.length) {
     randomFillSync(random);
@@ -29,12 +29,12 @@ export function randomId(): string {
 }
 
 /**
- * The last character of a session id that names its agents. The ids of earlier releases are 16 random bytes; their last character is
- * A, Q, g or w.
+ * The last character of a session id that contains a tag of its agents. Ids of earlier releases are 16 random bytes; their last character
+ * is A, Q, g or w.
  */
 const NAMES_AGENTS = 'x';
 
-/** With `agents` (the session's own agent, then those it acts for) the id names them. Without, it is the id of an earlier release. */
+/** With `agents` (the session's own agent, then those it acts for) the id contains their tag. Without, it has the format of earlier releases. */
 export function newSessionId(tenant: string, subject: string, lanes: number, agents?: readonly string[]): SessionId {
   const scope = subjectScope(tenant, subject);
   const random = randomId();
@@ -42,7 +42,7 @@ export function newSessionId(tenant: string, subject: string, lanes: number, age
   return `${laneOf(scope, lanes)}.${scope}.${rest}` as SessionId;
 }
 
-/** In the lane and scope of the call it is about, as the grant that may come of it. */
+/** An approval id in the lane and scope of its call; the id of a grant made from the approval is in the same lane and scope. */
 export function newApprovalId(callId: CallId): ApprovalId {
   return inScopeOf(callId) as ApprovalId;
 }
@@ -59,7 +59,7 @@ function inScopeOf(id: string): string {
 
 /**
  * The id of the call that a session makes under a key. It is a function of subject, agents and key, so looking up the key and looking up
- * the call is one read. For a session of an earlier release, whose id does not name its agents, it is what `askedCallId` says.
+ * the call is one read. For a session of an earlier release, whose id has no agents' tag, it equals `askedCallId`.
  */
 export function callIdFor(session: SessionId, key: string): CallId | undefined {
   const scope = scopeOf(session);
@@ -69,27 +69,27 @@ export function callIdFor(session: SessionId, key: string): CallId | undefined {
 }
 
 /**
- * What a caller sends to accept: the key by itself, as earlier releases did too. The store puts it under the agents of the session, and
- * its answer names the call. A minted key has the tag of its agents already, and is used as it is.
+ * The id that a caller sends to accept: made from the key alone, as in earlier releases. The store puts it under the agents of the session,
+ * and its answer contains the final call id. A generated key already has the tag of its agents, and is used unchanged.
  */
 export function askedCallId(session: SessionId, key: string): CallId | undefined {
   const scope = scopeOf(session);
   return scope === undefined ? undefined : (`${scope.prefix}${keyDigest(key)}` as CallId);
 }
 
-/** A key for one call of this session. */
+/** Generates a key for one call of this session. */
 export function newKey(session: SessionId): string {
   const tag = scopeOf(session)?.tag ?? '';
   return tag === '' ? randomId() : tag + randomId().slice(TAG_LENGTH);
 }
 
-/** The id that the store gives a call, as far as the session's id tells. */
+/** The id that the store gives a call, as far as the session's id shows it. */
 export function ownCallId(session: SessionId, asked: CallId): CallId {
   const tag = scopeOf(session)?.tag ?? '';
   return tag === '' ? asked : callIdOfAgents(tag, asked);
 }
 
-/** `asked` under the agents with this tag: a key of other agents becomes another key, whatever it is. */
+/** The id `asked`, placed under the agents with this tag: any key of other agents becomes a different key. */
 export function callIdOfAgents(tag: string, asked: CallId): CallId {
   const restAt = asked.lastIndexOf('.') + 1;
   const rest = asked.slice(restAt);
@@ -110,7 +110,7 @@ interface SessionScope {
 const MOST_SCOPES = 16_384;
 const scopes = new Map<SessionId, SessionScope>();
 
-/** What every call of a session needs of the session's id. */
+/** The parts of the session's id that every call needs; cached. */
 function scopeOf(session: SessionId): SessionScope | undefined {
   const known = scopes.get(session);
   if (known !== undefined) return known;
@@ -130,10 +130,10 @@ interface RunIdOptions {
 export const newRunId = ({ unattended = false }: RunIdOptions = {}): RunId =>
   `${unattended ? UNATTENDED_RUN : ''}${randomId()}` as RunId;
 export const newCallerId = (): CallerId => randomId() as CallerId;
-/** A digest: names of pools are shown to operators, and a caller's id opens its replies. */
+/** A digest, because pool names are shown to operators, and a caller's id gives access to its replies. */
 export const privatePoolOf = (callerId: CallerId): string => privatePool(sha256(callerId).slice(0, 32));
 export const newWorkerId = (): WorkerId => randomId() as WorkerId;
-/** 256 bits. */
+/** 256 random bits. */
 export const newToken = (): string => randomBytes(32).toString('base64url');
 
 export function laneOfId(id: CallId | SessionId): number {

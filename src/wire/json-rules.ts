@@ -1,10 +1,10 @@
-/** Rules that hold for JSON text and for JavaScript values alike, so that both entries answer the same. */
+/** Rules for both JSON text and JavaScript values, so that both ways of passing arguments give the same answers. */
 
-/** Keys that mean something to JavaScript itself: a later merge or assignment could reach a prototype. */
+/** Keys with a special meaning in JavaScript: a later merge or assignment could reach a prototype. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
-/** From here on RFC 8785 writes an exponent, so that nobody takes the digits for an exact integer. */
+/** From this value on RFC 8785 writes an exponent, so that the digits are not mistaken for an exact integer. */
 const EXPONENT_FROM = 1e21;
 
 export function keyProblem(key: string): string | undefined {
@@ -14,12 +14,12 @@ export function keyProblem(key: string): string | undefined {
   return undefined;
 }
 
-/** Such text cannot be written as UTF-8: what is hashed would not be what is shown. */
+/** Text with a lone surrogate cannot be written as UTF-8: what is hashed would not be what is shown. */
 export function hasLoneSurrogate(text: string): boolean {
   return LONE_SURROGATE.test(text);
 }
 
-/** A number whose canonical form is plain digits must be exact; 6.022e23 is fine, 9007199254740993 is not. */
+/** A number whose canonical form is plain digits must be exact; 6.022e23 is accepted, 9007199254740993 is not. */
 export function isExactNumber(value: number): boolean {
   const size = Math.abs(value);
   return size <= Number.MAX_SAFE_INTEGER || (size >= EXPONENT_FROM && size < Infinity);

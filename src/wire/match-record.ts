@@ -2,7 +2,7 @@ import type { AuditFilter, AuditRecord } from '../domain/audit-record.ts';
 
 const FIELDS = ['tenant', 'subject', 'agent', 'tool', 'event', 'callId', 'by'] as const;
 
-/** The same as a sink's query, for records that were read one after the other. */
+/** Applies the same filter as a sink's query, to records that are read one by one. */
 export function matchesFilter(record: AuditRecord, filter: AuditFilter): boolean {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, outcome } = filter;
   if (record.at < from || record.at >= to) return false;

@@ -1,6 +1,6 @@
 import { Packr } from 'msgpackr';
 
-/** Plain MessagePack without extensions, so that any reader and the store's scripts understand it. */
+/** Plain MessagePack without extensions, so that any reader and the store's scripts can decode it. */
 const packr = new Packr({ useRecords: false, moreTypes: false, encodeUndefinedAsNil: false, int64AsType: 'number' });
 
 export function encode(value: unknown): Uint8Array {
@@ -11,7 +11,7 @@ export function decode(bytes: Uint8Array): unknown {
   return packr.unpack(bytes);
 }
 
-/** All of several values written one after the other. */
+/** Decodes several values that were written one after the other. */
 export function decodeAll(bytes: Uint8Array): unknown[] {
   return packr.unpackMultiple(bytes) as unknown[];
 }

@@ -4,14 +4,17 @@ import { OUTCOME_KINDS, type Outcome } from '../domain/outcome.ts';
 import { takeBytes } from './byte-slab.ts';
 import { decode, encode } from './message-pack.ts';
 
-/** Never begins a MessagePack value. Behind it, what came out of a call that ended `ok` with nothing but a value, or one text. */
+/**
+ * First byte of the short form; no MessagePack value starts with it. After it comes the result of a call that ended `ok` with only a value,
+ * or only one text.
+ */
 const SHORT_FORM = 0xc1;
 const VALUE = 1;
 const TEXT = 2;
 
 /**
- * Bytes stay bytes: files and images are not base64 on the wire. The two usual results have a short form, which is written and read in a
- * third of the time.
+ * Bytes stay bytes: files and images are not base64-encoded. The two usual results have a short form, which is written and read in a third
+ * of the time.
  */
 export function encodeOutcome(outcome: Outcome): Uint8Array {
   const { kind, executed, retryable, content, structured, writeBacks, error, advice } = outcome;

@@ -4,8 +4,8 @@ import { hasLoneSurrogate } from './json-rules.ts';
 const MAX_DEPTH = 64;
 
 /**
- * A copy of a value that is JSON, which reads every member once. Throws a TypeError that names the problem, and never the value, for what
- * JSON would drop or rewrite: functions, dates, maps, class instances, NaN. Members that are `undefined` count as absent.
+ * Copies a JSON value, reading every member once. Throws a TypeError that names the problem, and never the value, for anything that JSON
+ * would drop or rewrite: functions, dates, maps, class instances, NaN. Members that are `undefined` count as absent.
  */
 export function copyPlain(value: unknown, depth = 0): JsonValue {
   switch (typeof value) {
@@ -40,7 +40,7 @@ function copyMembers(object: object, depth: number): JsonObject {
   for (const key of Object.keys(object)) {
     const member = (object as Record<string, unknown>)[key];
     if (member === undefined) continue;
-    // Assigned, it would become the prototype of the copy.
+    // Assigning it would replace the prototype of the copy.
     if (key === '__proto__') throw new TypeError('a key is not allowed');
     if (hasLoneSurrogate(key)) throw new TypeError('a key has half of a surrogate pair');
     copy[key] = copyPlain(member, depth);

@@ -1,9 +1,9 @@
-/** What a list shows of arguments: enough to recognise a call by. */
+/** Max length of the arguments shown in a list: enough to recognise a call. */
 export const PREVIEW_CHARACTERS = 1000;
 
 /**
- * The beginning of rendered arguments, and how many characters are left out. It ends before a mark that would be cut in two: half a
- * mark could be taken for text of the arguments.
+ * The beginning of rendered arguments, and how many characters are left out. It ends before a secret's mark that would be cut in two: half
+ * a mark could be mistaken for text of the arguments.
  */
 export function previewOf(shown: string): { readonly text: string; readonly cut: number } {
   if (shown.length <= PREVIEW_CHARACTERS) return { text: shown, cut: 0 };

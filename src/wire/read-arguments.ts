@@ -8,8 +8,8 @@ export type ReadArguments =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * The arguments of an envelope, by the rules they were written under. Whoever can write to the queue can write anything: two readers
- * of a duplicate key, of `__proto__` or of an inexact number could see two different calls.
+ * Reads the arguments of an envelope, by the rules they were written under. A client that can write to the queue can write anything: two
+ * readers of a duplicate key, of `__proto__` or of an inexact number could see two different calls.
  */
 export function readArguments(text: string): ReadArguments {
   const usual = readUsual(text);
@@ -18,7 +18,7 @@ export function readArguments(text: string): ReadArguments {
   if (!parsed.ok) return refused(`the arguments: ${parsed.error.problem}`);
   const { value } = parsed;
   if (!isJsonObject(value)) return refused('the arguments are not an object');
-  // The only way to write a NUL, and rare enough to look twice.
+  // This escape is the only way to write a NUL, and rare, so the second check costs little.
   if (text.includes(String.raw`\u0000`)) {
     const checked = checkArguments(value);
     if (!checked.ok) return refused(checked.code === 'ENVELOPE_INVALID' ? checked.facts.problem : 'they are too large');
@@ -27,19 +27,20 @@ export function readArguments(text: string): ReadArguments {
 }
 
 const MOST_USUAL = 4096;
-/** Keys that are refused, and how the engine writes a NUL and half of a surrogate pair. */
+/** Keys that are refused, and the escapes with which JSON.stringify writes a NUL and a lone surrogate. */
 const SUSPICIOUS = ['__proto__', 'constructor', 'prototype', String.raw`\u0000`, String.raw`\ud`];
 
 const LONG_NUMBER = /\d{16}/;
 
 /**
- * Short canonical JSON, read by the engine itself. What is written again as the very same text has no duplicate key, no escape that is not
- * needed and no blank: each of these comes out differently. Says nothing about anything else; the strict reader does.
+ * Fast path: short canonical JSON, read by the engine itself. If the parsed value is written again as the same text, the text has no
+ * duplicate key, no unneeded escape and no blank: each of these would come out differently. Undefined means undecided: the strict reader
+ * decides.
  */
 function readUsual(text: string): JsonObject | undefined {
   if (text.length > MOST_USUAL || text.charCodeAt(0) !== OPEN_OBJECT || !isShallow(text)) return undefined;
   for (const word of SUSPICIOUS) if (text.includes(word)) return undefined;
-  // Such an integer may come out as it went in, and still not be what was meant.
+  // Such an integer may survive the round trip unchanged and still be inexact.
   if (LONG_NUMBER.test(text)) return undefined;
   try {
     const value = JSON.parse(text) as JsonObject;
@@ -51,7 +52,7 @@ function readUsual(text: string): JsonObject | undefined {
 
 const OPEN_OBJECT = 0x7b;
 
-/** No deeper than allowed, because there are not so many brackets. */
+/** True if the text has so few brackets that it cannot be nested deeper than allowed. */
 function isShallow(text: string): boolean {
   let brackets = 0;
   for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) brackets += 1;

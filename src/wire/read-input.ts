@@ -4,7 +4,7 @@ import { canonicalJson } from './canonical-json.ts';
 import { readArguments } from './read-arguments.ts';
 import { parseStrictJson } from './strict-json.ts';
 
-/** The answers in an envelope, by the rules for arguments; undefined for what is none. */
+/** Reads the input of an envelope, by the rules for arguments; undefined if it is invalid. */
 export function readInput(text: string): Pick<GivenInput, 'responses' | 'state'> | undefined {
   const read = readArguments(text);
   if (!read.ok) return undefined;
@@ -18,8 +18,9 @@ export function readInput(text: string): Pick<GivenInput, 'responses' | 'state'>
 const MARK = /^[0-9a-f]{32}\./;
 
 /**
- * What stands in a state behind the mark of its arguments: answers of earlier rounds, and what the tool kept. Undefined for a text that
- * no outcome gave. Only canonical JSON is read: with a name twice or an escaped letter, a person could see other answers than the tool.
+ * The content of a state after the digest of its arguments: answers of earlier rounds, and the state that the tool kept. Undefined for text
+ * that no outcome contained. Only canonical JSON is accepted: with a duplicate name or an escaped letter, a person could see other answers
+ * than the tool.
  */
 export function readInputState(state: string): JsonObject | undefined {
   const mark = MARK.exec(state)?.[0];
@@ -31,7 +32,7 @@ export function readInputState(state: string): JsonObject | undefined {
   return answers !== undefined && isJsonObject(answers) && Object.keys(rest).length === 0 ? parsed.value : undefined;
 }
 
-/** The input of an envelope as an approver sees it: canonical JSON, the state as the values that the tool will find in it. */
+/** The input of an envelope as an approver sees it: canonical JSON, with the state decoded into the values that the tool will find in it. */
 export function showInput(text: string): string {
   const { responses, state } = readInput(text) ?? {};
   const kept = state === undefined ? undefined : readInputState(state);

@@ -1,7 +1,7 @@
 import { ENVELOPE_VERSION, LIMITS, type Envelope } from '../domain/call.ts';
 import type { RunId, SessionId, ToolId } from '../domain/ids.ts';
 
-/** Field names as our encoder writes them, in its order, up to where the value begins. */
+/** Field names as this project's encoder writes them, in its order, up to where the value begins. */
 const UP_TO_SESSION = Buffer.from(
   `\xde\x00\x08\xa7version${String.fromCharCode(ENVELOPE_VERSION)}\xa7session`,
   'latin1',
@@ -13,8 +13,8 @@ const [RUN, TOOL, TOOL_DIGEST, ARGUMENTS, KEY, DEPTH] = NAMES.map((name) =>
 const HIGH_IN_NAMES = 2 + 1 + NAMES.length;
 
 /**
- * The usual envelope, read in a quarter of the time: written by our own encoder, ASCII, without optional fields. It takes nothing
- * that the general reader would refuse or read differently; undefined means: ask that one.
+ * Reads the usual envelope in a quarter of the time: written by this project's encoder, ASCII, without optional fields. It accepts nothing
+ * that the general reader would refuse or read differently. Undefined means: use the general reader.
  */
 export function readPlainEnvelope(bytes: Uint8Array): Envelope | undefined {
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -39,10 +39,10 @@ export function readPlainEnvelope(bytes: Uint8Array): Envelope | undefined {
 
 class PlainReader {
   readonly #bytes: Buffer;
-  /** One character for each byte, so that places are the same in both. */
+  /** One character per byte, so that offsets are the same in both. */
   readonly #text: string;
   #at = 0;
-  /** Bytes from 0x80 on that are no text. */
+  /** Number of bytes from 0x80 on that are not part of a text. */
   #high = HIGH_IN_NAMES;
   #failed = false;
 
@@ -85,7 +85,7 @@ class PlainReader {
     return value;
   }
 
-  /** Everything was as expected and ends here, and the texts are ASCII: each other byte would make UTF-8 longer by one. */
+  /** True if everything was as expected, ends here, and all texts are ASCII: any other byte from 0x80 on would make the UTF-8 form longer by one. */
   isPlain(): boolean {
     const text = this.#text;
     return !this.#failed && this.#at === text.length && Buffer.byteLength(text) === text.length + this.#high;

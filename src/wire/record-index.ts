@@ -2,10 +2,10 @@ import type { AuditFilter, AuditRecord, ChainedRecord } from '../domain/audit-re
 import { parseRecord } from './audit-record.ts';
 import { matchesFilter } from './match-record.ts';
 
-/** What a column says, by the name of the record's field. Numbers come as text, so that none is too large to be read. */
+/** The values of a record's columns, by the name of the record's field. Numbers are text, so that none is too large to be read. */
 export type RecordIndex = Readonly<Partial<Record<keyof typeof NAMES, string | null>>>;
 
-/** For people. */
+/** Column names for people. */
 const NAMES = {
   sequence: 'number',
   at: 'time',
@@ -18,13 +18,17 @@ const NAMES = {
   outcome: 'outcome',
 } as const;
 
-/** A record's text escapes a zero and half of a surrogate pair. A column cannot hold them, and no record may stop the ones behind it. */
+/**
+ * Replaces NUL and lone surrogates: a record's text escapes them, but a column cannot hold them. Otherwise one such record would block all
+ * records after it.
+ */
 export const indexText = (text: string): string => text.replaceAll(UNWRITABLE, '\uFFFD');
 const UNWRITABLE = /\0|\p{Surrogate}/gu;
 
 /**
- * The chain is made over a record's text and not over the columns beside it that it is found by. An attacker who can write the tables
- * could show one call's records as those of another, or hide them: each reader compares the columns with the text.
+ * The name of a column that differs from the record's text. The chain covers only the text, not the columns by which a record is found. An
+ * attacker who can write the tables could show one call's records as those of another, or hide them. So each reader compares the columns
+ * with the text.
  */
 export function findWrongColumn(text: string, index: RecordIndex): string | undefined {
   const record = parseRecord(text);
@@ -39,7 +43,7 @@ function isSame(column: string | null, record: AuditRecord, name: keyof typeof N
   return column === indexText(String(own));
 }
 
-/** Whether the record's own text answers the question, whatever its columns say. What cannot be read answers none. */
+/** Whether the record's own text matches the filter, whatever its columns contain. An unreadable record matches only an empty filter. */
 export function isFoundRightly({ text, wrongColumn }: ChainedRecord, filter: AuditFilter): boolean {
   const record = parseRecord(text);
   if (record === undefined) return Object.values(filter).every((value) => value === undefined);

@@ -3,7 +3,7 @@ import type { Outcome } from '../domain/outcome.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { sha256 } from './digest.ts';
 
-/** SHA-256 of what an outcome says: canonical JSON of content, structured value and message. Bytes stand there as their own SHA-256. */
+/** SHA-256 of an outcome's result: canonical JSON of content, structured value and message. Bytes are replaced by their own SHA-256. */
 export function resultDigest({ content, structured, error }: Outcome): string {
   return sha256(
     canonicalJson({

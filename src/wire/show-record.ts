@@ -6,7 +6,7 @@ import { parseRecord } from './audit-record.ts';
 export type ShownRecord = AuditRecord & AuditPayload & { readonly chain: string; readonly erased?: true };
 
 export function showRecord({ text, chain, payload }: ChainedRecord): ShownRecord {
-  // One that cannot be read is still shown: it is what somebody looks for.
+  // An unreadable record is still shown: an auditor may be looking for exactly that.
   const record = parseRecord(text) ?? ({ unreadable: text } as unknown as AuditRecord);
   const more = payload === undefined ? { erased: true as const } : readAuditDetail(payload.bytes).payload;
   return { ...record, ...more, chain: Buffer.from(chain).toString('hex') };

@@ -4,9 +4,9 @@ import { hasLoneSurrogate, isExactNumber, keyProblem } from './json-rules.ts';
 export interface JsonLimits {
   readonly bytes: number;
   readonly depth: number;
-  /** Of all objects together. */
+  /** Max keys of all objects together. */
   readonly keys: number;
-  /** Of all arrays together. */
+  /** Max items of all arrays together. */
   readonly items: number;
 }
 
@@ -18,7 +18,7 @@ export const JSON_LIMITS: JsonLimits = Object.freeze({
 });
 
 export interface JsonProblem {
-  /** `syntax`: not JSON. `shape`: a key we refuse. `value`: JSON, but we could not keep it exactly. `size`, `depth`: a limit. */
+  /** `syntax`: not JSON. `shape`: a refused key. `value`: JSON, but it cannot be kept exactly. `size`, `depth`: a limit was exceeded. */
   readonly kind: 'syntax' | 'shape' | 'value' | 'size' | 'depth';
   /** Never quotes a value. */
   readonly problem: string;
@@ -31,8 +31,8 @@ export type ParsedJson =
   | { readonly ok: false; readonly error: JsonProblem };
 
 /**
- * JSON without surprises: what is accepted means the same to every reader and is never repaired. Duplicate keys, byte order
- * marks, broken UTF-8, half surrogates and inexact integers are refused. Linear time; the depth is bounded before it grows.
+ * Parses JSON strictly: accepted text means the same to every reader and is never repaired. Duplicate keys, byte order marks, broken UTF-8,
+ * half surrogates and inexact integers are refused. Linear time; nesting is limited while parsing.
  */
 export function parseStrictJson(input: string | Uint8Array, limits: JsonLimits = JSON_LIMITS): ParsedJson {
   const bytes = typeof input === 'string' ? input.length : input.byteLength;
@@ -70,7 +70,7 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const LETTERS_FROM = 0x61;
 
-/** Thrown and caught inside this file only. */
+/** Thrown and caught in this file only. */
 class Refused extends Error {
   readonly reason: JsonProblem;
   constructor(reason: JsonProblem) {
@@ -79,7 +79,7 @@ class Refused extends Error {
   }
 }
 
-/** Printable ASCII without quote and backslash: means itself. */
+/** Printable ASCII without quote and backslash: needs no decoding. */
 const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 
@@ -200,7 +200,7 @@ class Reader {
 
   #string(): string {
     const start = this.#at;
-    // Most strings are plain, and two native searches tell that in a fraction of the time of the loop below.
+    // Most strings are plain, and two native searches detect that in a fraction of the time of the loop below.
     const plain = this.#text.slice(start + 1, this.#text.indexOf('"', start + 1));
     if (PLAIN_TEXT.test(plain) && this.#text.charCodeAt(start + 1 + plain.length) === QUOTE) {
       this.#at = start + plain.length + 2;
@@ -241,7 +241,7 @@ class Reader {
 
   #numberOrWord(): number | boolean | null {
     const code = this.#text.charCodeAt(this.#at);
-    // Only words begin with a letter.
+    // Only `true`, `false` and `null` begin with a letter.
     for (const [word, value] of code >= LETTERS_FROM ? WORDS : []) {
       if (this.#text.startsWith(word, this.#at)) {
         this.#at += word.length;

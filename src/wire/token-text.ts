@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sha256 } from './digest.ts';
 
-/** What the text of a token says: where to find it, and the digest that proves it. */
+/** The parts of a token's text: the id to find it by, and the digest that proves it. */
 export interface ReadToken {
   readonly id: string;
   /** SHA-256 of the secret, hex. */
@@ -13,15 +13,15 @@ const ID_LETTERS = 'abcdefghijklmnopqrstuvwxyz234567';
 const ID_LENGTH = 16;
 const SECRET_BYTES = 32;
 
-/** A new token: 80 random bits to find it by, 256 to prove it with. The prefix is for people and for scanners of leaked secrets. */
+/** A new token: 80 random bits to find it by, 256 to prove it. The prefix is for people and for scanners of leaked secrets. */
 export function newTokenText(): ReadToken & { readonly text: string } {
-  // 32 letters divide 256, so that every letter is as likely as the others.
+  // 32 letters divide 256, so every letter is equally likely.
   const id = Array.from(randomBytes(ID_LENGTH), (byte) => ID_LETTERS[byte % ID_LETTERS.length]).join('');
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   return { text: `spt_${id}_${secret}`, id, secretDigest: sha256(secret) };
 }
 
-/** Undefined for whatever no token reads like. The secret itself goes no further than this. */
+/** Undefined for text that does not have the form of a token. Only the secret's digest leaves this function. */
 export function readTokenText(text: unknown): ReadToken | undefined {
   const match = typeof text === 'string' ? SHAPE.exec(text) : null;
   if (match === null) return undefined;

@@ -4,7 +4,7 @@ import type { Trace } from '../domain/trace-context.ts';
 const SPAN_BYTES = 8;
 const TRACE_BYTES = 16;
 const SAMPLED = 0x01;
-/** Fetched from the system for many ids at once, as in `ids.ts`. */
+/** Random bytes for many ids at once, as in `ids.ts`. */
 const random = Buffer.allocUnsafe(SPAN_BYTES * 256);
 let used = random.length;
 
@@ -12,13 +12,13 @@ type Samples = (traceId: string) => boolean;
 
 export const newSpanId = (): string => randomHex(SPAN_BYTES);
 
-/** A trace of our own; its first span names what it was started for. */
+/** Starts a new trace; its first span represents what it was started for. */
 export function startTrace(samples: Samples = () => true): Trace {
   const traceId = randomHex(TRACE_BYTES);
   return { traceId, spanId: newSpanId(), flags: samples(traceId) ? SAMPLED : 0 };
 }
 
-/** Of a call that brought none: the same wherever and however often it is run. */
+/** The trace of a call that was sent without one: derived from the call id, so it is the same in every process and for every run of the call. */
 export function traceOfCall(callId: string, samples: Samples = () => true): Trace {
   const digest = createHash('sha256').update('trace ').update(callId).digest('hex');
   const [traceId, spanId] = [
@@ -28,7 +28,7 @@ export function traceOfCall(callId: string, samples: Samples = () => true): Trac
   return { traceId, spanId, flags: samples(traceId) ? SAMPLED : 0 };
 }
 
-/** One more span of the same trace. */
+/** A new span of the same trace. */
 export function childTrace(parent: Trace): Trace {
   return { ...parent, spanId: newSpanId() };
 }
@@ -41,7 +41,7 @@ function randomHex(bytes: number): string {
     }
     const id = random.toString('hex', used, used + bytes);
     used += bytes;
-    // The one value that means "none".
+    // All zeros means "none".
     if (/[^0]/.test(id)) return id;
   }
 }

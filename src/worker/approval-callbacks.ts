@@ -8,7 +8,7 @@ import { randomId } from '../wire/ids.ts';
 type Needs = Pick<Plane, 'workerId' | 'store' | 'hooks' | 'approvals' | 'events' | 'log' | 'tools'>;
 
 export interface ApprovalCallbacks {
-  /** Claims no more. Resolves when what was claimed is finished; hooks have their deadlines. */
+  /** Claims no more. Resolves when all claimed callbacks are finished; hooks have their own timeouts. */
   stop(): Promise<void>;
 }
 
@@ -16,8 +16,8 @@ const LOOK_EVERY_MS = 1000;
 const MOST_AT_ONCE = 16;
 
 /**
- * Hears how questions ended, and tells hooks, notifier and listeners. What is told was claimed in the store before: a worker that dies
- * in the middle leaves it `unknown`, and nobody tells it again. `leaseMs` has to be longer than the longest hook may take.
+ * Polls for resolved approvals and notifies hooks, notifier and listeners. Each callback is claimed in the store first: if a worker dies in
+ * the middle, the callback becomes `unknown` and is never repeated. `leaseMs` must be longer than the longest hook may take.
  */
 export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, needs: Needs): ApprovalCallbacks {
   const { store, workerId, log } = needs;
@@ -26,12 +26,12 @@ export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, 
   const isWanted = (): boolean => isForHooks || needs.events.wants('approval.resolved');
 
   async function follow(lane: number): Promise<void> {
-    // Kept until there is an answer: if that was lost on its way, the same approvals come again.
+    // Kept until there is an answer: if the answer is lost, the same approvals are returned again.
     let claimId = randomId();
     while (!stopping.signal.aborted) {
       let claimed: Approval[] = [];
       try {
-        // Looking for them costs the store something, and listeners come and go.
+        // Polling costs the store something, and listeners come and go.
         if (isWanted()) {
           claimed = await store.claimCallbacks({ lane, workerId, claimId, limit: MOST_AT_ONCE, leaseMs });
           claimId = randomId();
@@ -39,7 +39,7 @@ export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, 
       } catch (error) {
         log.warn({ stage: 'gate', error }, 'resolved approvals could not be read; trying again');
       }
-      // Also after a stop: claimed by us, they are nobody else's any more.
+      // Also after a stop: no other worker can claim these callbacks any more.
       await Promise.all(claimed.map((approval) => tell(approval, needs)));
       if (claimed.length < MOST_AT_ONCE) await pause(LOOK_EVERY_MS, stopping.signal);
     }
@@ -72,7 +72,7 @@ async function tell(approval: Approval, needs: Needs): Promise<void> {
   }
 }
 
-/** Its own, the one in the catalog, or of a tool that is gone what is known of it: hooks for all tools are told all the same. */
+/** The tool from this worker or from the catalog; for a deleted tool a minimal description, so that hooks for all tools are still called. */
 async function findTool(id: string, { tools, store }: Needs): Promise<HookedTool> {
   const served = tools().find(id)?.declaration;
   if (served !== undefined) return served;
@@ -98,7 +98,7 @@ function describeResolved({ question, resolution = 'cancelled', votes }: Approva
   };
 }
 
-/** Ends early when the signal says so. */
+/** Ends early when the signal is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }

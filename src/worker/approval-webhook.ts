@@ -11,43 +11,43 @@ import { requestedMessage, resolvedMessage } from './webhook-message.ts';
 export interface WebhookOptions {
   /** https://, or http:// of this machine. */
   readonly url: string;
-  /** Both sides know it; never sent, never logged. */
+  /** Shared with the receiver; never sent, never logged. */
   readonly secret: string;
-  /** How long one attempt may take. */
+  /** Timeout of one attempt. */
   readonly timeoutMs?: number;
 }
 
 export interface WebhookPace {
   readonly attempts: number;
-  /** Before the second attempt; doubled before each further one. */
+  /** Pause before the second attempt; doubled before each further one. */
   readonly backoffMs: number;
   readonly atOnce: number;
-  /** So many wait; what comes then is not sent. */
+  /** Max queued messages; further ones are dropped. */
   readonly queued: number;
 }
 
 export interface ApprovalWebhook extends ApprovalNotifier {
-  /** Takes no more, waits so long for what is on its way, and gives up the rest. */
+  /** Accepts no more messages, waits up to `graceMs` for pending ones, and drops the rest. */
   close(graceMs: number): Promise<void>;
 }
 
 const PACE: WebhookPace = Object.freeze({ attempts: 4, backoffMs: 500, atOnce: 4, queued: 1000 });
 const DEFAULT_TIMEOUT_MS = 5000;
-/** The operator named the receiver, and only the operator: it may well stand in an inner network. */
+/** Any address is allowed: only the operator can name the receiver, and it may be in an internal network. */
 const ANY_ADDRESS = { allow: [], isPublic: () => true };
 const LOG_EVERY = 100;
 const TOO_SLOW = 'the approval webhook is too slow; not all is sent';
 
 type Trouble = { readonly problem: string; readonly again: boolean };
 
-/** Sends what approvers should know to one address, signed. A slow or broken receiver costs its own messages and nothing else. */
+/** Sends signed notifications for approvers to one address. A slow or broken receiver loses only its own messages and affects nothing else. */
 export function createApprovalWebhook(
   { url, secret, timeoutMs = DEFAULT_TIMEOUT_MS }: WebhookOptions,
   log: Log,
   pace: WebhookPace = PACE,
 ): ApprovalWebhook {
   checkOptions(url, secret);
-  // The path may be a secret of the receiver's.
+  // Log only the origin: the path may be a secret of the receiver.
   const receiver = new URL(url).origin;
   const waiting: JsonObject[] = [];
   const stop = new AbortController();
@@ -125,7 +125,7 @@ function checkOptions(url: string, secret: string): void {
   if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems });
 }
 
-/** Ends early when the signal says so. */
+/** Ends early when the signal is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -16,7 +16,7 @@ import { parseIdentity } from '../stages/identify/parse-identity.ts';
 import { decodeEnvelope } from '../wire/envelope.ts';
 import { newSpanId, traceOfCall } from '../wire/trace.ts';
 
-/** Undefined while nobody listens: then a call costs this one question. */
+/** Undefined while there are no listeners: then a call costs only this check. */
 export function emitterOf(
   events: Events,
   delivery: Delivery,
@@ -26,18 +26,18 @@ export function emitterOf(
   return events.listening ? new DeliveryEmitter(events, delivery, lane, arrivedAt) : undefined;
 }
 
-/** Of a call from its delivery to a worker on. */
+/** Emits the events of a call from its delivery to a worker on. */
 class DeliveryEmitter implements CallEmitter {
   readonly #events: Events;
   readonly #delivery: Delivery;
   readonly #waitedMs: number;
   readonly #arrivedAt: number;
   readonly #spans: Partial<Record<Stage, string>> = {};
-  /** Its stage and trace are those of the event told of last. */
+  /** Its stage and trace are those of the event emitted last. */
   #shared: Changing | undefined;
   #trace: Trace | undefined;
   #isOwnTrace = false;
-  /** The tool was entered, or it was told why not: its ending needs no further words. */
+  /** The event `tool.started` or `tool.blocked` was emitted, so the ending needs no further event. */
   #isToolTold = false;
   #isOver = false;
 
@@ -76,7 +76,7 @@ class DeliveryEmitter implements CallEmitter {
     this.#isOver = true;
     const durationMs = elapsedMs(this.#arrivedAt);
     switch (ending.kind) {
-      // Told where it was asked, with the question's id.
+      // The event was already emitted where the question was asked, with its id.
       case 'parked':
         return;
       case 'lost':
@@ -109,7 +109,7 @@ class DeliveryEmitter implements CallEmitter {
     return toTraceContext({ ...this.#callTrace(), spanId: this.#spanOf(stage) });
   }
 
-  /** Changed in place: it is copied as soon as it is handed over. */
+  /** Changed in place: it is copied as soon as it is passed on. */
   #sharedAt(stage: Stage): SharedFields {
     const shared = (this.#shared ??= sharedOf(this.#delivery));
     if (shared.stage !== stage) {
@@ -130,7 +130,7 @@ class DeliveryEmitter implements CallEmitter {
     return (this.#spans[stage] ??= newSpanId());
   }
 
-  /** The caller's, or one of our own whose span names the call as a whole. */
+  /** The caller's trace, or a new one whose first span represents the whole call. */
   #callTrace(): Trace {
     return (this.#trace ??= traceIn(this.#delivery) ?? this.#beginTrace());
   }
@@ -152,7 +152,7 @@ function sharedOf(delivery: Delivery): Changing {
   const { callId, tool, session, run } = delivery;
   const identity = identityOf(delivery);
   const shared: Changing = { callId, attemptId: attemptIdOf(delivery), session, run };
-  // Whoever can write to the store can name a tool as they like.
+  // A client that can write to the store can write any text as the tool, so only a valid id is used.
   if (splitToolId(tool) !== undefined) shared.tool = tool;
   if (identity !== undefined) {
     shared.agent = identity.agent;

@@ -23,34 +23,37 @@ export interface ConsumerNeeds {
   readonly age: StoreAge;
   readonly plane: Plane;
   readonly slots: Slots;
-  /** What waiting parents lend, and one more, so that an idle worker helps others. */
+  /** The slots that waiting parents lend, plus one, so that an idle worker helps others. */
   readonly nestedSlots: Slots;
   readonly limiter: ToolLimiter;
   readonly inFlight: InFlight;
   readonly vitals: VitalSigns;
-  /** Calls back when this call waits for one of its own. Returns how to stop listening. */
+  /** Calls the listener when this call waits for a nested call. Returns a function that removes the listener. */
   readonly onNestedWait: (parent: Delivery, listener: () => void) => () => void;
   readonly log: Log;
 }
 
 export interface Consumer {
-  /** Reads no more. Calls under way go on, and so do those they make. Resolves when the last read has come back. */
+  /** Stops reading calls. Calls under way continue, and so do their nested calls. Resolves when the last read has returned. */
   stop(): Promise<void>;
-  /** Reads no nested calls either, from this very moment on: call it when nothing is under way. */
+  /** Stops reading nested calls too, immediately: use it when no call is under way. */
   stopNested(): Promise<void>;
-  /** Rejects when the store was replaced under us: the worker must not go on. */
+  /** Rejects when the store was replaced: the worker must stop. */
   readonly halted: Promise<never>;
 }
 
 const READ_WAIT_MS = 1000;
-/** Short, so that a worker that has drained is not kept by it. */
+/** Short, so that it does not delay a worker that has drained. */
 const NESTED_WAIT_MS = 500;
-/** So that this worker, the server and the callers each have something to do: whoever takes all makes the others wait. */
+/**
+ * Max calls per read. With smaller batches this worker, the store and the callers work at the same time; with larger ones they would wait
+ * for each other.
+ */
 const MOST_AT_ONCE = 48;
 const SLOT_WAIT_MS = 500;
 const PAUSE_AFTER_TROUBLE_MS = 250;
 
-/** Takes calls and runs each through the data path. The one catch-all of the worker is here. */
+/** Takes calls and runs each through the data path. The worker's one catch-all is here. */
 export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consumer {
   const { store, age, slots, nestedSlots, limiter, inFlight, vitals, log } = needs;
   const { workerId, pool, leaseMs } = settings;
@@ -60,7 +63,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   const halted = new Promise<never>((_, reject) => (halt = reject));
   halted.catch(() => undefined);
 
-  /** Takes the call into the table of held ones. Undefined: it is left, its lease runs out and it is recovered, here or elsewhere. */
+  /** Adds the call to the table of held calls. Undefined: the call is left; its lease runs out, and it is recovered here or on another worker. */
   function begin(delivery: Delivery): CallInFlight | undefined {
     try {
       return inFlight.begin(delivery);
@@ -97,7 +100,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     const [first] = deliveries;
     if (first === undefined) return;
     const arrivedAt = arrivalOf(first, lane);
-    // All are held before the first tool is entered: one that blocks this thread must not cost the others their leases.
+    // Hold all calls before the first tool is entered: a tool that blocks this thread must not cost the others their leases.
     const all = deliveries.map(begin);
     vitals.running = inFlight.size;
     for (const begun of all) {
@@ -109,7 +112,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   const claim = async (lane: number, limit: number, waitMs: number): Promise<ClaimAnswer | undefined> =>
     stopping ? undefined : readOnce(() => store.claimCalls({ lane, pool, workerId, limit, waitMs }));
 
-  /** What a read that was under way brings after the stop goes to others at once. */
+  /** Calls that a pending read returns after the stop are given back to other workers at once. */
   async function runUnless(stopped: boolean, answer: ClaimAnswer, taken: Slots): Promise<void> {
     if (!stopped) return runAll(answer, taken);
     await Promise.all(answer.deliveries.map(giveBack));
@@ -124,7 +127,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     }
   }
 
-  /** Nested calls, with lent slots; goes on while calls under way may make some. */
+  /** Reads nested calls, with lent slots; continues as long as calls under way may make some. */
   async function readNested(lane: number): Promise<void> {
     while (!nestedStopping) {
       const reserved = await nestedSlots.reserve(MOST_AT_ONCE, SLOT_WAIT_MS);
@@ -136,7 +139,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     }
   }
 
-  /** The only lane: what is reserved is read for, however long it takes. */
+  /** For a store with a single lane: reserve slots first, then read as many calls, however long that takes. */
   async function readOnlyLane(): Promise<void> {
     while (!stopping) {
       vitals.beat();
@@ -149,8 +152,8 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   }
 
   /**
-   * One of several lanes: an idle one must hold no slot that a busy one could use. So it waits for one call without a slot (each lane
-   * can exceed the bound by that one), and only then takes what more it finds, as far as slots are free.
+   * Reads one of several lanes. An idle lane must hold no slot that a busy one could use. So it waits for the first call without a slot
+   * (each lane can exceed the limit by that one), and only then takes further calls, as far as slots are free.
    */
   async function readLane(lane: number): Promise<void> {
     while (!stopping) {
@@ -169,9 +172,9 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     }
   }
 
-  /** Calls of lost workers, one at a time: if one of them kills this worker too, it takes no neighbour along. */
+  /** Recovers calls of lost workers, one at a time: if one of them kills this worker too, no other recovered call is affected. */
   async function recoverLane(lane: number, ofPool: string): Promise<void> {
-    // Taken one by one too: what is not begun yet stays free for others to take.
+    // Also claimed one by one: calls not begun yet stay available to other workers.
     while (!stopping) {
       const answer = await readOnce(() => store.reclaimCalls({ lane, pool: ofPool, workerId, limit: 1, leaseMs }));
       const delivery = answer?.deliveries[0];
@@ -183,7 +186,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     }
   }
 
-  /** A call that waits for one of its own gives its turn away: the other may be the next to be recovered. */
+  /** A recovered call that waits for a nested call lets the next recovery proceed: that nested call may be the next one to recover. */
   function runRecovered(delivery: Delivery, lane: LaneState): Promise<void> {
     const begun = begin(delivery);
     if (begun === undefined) return Promise.resolve();

@@ -10,7 +10,7 @@ import { emitterOf } from './call-emitter.ts';
 
 const AT_ONCE = 64;
 
-/** Ends what still stands in a private queue when its only reader leaves: nobody else would answer before the deadline. */
+/** Ends the calls left in a private queue when its only reader leaves: no other worker would answer them before their deadline. */
 export async function endLeftCalls(pool: string, plane: Plane): Promise<void> {
   const { store, workerId } = plane;
   for (const each of [pool, nestedPool(pool)]) {
@@ -24,7 +24,7 @@ export async function endLeftCalls(pool: string, plane: Plane): Promise<void> {
   }
 }
 
-/** What ends it anyway comes first: it may have been started, cancelled, or be too late. */
+/** If the claim stage already ends the call, that outcome is used: it may have been started, cancelled, or be past its deadline. */
 async function endLeftCall(delivery: Delivery, lane: LaneState, plane: Plane): Promise<void> {
   const arrivedAt = performance.now();
   const events = emitterOf(plane.events, delivery, lane, arrivedAt);
@@ -37,7 +37,7 @@ async function endLeftCall(delivery: Delivery, lane: LaneState, plane: Plane): P
   events?.settled(settled.answer, settled.outcome);
 }
 
-/** Tried once: the process is about to end, and the reaper ends what is left at its deadline. */
+/** The settlement is tried once: the process is about to end, and the reaper ends remaining calls at their deadline. */
 const LEAVING: StopSignal = {
   aborted: true,
   reason: 'draining',

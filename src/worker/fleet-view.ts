@@ -3,7 +3,10 @@ import { shareNext } from '../domain/share-next.ts';
 import type { FleetRegistry, WorkerEntry } from '../ports/fleet-registry.ts';
 import type { Peers } from '../ports/plane.ts';
 
-/** Asked only when a call names a definition that is not ours. A worker that is known to serve it is believed in for so long. */
+/**
+ * How long a worker list that contains a serving peer is reused. The list is needed only when a call names a tool digest that this worker
+ * does not serve.
+ */
 const FRESH_MS = 1000;
 
 export function createFleetView(
@@ -32,7 +35,8 @@ export function createFleetView(
         const known = count(toolDigest);
         if (known.serving > 0) return known;
       }
-      // "Nobody" ends the call, and a release may have come this very moment: it is said only of what was read after the question.
+      // If no peer serves the tool, the call ends, and a new release may have registered just now. So that answer is given only from a list
+      // that was read after the request.
       await read();
       return count(toolDigest);
     },

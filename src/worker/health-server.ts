@@ -18,8 +18,8 @@ export interface HealthServer {
 const QUIET_SOCKET_MS = 10_000;
 
 /**
- * `/healthz`: the process lives. `/readyz`: it takes calls now, and why not. `/metrics`, where it is switched on: how many calls, of which
- * tools. Says nothing that needs a token; who may reach it decides who may read it.
+ * `/healthz`: the process is live. `/readyz`: whether it takes calls now, and if not, why. `/metrics`, if switched on: call counts per
+ * tool. Nothing here needs a token: access to the address is the only protection.
  */
 export async function serveHealth(
   address: { readonly host: string; readonly port: number },
@@ -51,7 +51,7 @@ export async function serveHealth(
     send(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', reasons, ...facts });
   });
   for (const event of ['request', 'checkExpectation']) server.on(event, serve);
-  // Every answer is there at once, so a socket on which nothing moves is at rest, or its client does not read.
+  // Every response is immediate, so a socket without traffic is idle, or its client does not read.
   server.timeout = QUIET_SOCKET_MS;
   await listen(server, address);
   const { port } = server.address() as AddressInfo;

@@ -3,11 +3,11 @@ import type { CallId, WorkerId } from '../domain/ids.ts';
 import type { OwnedCall } from '../ports/call-store.ts';
 
 /**
- * The calls a worker holds, in memory shared between its main thread and its supervisor thread. The supervisor renews leases from
- * this table, so that a tool which blocks the main thread does not cost its neighbours their leases, and no message per call is needed.
+ * The calls that a worker holds, in memory shared between its main thread and its supervisor thread. The supervisor renews leases from this
+ * table. So a tool that blocks the main thread does not cost other calls their leases, and no message per call is needed.
  *
- * One slot: [sequence int32][lane int32][fence float64][text: callId \n entryId \n pool]. An odd sequence means "held";
- * a reader that finds the sequence changed after copying has seen a slot in change and leaves it for the next round.
+ * One slot: [sequence int32][lane int32][fence float64][length int32][text: callId \n entryId \n pool]. An odd sequence means "held". A
+ * reader that finds the sequence changed after copying has read a slot during a change, and skips it until the next round.
  */
 const SLOT_BYTES = 256;
 const TEXT_AT = 20;
@@ -29,7 +29,7 @@ export function createHeldCalls(slots: number): HeldCalls {
     shared,
     hold(call, lane) {
       const slot = free.pop();
-      // A call that is not in the table would silently lose its lease; better it is not begun.
+      // A call that is not in the table would silently lose its lease, so it is not begun.
       if (slot === undefined) throw planeError('INTERNAL', { problem: `more than ${slots} calls are held at once` });
       view.write(slot, call, lane);
       return slot;
@@ -49,7 +49,7 @@ export interface HeldCall {
   readonly call: OwnedCall;
 }
 
-/** For the supervisor: what is held right now. */
+/** For the supervisor: the calls held currently. */
 export function readHeldCalls(shared: SharedArrayBuffer, workerId: WorkerId): HeldCall[] {
   const view = slotView(shared);
   const held: HeldCall[] = [];

@@ -10,7 +10,7 @@ export interface InFlight {
   stop(lease: LeaseName, why: StopReason): void;
   stopAll(why: StopReason): void;
   readonly size: number;
-  /** Resolves when nothing is under way, or after `waitMs`. */
+  /** Resolves to true when no call is under way, or to false after `waitMs`. */
   idle(waitMs: number): Promise<boolean>;
 }
 
@@ -21,13 +21,13 @@ export interface CallInFlight {
 }
 
 /**
- * A worker can meet its own call again: after a pause, when the fence tells the two leases apart, or because somebody queued its entry
- * a second time by hand, when the entry does.
+ * Identifies one lease of a call. A worker can receive its own call again: after the process was suspended (the fences of the two leases
+ * differ), or because the entry was queued a second time by hand (the entry ids differ).
  */
 export type LeaseName = Pick<OwnedCall, 'callId' | 'entryId' | 'fence'>;
 
 export function createInFlight(held: HeldCalls): InFlight {
-  /** By slot of the table. Orders to stop are rare and look through all of them, so a call needs no name here. */
+  /** Calls by slot of the table. Stop orders are rare and search all of them, so no index by call id is needed. */
   const calls: (HeldRun | undefined)[] = [];
   const onIdle = new Set<() => void>();
   let size = 0;
@@ -42,7 +42,7 @@ export function createInFlight(held: HeldCalls): InFlight {
   return {
     begin(delivery) {
       const slot = held.hold(delivery, delivery.lane);
-      // Our own call under an older fence: that run has lost it.
+      // This worker held the same call under an older fence: that run has lost it.
       if (delivery.fence > 1) stopOlder(calls, delivery);
       const call = new HeldRun(delivery, slot, end);
       calls[slot] = call;

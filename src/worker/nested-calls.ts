@@ -20,26 +20,26 @@ import type { ToolLimiter } from './tool-limiter.ts';
 
 export interface NestedCalls {
   readonly run: Plane['nested'];
-  /** Calls back when this call first waits for one of its own. Returns how to stop listening. */
+  /** Calls the listener when this call waits for a nested call. Returns a function that removes the listener. */
   readonly onWait: (parent: Delivery, listener: () => void) => () => void;
   close(): void;
 }
 
 interface NestedNeeds {
   readonly store: Store;
-  /** What waiting parents lend; only nested calls are run with it. */
+  /** The slots that waiting parents lend; only nested calls use them. */
   readonly nestedSlots: Slots;
   readonly limiter: Pick<ToolLimiter, 'lend'>;
   readonly admission: AdmissionLimits;
   readonly retentionMs: number;
-  /** Of a worker in its caller's process: its tools may call the pinned ones there. */
+  /** For a worker in its caller's process: its tools may call the pinned tools there. */
   readonly pinned?: PinnedRoute | undefined;
   readonly events: Events;
 }
 
 /**
- * Calls made by tools. They take the same path as every other call, with the parent's id: the running parent vouches for them, so
- * no token is needed, and they end with it. While the parent waits, its slot is lent to nested calls.
+ * Calls made by tools. They take the same path as every other call, with the parent's id. The running parent vouches for them, so they need
+ * no token, and they end with it. While the parent waits, its slot is lent to nested calls.
  */
 export function createNestedCalls(needs: NestedNeeds): NestedCalls {
   const { store, nestedSlots, limiter } = needs;
@@ -47,13 +47,13 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
   const replies = createReplyReader(store, callerId);
   let tools: ReadonlyMap<ToolId, PublishedTool> = new Map();
   let sequence = -1;
-  /** How many calls of its own a parent waits for. */
+  /** The number of nested calls that each parent waits for. */
   const waiting = new Map<string, number>();
   const listeners = new Map<string, () => void>();
   const turns = new Map<string, () => void>();
   const nameOf = ({ callId, fence }: Delivery): string => `${callId}/${fence}`;
 
-  /** However many calls a parent makes at once, it has one slot to lend. */
+  /** However many nested calls a parent makes at once, it lends only one slot. */
   function beginWait(delivery: Delivery): () => void {
     const name = nameOf(delivery);
     const before = waiting.get(name) ?? 0;
@@ -109,7 +109,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         tool,
         pinned: needs.pinned,
         arguments: request.arguments,
-        // Scoped to the parent, so that a parent that is run again meets the outcome of its first nested call.
+        // Scoped to the parent, so that a parent that runs again gets the outcome of its first nested call.
         key: request.key === undefined ? undefined : `${parent.callId}:${request.key}`,
         deadlineMs: Math.max(1, Math.min(request.deadlineMs ?? Number.POSITIVE_INFINITY, timeLeftMs)),
         parent: parent.callId,
@@ -156,7 +156,7 @@ function ownedBy({ callId, pool, workerId, entryId, fence }: Delivery) {
   return { callId, pool, workerId, entryId, fence };
 }
 
-/** A parent that ends takes its nested call with it. */
+/** When the parent ends, its nested call is cancelled. */
 async function untilSettled(
   outcome: Promise<Uint8Array>,
   signal: AbortSignal,

@@ -4,12 +4,13 @@ import type { PolicySource } from '../ports/plane.ts';
 import type { PolicyStore } from '../ports/policy-store.ts';
 
 /**
- * The version that comes with a delivery is a field of its lane, and on Redis every client's password can write it. So the record itself,
- * which only operators can write, is looked at too: a lane that was set back hides a pause for no longer than this.
+ * How long a cached policy is used without checking its record. The version that comes with a delivery is a field of its lane, and on Redis
+ * every client's password can write it. Only operators can write the policy record, so that is checked too. The attack: a client that sets
+ * the lane's version back could hide a pause, but for no longer than this.
  */
 const CONFIRMED_FOR_MS = 1000;
 
-/** Keeps the newest policy read. Which version is needed comes with every delivery, so nothing depends on being told of a change. */
+/** Keeps the newest policy read. The required version comes with every delivery, so no change notification is needed. */
 export function createPolicyCache(
   store: Pick<PolicyStore, 'readPolicy' | 'readNewerPolicy'>,
   now: () => number = () => performance.now(),
@@ -24,21 +25,21 @@ export function createPolicyCache(
     confirmedAt = Math.max(confirmedAt, askedAt);
   }
 
-  /** Shared by whoever comes while it is under way. */
+  /** Shared by all callers that arrive while it is in progress. */
   function read(): Promise<PolicyRecord> {
     reading ??= store.readPolicy().finally(() => (reading = undefined));
     return reading;
   }
 
   async function readUntil(version: number): Promise<PolicyRecord> {
-    // A read that was under way may have begun before the version was written; the next one has not.
+    // A read already in progress may have started before the version was written; the next one has not.
     for (let attempt = 0; attempt < 2 && (known === undefined || known.version < version); attempt += 1) {
       const isOwn = reading === undefined;
       const askedAt = now();
       keep(await read(), isOwn ? askedAt : Number.NEGATIVE_INFINITY);
     }
     if (known === undefined || known.version < version) {
-      // The lanes are told after the record is written; a record behind its lane was replaced.
+      // The record is written before the lanes get its version. A record older than its lane's version means that the store was replaced.
       const found = `policy version ${known?.version ?? 0}`;
       throw planeError('STORE_REPLACED', { expected: `policy version ${version}`, found });
     }

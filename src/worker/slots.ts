@@ -1,10 +1,10 @@
-/** How many calls may run at once. Readers reserve before they read, so that a worker never takes more than it can run. */
+/** Limits how many calls may run at once. Readers reserve slots before they read, so that a worker never takes more than it can run. */
 export interface Slots {
   readonly free: number;
   /** Takes 1 to `most` slots, or 0 when none became free within `waitMs`. First come, first served. */
   reserve(most: number, waitMs: number): Promise<number>;
   release(count: number): void;
-  /** Takes a slot at once, even if none is free: for what is here already. */
+  /** Takes a slot at once, even if none is free: for a call that is already here. */
   retake(): void;
 }
 
@@ -45,7 +45,7 @@ export function createSlots(total: number): Slots {
         waiting.push(entry);
       });
     },
-    // Given to whoever waits longest, here and now: whoever released could otherwise take it again before them.
+    // Passes the slot to the longest waiter synchronously; otherwise the releasing caller could take it again first.
     release(count) {
       free += count;
       while (free > 0 && waiting.length > 0) {

@@ -2,17 +2,17 @@ import type { Plane } from '../ports/plane.ts';
 import type { Slots } from './slots.ts';
 import type { ToolLimiter } from './tool-limiter.ts';
 
-/** So many calls may stand aside without a slot; more keep theirs, or calls for others would fill the memory of this worker. */
+/** Max calls that may stand aside without a slot. Further ones keep their slot; otherwise calls for other workers would fill this worker's memory. */
 export const MOST_ASIDE = 256;
 
 interface AsideNeeds {
   readonly slots: Slots;
-  /** Calls that this worker took with a lent slot give that one back. */
+  /** A call taken with a lent slot gives that one back instead. */
   readonly nested: { readonly pool: string; readonly slots: Slots };
   readonly limiter: Pick<ToolLimiter, 'lend'>;
 }
 
-/** A call that waits to be handed back is not run here: meanwhile its slot and its turn serve others. Its lease is held on. */
+/** A call that waits to be handed back does not run here. Meanwhile other calls use its slot and its turn, and its lease is kept. */
 export function createStandAside({ slots, nested, limiter }: AsideNeeds): Plane['standAside'] {
   let aside = 0;
   return async ({ delivery, signal }, waitMs) => {

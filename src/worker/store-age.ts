@@ -2,29 +2,29 @@ import type { LaneState } from '../ports/call-store.ts';
 import type { Store } from '../ports/store.ts';
 
 /**
- * Tells how old an answer of the store may be at most. The store said its time somewhere between our question and the answer, so no
- * answer says more than: at the store's T our own clock stood at the time of the question or later. The tightest such bound of late
- * tells how long any other answer has been on the wire, or before a main thread that was busy. Forgetting a bound, or having none
- * yet, only makes answers look older, which costs a second look and lets nothing pass.
+ * Gives an upper bound on the age of a store answer. The store read its clock at some time between the request and the answer. So each
+ * answer proves only this: at the store's time T, this process's clock was at the time of the request or later. The tightest of the recent
+ * bounds shows how long any other answer was on the wire, or waited for a busy main thread. Losing a bound, or having none yet, only makes
+ * answers look older. That costs a second check, and never lets a stale answer pass.
  */
 export interface StoreAge {
-  /** Milliseconds since the lane's store said so, or more. */
+  /** Milliseconds since the lane's store gave this time, or more. */
   of(lane: number, storeTimeMs: number): number;
 }
 
-/** Bounds are kept for one to two of these: the two clocks do not run at exactly the same speed. */
+/** A bound is kept for one to two of these periods, because the two clocks do not run at exactly the same speed. */
 const WINDOW_MS = 30_000;
-/** The store's time comes in whole milliseconds, rounded down. */
+/** The store's time is in whole milliseconds, rounded down. */
 const TICK_MS = 1;
 
 interface Bounds {
-  /** Our clock minus the store's is at least this. */
+  /** This process's clock minus the store's is at least this. */
   least: number;
   next: number;
   turnsAt: number;
 }
 
-/** Watches every answer that carries the store's time. Lanes can stand on several nodes, each with a clock of its own. */
+/** Observes every answer that contains the store's time. Lanes can be on several nodes, each with its own clock. */
 export function timeStore(store: Store): { readonly store: Store; readonly age: StoreAge } {
   const lanes = new Map<number, Bounds>();
 
@@ -32,7 +32,7 @@ export function timeStore(store: Store): { readonly store: Store; readonly age: 
     const now = performance.now();
     const least = askedAt - storeTimeMs - TICK_MS;
     const bounds = lanes.get(lane);
-    // An answer from before its bound: the store's clock jumped ahead, and what older answers showed is no longer true.
+    // This answer contradicts the bound: the store's clock jumped ahead, so the bounds from older answers no longer hold.
     if (bounds === undefined || now - storeTimeMs < bounds.least) {
       lanes.set(lane, { least, next: least, turnsAt: now + WINDOW_MS });
       return;

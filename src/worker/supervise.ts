@@ -14,7 +14,7 @@ export interface SupervisorSettings {
   readonly retentionMs: number;
 }
 
-/** A call of this worker that it must stop: its lease is gone, or somebody cancelled it. */
+/** A call that this worker must stop: its lease is lost, or it was cancelled. */
 export interface StopOrder {
   readonly callId: CallId;
   readonly entryId: string;
@@ -22,9 +22,9 @@ export interface StopOrder {
   readonly why: 'lost' | 'cancelled';
 }
 
-/** Cancellations are looked for this often: a running tool has to see its abort within a second. */
+/** Interval for checking cancellations: a running tool has to see its abort within a second. */
 export const CANCEL_CHECK_MS = 300;
-/** A call taken up just after a glance is looked after one round later: still far within a second. */
+/** How long one reading of the table is reused. A call taken just after it is noticed one round later: still far within a second. */
 const GLANCE_MS = 50;
 const REAP_EVERY_MS = 1000;
 const REAP_AT_ONCE = 100;
@@ -33,17 +33,17 @@ const CONSUMERS_EVERY_MS = 60 * 1000;
 const RENEW_AT_ONCE = 200;
 const MOST_PAGES = 50;
 
-/** A request under way gets so long when we stop: one that never ends must not keep the worker. */
+/** Max wait for pending requests on stop: a request that never ends must not keep the worker alive. */
 const STOP_WAIT_MS = 1000;
 
 export interface Supervision {
-  /** Resolves when what is under way has ended; a lane that does not answer is not waited for. */
+  /** Resolves when pending rounds have ended; a lane that does not answer is not waited for. */
   stop(): Promise<void>;
   /** Monotonic time of the last answer of the lane that has been silent longest. */
   readonly storeSeenAt: number;
 }
 
-/** Renews leases, passes cancellations on and reaps; runs in a thread of its own, beside whatever the tools do. */
+/** Renews leases, forwards cancellations and reaps. Runs in its own thread, so that tools cannot block it. */
 export function supervise(
   store: Store,
   held: SharedArrayBuffer,
@@ -56,7 +56,7 @@ export function supervise(
   const seenAt = lanes.map(() => performance.now());
   const sleepers = createSleepers();
 
-  /** Leases and cancellations of one lane. Where nothing is held, nothing can be renewed or cancelled, and nothing is asked. */
+  /** Renews the leases and checks the cancellations of one lane. If no call is held in the lane, nothing is requested. */
   function careForLeases(lane: number): () => Promise<void> {
     let renewedAt = Number.NEGATIVE_INFINITY;
     let known: string | undefined;
@@ -67,13 +67,13 @@ export function supervise(
       }
       const { cancelSequence } = (await store.recheckSessions({ lane, sessions: [] })).lane;
       const now = (seenAt[lane] = performance.now());
-      // Unknown counts as moved: the call may have been cancelled before we first looked at it.
+      // An unknown sequence counts as changed: the call may have been cancelled before the first check.
       if (known !== cancelSequence || now - renewedAt >= settings.heartbeatMs) {
-        // Read after the sequence: a call taken up in between must hear of its cancellation too.
+        // Read the held calls after the sequence: a call taken in between must see its cancellation too.
         await renew(lane, heldIn(lane));
         renewedAt = now;
       }
-      // Only now: a renewal that failed must be tried again in the next round.
+      // Set only now: a renewal that failed must be retried in the next round.
       known = cancelSequence;
     };
   }
@@ -82,7 +82,7 @@ export function supervise(
     readHeldCalls(held, settings.workerId).filter((each) => each.lane === lane);
 
   let glance = { at: Number.NEGATIVE_INFINITY, lanes: new Set<number>() };
-  /** All lanes look at about the same time; with thousands of held calls one reading has to do for them. */
+  /** All lanes check at about the same time; with thousands of held calls they have to share one reading of the table. */
   function holdsIn(lane: number): boolean {
     const now = performance.now();
     if (now - glance.at >= GLANCE_MS) {
@@ -103,7 +103,7 @@ export function supervise(
     }
   }
 
-  /** Page after page, so that a crowd of expired calls is answered in time. */
+  /** Reaps page after page, so that a large number of expired calls is answered in time. */
   function reaping(lane: number): () => Promise<void> {
     const everyPool = [settings.pool, nestedPool(settings.pool)];
     let consumersAt = Number.NEGATIVE_INFINITY;
@@ -132,7 +132,7 @@ export function supervise(
     }
   }
 
-  // Every lane by itself, and its leases apart from its reaping: whatever does not answer costs no other call its lease.
+  // Each lane has its own loops, one for leases and one for reaping: a request that gets no answer costs no other call its lease.
   const loops = lanes.flatMap((lane) => [
     repeat(CANCEL_CHECK_MS, careForLeases(lane)),
     sleepers.sleep(REAP_EVERY_MS).then(() => repeat(REAP_EVERY_MS, reaping(lane))),
@@ -152,7 +152,7 @@ export function supervise(
   };
 }
 
-/** Sleeps that can be cut short, all at once and for good. */
+/** Sleeps that can be ended early, all at once and permanently. */
 function createSleepers() {
   const wakers = new Set<() => void>();
   let woken = false;

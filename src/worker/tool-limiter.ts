@@ -1,14 +1,17 @@
 import type { Plane } from '../ports/plane.ts';
 import type { Slots } from './slots.ts';
 
-/** Bounds how many runs of one tool go on at once in this worker, where the tool asks for a bound. First come, first served. */
+/** Limits how many runs of one tool execute at once in this worker, for tools that declare a limit. First come, first served. */
 export interface ToolLimiter {
   run(tool: string, plane: Pick<Plane, 'tools'>, work: () => Promise<void>): Promise<void>;
-  /** A run that waits for a call of its own lets others of its tool go on, which that call may be. Returns how to take it back. */
+  /**
+   * Gives up the turn of a run that waits, so that other runs of its tool can proceed. A nested call that it waits for may be one of them.
+   * Returns a function that takes the turn back.
+   */
   lend(tool: string): () => void;
 }
 
-/** So many calls of one tool wait without a slot; more keep theirs, or a slow tool would draw the whole queue into memory. */
+/** Max calls of one tool that wait without a slot. Further ones keep theirs; otherwise a slow tool would draw the whole queue into memory. */
 const MOST_WITHOUT_SLOT = 32;
 
 export function createToolLimiter(slots: Slots): ToolLimiter {
@@ -18,7 +21,7 @@ export function createToolLimiter(slots: Slots): ToolLimiter {
 
   function leave(tool: string): void {
     const over = (running.get(tool) ?? 0) - (limits.get(tool) ?? 0);
-    // A turn that was lent came back: this one is not passed on.
+    // More runs than the limit are active, because a lent turn came back: this turn is not passed on.
     if (over > 0) return void running.set(tool, running.get(tool)! - 1);
     const next = waiting.get(tool)?.shift();
     if (next !== undefined) return next();
@@ -27,7 +30,7 @@ export function createToolLimiter(slots: Slots): ToolLimiter {
     else running.delete(tool);
   }
 
-  /** While it waits, its slot serves other tools. */
+  /** While the call waits, its slot is used by other tools. */
   async function waitForTurn(tool: string): Promise<void> {
     const queue = waiting.get(tool) ?? [];
     waiting.set(tool, queue);

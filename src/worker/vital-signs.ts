@@ -1,4 +1,4 @@
-/** Numbers the main thread keeps up to date and the supervisor watches. */
+/** Numbers that the main thread updates and the supervisor watches. */
 const LOOP_BEATS = 0;
 const STATE = 1;
 const RUNNING = 2;
@@ -8,7 +8,7 @@ export type WorkerState = (typeof WORKER_STATES)[number];
 
 export interface VitalSigns {
   readonly shared: SharedArrayBuffer;
-  /** The consumer loop went round once more. */
+  /** Counts one more round of the consumer loop. */
   beat(): void;
   readonly beats: number;
   state: WorkerState;

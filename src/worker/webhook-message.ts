@@ -10,7 +10,7 @@ export function requestedMessage(question: ApprovalQuestion, expiresAt: number):
     event: 'approval.requested',
     ...factsOf(question),
     reasons: question.reasons.map((reason) => escapeHidden(reason)),
-    // A receiver can deny for its people; to allow, an approver reveals the question where it is shown in full.
+    // Approvers can deny through the receiver. To allow, an approver has to reveal the question where it is shown in full.
     ...(masksOf(question).length === 0 ? {} : { masked: true, reveal: `sallyport approvals reveal ${question.id}` }),
     expiresAt,
   };
@@ -38,7 +38,7 @@ function factsOf(question: ApprovalQuestion) {
     subject: `${identity.tenant}/${identity.subject}`,
     severity,
     title: escapeHidden(title),
-    // A short secret could be found by trying digests.
+    // Left out if there are masks: a short secret could be found by trying digests.
     ...(masksOf(question).length === 0 ? { argumentsDigest: argumentsDigest(canonical) } : {}),
     binding,
   };

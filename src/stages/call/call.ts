@@ -5,13 +5,13 @@ import { runEndedByLoop } from '../../domain/session-ended.ts';
 import type { AcceptAnswer, AcceptRequest, CallStore, Waiter } from '../../ports/call-store.ts';
 import { decodeOutcome } from '../../wire/outcome.ts';
 
-/** What became of a request: under way, already answered, or refused without a trace. */
+/** The result of a call request: under way, already answered, or refused with nothing stored. */
 export type CallAcceptance =
   | { readonly kind: 'under-way'; readonly callId: CallId; readonly attached: boolean }
   | { readonly kind: 'replayed'; readonly callId: CallId; readonly outcome: Outcome }
   | { readonly kind: 'refused'; readonly outcome: Outcome };
 
-/** Hands a prepared call to the store. Repeating it under the same key is the same call. */
+/** Passes a prepared call to the store. Repeating it under the same key is the same call. */
 export function call(
   request: AcceptRequest,
   waiter: Waiter | undefined,
@@ -27,7 +27,7 @@ const ENDING_CODES = {
   'run-unknown': 'RUN_UNKNOWN',
 } as const;
 
-/** The bound that was reached, as stores name it. */
+/** The `what` of an `overloaded` answer when the audit is too far behind, as stores name it. */
 const AUDIT_LATE = 'audit';
 
 export function toAcceptance(answer: AcceptAnswer): CallAcceptance {
@@ -54,7 +54,7 @@ export function toAcceptance(answer: AcceptAnswer): CallAcceptance {
       const { kind: _, ...facts } = answer;
       return { kind: 'refused', outcome: trouble('SUBJECT_SHARE_FULL', facts) };
     }
-    // Not refused: it may have run. Thrown like every other trouble of the store that leaves this open.
+    // Thrown, not refused: the call may have run. Every store failure that leaves this open is thrown.
     case 'known-but-full':
       throw planeError('STORE_FULL', { problem: answer.problem });
   }

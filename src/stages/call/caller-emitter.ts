@@ -14,7 +14,7 @@ import type { PreparedCall } from './prepare-call.ts';
 export interface CallerFacts {
   readonly session: SessionId;
   readonly run: RunId;
-  /** As published; a name that nobody published is not repeated. */
+  /** Set only for a published tool: an unpublished name is not repeated in events. */
   readonly tool?: ToolId;
   readonly parent?: CallId;
   readonly via?: CallVia | undefined;
@@ -22,7 +22,10 @@ export interface CallerFacts {
   readonly tenant?: string;
 }
 
-/** Tells of one call where it is made. Its span names the call as a whole: the spans of all stages are its children. Where nobody wants spans, the caller's own stands for it. */
+/**
+ * Emits the events of one call in the process that makes it. Its span represents the whole call: the spans of all stages are its children.
+ * While no listener wants spans, the caller's own span is used instead.
+ */
 export class CallerEmitter {
   readonly trace: TraceContext | undefined;
   readonly #events: Events;
@@ -60,7 +63,7 @@ export class CallerEmitter {
     this.#emit('call.replied', { ...endedAs(outcome), durationMs: elapsedMs(this.#madeAt) }, 'reply');
   }
 
-  /** It goes on without us. */
+  /** Emits that the caller's wait ended; the call continues. */
   leftPending(): void {
     this.#emit('call.pending', { durationMs: elapsedMs(this.#madeAt) }, 'reply');
   }

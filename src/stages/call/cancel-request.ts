@@ -8,7 +8,7 @@ import type { CallStore, CancelRequest } from '../../ports/call-store.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { encodeOutcome } from '../../wire/outcome.ts';
 
-/** What `unsafeDigest` of the request is, for the canceller of a call of which only the id is known. */
+/** Finds the `unsafeDigest` for cancelling a call of which only the id is known. */
 export async function unsafeDigestOf(
   callId: CallId,
   store: Pick<CallStore, 'readCall'>,
@@ -23,7 +23,7 @@ export function unsafeDigest(tool: ToolDeclaration | undefined): { readonly unsa
   return tool?.effect === 'unsafe' ? { unsafeDigest: tool.digest } : {};
 }
 
-/** `by` is in the outcome; `name`, for the audit, says who of several it was: `operator ada`. */
+/** `by` goes into the outcome. `name` goes into the audit and identifies the individual: `operator ada`. */
 export function cancelRequest(
   callId: CallId,
   retentionMs: number,

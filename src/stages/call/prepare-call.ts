@@ -21,7 +21,7 @@ export interface CallOrder {
   readonly tool: PublishedTool;
   /** Absent: this process serves no pinned tools. */
   readonly pinned?: PinnedRoute | undefined;
-  /** The envelope up to the arguments, if the caller keeps it; it must be that of session, run and tool. */
+  /** The encoded envelope up to the arguments, if the caller caches it. It must belong to this session, run and tool. */
   readonly head?: string | undefined;
   readonly arguments: unknown;
   readonly key?: string | undefined;
@@ -31,7 +31,7 @@ export interface CallOrder {
   readonly parent?: CallId | undefined;
   readonly depth: number;
   readonly untrusted?: JsonObject | undefined;
-  /** Answers to what the tool asked for. Absent, not undefined, for the many calls without. */
+  /** Answers to what the tool asked for. Left out, not set to undefined, for the many calls without. */
   readonly input?: GivenInput;
   readonly admission: AdmissionLimits;
   readonly waiter?: Waiter;
@@ -47,11 +47,11 @@ export type PreparedCall =
     }
   | { readonly kind: 'refused'; readonly outcome: Outcome };
 
-/** Time to stand in the queue, on top of the tool's own. */
+/** Time for waiting in the queue, added to the tool's own timeout. */
 const QUEUE_BUDGET_MS = 60_000;
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
-/** Everything that can be refused without the store is refused here, and leaves no trace. */
+/** Checks everything that needs no store. A call refused here leaves nothing in the store. */
 export function prepareCall(order: CallOrder): PreparedCall {
   const checked = checkArguments(order.arguments);
   if (!checked.ok) {
@@ -101,7 +101,7 @@ function poolOf({ tool: { tool, module }, pinned }: CallOrder): string | undefin
   return tool.pinned === undefined ? module.pool : pinned?.poolOf(tool.id);
 }
 
-/** A JavaScript caller may pass anything. */
+/** Checks the type too: a JavaScript caller may pass anything. */
 function findKeyProblem(key: unknown): string | undefined {
   if (typeof key !== 'string') return 'it is not text';
   if (key.length > LIMITS.keyLength) return 'it is too long';
@@ -154,7 +154,7 @@ function toEnvelope(
     ...(trace === undefined ? {} : { trace }),
     ...(trace === undefined || traceState === undefined ? {} : { traceState }),
     ...(parent === undefined ? {} : { parent }),
-    // A plain copy: what JSON leaves out, such as a member that is undefined, is not sent either.
+    // `untrusted` is sent as a plain copy: what JSON leaves out, such as a member that is undefined, is not sent either.
     ...(input?.text === undefined ? {} : { input: input.text }),
     ...(input?.kinds === undefined ? {} : { inputKinds: input.kinds }),
     ...(untrusted === undefined ? {} : { untrusted: JSON.parse(JSON.stringify(untrusted)) as JsonObject }),

@@ -13,7 +13,7 @@ export interface WrittenInput {
   readonly kinds?: readonly InputKind[];
 }
 
-/** Checks what a caller brings along, which may be anything, and writes it down by the rules for arguments. */
+/** Checks the input that a caller gives, which may be any value, and encodes it by the rules for arguments. */
 export function writeInput(input: GivenInput): WrittenInput | { readonly kind: 'refused'; readonly outcome: Outcome } {
   if (!isJsonObject(input)) return invalid('input is not an object');
   const { responses, state, kinds } = input as GivenInput;

@@ -6,22 +6,22 @@ import type { Soon } from '../../domain/soon.ts';
 import type { RenewAnswer } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 
-/** A delivery that is ours, of a session that lives, under the policy of now. */
+/** A delivery this worker owns, with a live session and the current policy. */
 export interface ClaimedCall extends DeliveredCall {
   readonly kind: 'claimed';
   readonly policy: Policy;
   readonly policyVersion: number;
-  /** Store time, carried on by the monotonic clock since the delivery. */
+  /** Store time: the lane's time at the delivery, advanced by the monotonic clock since. */
   readonly now: number;
-  /** On this process's monotonic clock: what the store said about session, lease, cancellation and policy is from then or later. */
+  /** Lower bound, on this process's monotonic clock, for when the store last confirmed session, lease, cancellation and policy. */
   readonly checkedAt: number;
 }
 
 type Needs = Pick<Plane, 'store' | 'policies' | 'settings'>;
 
 /**
- * The delivery itself was the claim; here we make sure that its snapshot is still current. If nothing was revoked since accept
- * (same epoch) and it was held only for a moment, that needs no trip to the store.
+ * The delivery itself was the claim; this checks that its snapshot is still current. If nothing was revoked since accept (same epoch) and
+ * the call was held only briefly, no store round trip is needed.
  */
 export function claim(delivered: DeliveredCall, needs: Needs): Soon<ClaimedCall | Ending> {
   const { delivery, lane } = delivered;
@@ -41,7 +41,7 @@ export function claim(delivered: DeliveredCall, needs: Needs): Soon<ClaimedCall 
     : recheck(delivered, needs);
 }
 
-/** What the store said, and when that was at the earliest. */
+/** What the store answered, and the earliest time at which it can have done so. */
 type Checked = Pick<ClaimedCall, 'lane' | 'now' | 'checkedAt'>;
 
 async function recheck(delivered: DeliveredCall, needs: Needs): Promise<ClaimedCall | Ending> {
@@ -51,7 +51,7 @@ async function recheck(delivered: DeliveredCall, needs: Needs): Promise<ClaimedC
   const checked = await needs.store.recheckSessions({ lane, sessions: [{ session, run }] });
   const ending = checked.endings[0];
   if (ending !== undefined) return ended(sessionEnded(ending));
-  // Somebody cancelled a call that a worker holds, perhaps this one: nothing new may start then.
+  // A call that some worker holds was cancelled, perhaps this one. If it is this one, it must not start.
   if (checked.lane.cancelSequence !== delivered.lane.cancelSequence) {
     const [lease] = await needs.store.renewCalls({ lane, calls: [delivery] });
     const stopped = stoppedBy(lease);
@@ -61,8 +61,8 @@ async function recheck(delivered: DeliveredCall, needs: Needs): Promise<ClaimedC
 }
 
 /**
- * Asks the store once more whether a claimed call may start: its session, its lease, a cancellation, the policy. The lease is asked for
- * too, because a process that was stopped for longer than its lease has lost its calls, and no sequence of the lane says so.
+ * Asks the store once more whether a claimed call may start: session, lease, cancellation and policy. The lease is checked too, because a
+ * process that was suspended for longer than its lease has lost its calls, and no sequence of the lane shows that.
  */
 export async function claimAgain(claimed: ClaimedCall, needs: Needs): Promise<ClaimedCall | Ending> {
   const { delivery } = claimed;

@@ -4,13 +4,13 @@ import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { DeliveredCall, ServedTool } from '../../ports/plane.ts';
 
-/** A call that the gate let through, as this stage sees it. */
+/** A call that the gate allowed, as the execute stage sees it. */
 export interface AllowedCall {
   readonly claimed: DeliveredCall & { readonly now: number; readonly policy: Policy; readonly policyVersion?: number };
   readonly envelope: Envelope;
   readonly identity: Identity;
   readonly tool: ServedTool;
   readonly arguments: JsonObject;
-  /** The same as canonical JSON. */
+  /** The arguments as canonical JSON. */
   readonly canonical: string;
 }

@@ -12,7 +12,7 @@ export interface BeginningCall {
   readonly delivered: DeliveredCall & { readonly policyVersion?: number };
   readonly tool: ServedTool;
   readonly identity: Identity;
-  /** Canonical JSON of the arguments that will run, which need not be as they were sent. */
+  /** Canonical JSON of the arguments that will run; they may differ from those that were sent. */
   readonly canonical: string;
   readonly sent: { readonly arguments: string; readonly parent?: string };
 }
@@ -25,9 +25,10 @@ interface Begun {
 const BEGUN: Begun = Object.freeze({ kind: 'begun' });
 
 /**
- * Writes the start mark where it decides something: unsafe tools (never twice), privileged ones (no audit, no run), and every call
- * that was delivered before. The first run of a `read` or `idempotent` tool needs none: losing it means running it again. A mark alone
- * starts nothing: the runner asks for the permit of the call right before it enters the tool, also when the answer to this came late.
+ * Writes the start mark where it matters: for unsafe tools (never run twice), for privileged ones (no audit, no run), for tools with only
+ * one attempt, and for every call that was delivered or parked before. The first run of another `read` or `idempotent` tool needs no mark:
+ * if it is lost, it is run again. A mark alone starts nothing: the runner checks the permit of the call right before it enters the tool,
+ * also when the answer to the mark came late.
  */
 export function begin(call: BeginningCall, needs: Needs): Soon<Begun | Ending> {
   const { delivery } = call.delivered;
@@ -35,7 +36,7 @@ export function begin(call: BeginningCall, needs: Needs): Soon<Begun | Ending> {
   const mustMark =
     effect === 'unsafe' ||
     privileged ||
-    // "Starts in all" is one: the first must be known.
+    // Only one start is allowed in total, so the first one has to be recorded.
     limits.maxAttempts === 1 ||
     delivery.recovered !== undefined ||
     delivery.resumedWith !== undefined;
@@ -72,7 +73,7 @@ async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> 
 
 const NOT_SEALED = Symbol('not sealed');
 
-/** What could not be sealed is not run: no audit, no run. */
+/** If the intent cannot be sealed, the call is not run: no audit, no run. */
 function intentOf(call: BeginningCall, needs: Needs): Uint8Array | typeof NOT_SEALED {
   try {
     return encodeIntent(call, needs);
@@ -83,10 +84,10 @@ function intentOf(call: BeginningCall, needs: Needs): Uint8Array | typeof NOT_SE
   }
 }
 
-/** What is about to run. Committed with the start mark, so that even a worker that dies at once leaves it behind. */
+/** The record of what is about to run. It is committed with the start mark, so that it exists even if the worker dies right after. */
 function encodeIntent({ delivered, tool, canonical, sent }: BeginningCall, { redactor, sealer }: Needs): Uint8Array {
   const { policyVersion, delivery } = delivered;
-  // A seal is opened against this digest, so it is there also when nothing was changed.
+  // A seal is opened against this digest, so the digest is written even if the arguments were not changed.
   const isDigested = sealer !== undefined || canonical !== sent.arguments;
   const digest = isDigested ? sha256(canonical) : '';
   const facts = encode({

@@ -11,9 +11,9 @@ export interface EndedCall {
   readonly tool: ToolId;
   readonly timeoutMs: number;
   readonly inputSchema: JsonObject;
-  /** Against the output schema; present when the tool declares one. An empty list means it matches. */
+  /** Validates against the output schema; present when the tool declares one. An empty list means it matches. */
   readonly validateOutput?: ((value: JsonValue) => readonly string[]) | undefined;
-  /** RE2 patterns for bare strings that mean a denial. */
+  /** RE2 patterns for plain strings that mean a denial. */
   readonly denials: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const NO_CONTENT: Outcome['content'] = Object.freeze([]);
 const MAX_PROBLEMS = 5;
 const MAX_PROBLEM = 300;
 
-/** What the tool's code did, as the one answer to its call. A process that was stopped or lost may have done anything: `unknown`. */
+/** Converts the ending of a run into the outcome of its call. A process that was stopped or lost may have done anything: `executed` is `unknown`. */
 export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
   const { tool } = call;
   switch (ending.kind) {
@@ -39,7 +39,7 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
       return trouble('ANSWERS_TRANSFORMED', { tool, changes: [...ending.changes] }, { executed: 'yes' });
     case 'normalised':
     case 'not-json':
-      // Answers to the step `normalise`, which this run was not asked for.
+      // These answer the step `normalise`, which this run did not ask for.
       return trouble('TOOL_CRASHED', { tool, how: 'protocol: an unknown ending' }, { executed: 'unknown' });
     case 'not-run':
       return ending.outcome;
@@ -60,7 +60,7 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
 
 const REMOVED = ': removed';
 
-/** A schema that takes away only what it does not declare transforms nothing: the caller sent arguments that the tool does not have. */
+/** If the schema only removed members that it does not declare, it transformed nothing: the caller sent arguments that the tool does not have. */
 function changedOutcome(changes: readonly string[], { tool, inputSchema }: EndedCall): Outcome {
   const known = Object.keys((inputSchema['properties'] ?? {}) as JsonObject);
   const names = changes.map((change) => (change.endsWith(REMOVED) ? change.slice(0, -REMOVED.length) : undefined));
@@ -82,12 +82,12 @@ function refusedOutcome(ending: Extract<RunEnding, { kind: 'refused' }>): Outcom
   return ending.how === 'denied' ? trouble('TOOL_DENIED', facts, more) : trouble('TOOL_FAILED', facts, more);
 }
 
-/** Its code ran, as far as to the question: what it did before that is done. */
+/** The tool's code ran up to its question; what it did before that is done. */
 function inputOutcome(ending: Extract<RunEnding, { kind: 'input-required' }>, tool: ToolId): Outcome {
   const more = { executed: 'yes', ...carried(ending.writeBacks) } as const;
   if (ending.unavailable.length > 0)
     return trouble('INPUT_UNAVAILABLE', { tool, kinds: [...ending.unavailable] }, more);
-  // Made plain by the runner.
+  // The runner has already converted this to plain data.
   const { requests, problems, ...state } = ending.required as unknown as {
     requests: JsonObject;
     problems?: JsonObject;
@@ -119,8 +119,8 @@ function returnedOutcome(result: ToolResult, writeBacks: WriteBacks, call: Ended
 }
 
 /**
- * Text is content; any other JSON is the structured value and is not repeated as content.
- * A tool with an output schema always has a structured value.
+ * Text becomes content; any other JSON becomes the structured value and is not repeated as content. A tool with an output schema always has
+ * a structured value.
  */
 function showResult(result: ToolResult, call: EndedCall): Pick<Outcome, 'content' | 'structured'> {
   const { value, content = NO_CONTENT } = result;

@@ -3,14 +3,14 @@ import type { Soon } from '../../domain/soon.ts';
 import { whenHere } from '../../gate/when-here.ts';
 import type { RunEnding, StartCheck } from '../../ports/tool-runner.ts';
 
-/** Whether a call that was let through may still be started. See `src/start-permit.ts`. */
+/** Whether an allowed call may still be started. See `src/start-permit.ts`. */
 export interface Permit {
   readonly validUntil: number;
   marked(): void;
   stopFor(): Soon<Ending | undefined>;
 }
 
-/** The permit as a runner asks for it. A run that was not entered because of it ends as the permit says. */
+/** The permit in the form that a runner checks. If it stops a run before its tool is entered, the call ends as the permit decides. */
 export class EntryCheck implements StartCheck {
   readonly #permit: Permit;
   #stopped: Ending | undefined;
@@ -29,7 +29,7 @@ export class EntryCheck implements StartCheck {
     return stopping instanceof Promise ? stopping.catch((error: unknown) => this.#fail(error)) : stopping;
   }
 
-  /** How the call ends, when its tool was not entered. Throws what the store threw: the call is left for recovery. */
+  /** How the call ends, if its tool was not entered. Rethrows the error of the store: the call is left for recovery. */
   get stopped(): Ending | undefined {
     if (this.#failure !== undefined) throw this.#failure.error;
     return this.#stopped;

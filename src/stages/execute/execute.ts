@@ -51,7 +51,7 @@ export function execute(
 ): Soon<Ending> {
   const { call, facts } = verdict;
   if (call.claimed.signal.aborted) return stopped(call, 'no', needs);
-  // Identify looked at what the caller sent; hooks and people may have put other references into it.
+  // Identify checked what the caller sent; hooks and people may have added other secret references since.
   const refused =
     facts?.effective === undefined
       ? undefined
@@ -89,7 +89,7 @@ function run(
     if (stop !== undefined) return stop;
     const opened = effects?.opened;
     if (opened === undefined) return ending(call, late, needs, review);
-    // What the tool sent without waiting for it is published before its call is settled: afterwards it would be refused.
+    // Effects that the tool sent without waiting are published before the call is settled: afterwards they would be refused.
     return opened.published().then(() => ending(call, late, needs, review));
   };
   return outcome instanceof Promise ? outcome.then(end) : end(outcome);
@@ -153,7 +153,7 @@ function executable(call: AllowedCall, needs: Needs, { services, effects, start 
   };
 }
 
-/** Where nobody wants spans the caller's own is handed on: a span that nobody hears of would only break the chain. */
+/** While no listener wants spans, the caller's own span is passed on: a span that is never reported would break the chain. */
 function traceOf({ claimed, envelope }: AllowedCall): TraceContext | undefined {
   const own = claimed.events?.traceOf('execute');
   if (own !== undefined) return own;
@@ -161,7 +161,10 @@ function traceOf({ claimed, envelope }: AllowedCall): TraceContext | undefined {
   return toTraceContext(parseTrace(envelope.trace, envelope.traceState) ?? startTrace());
 }
 
-/** We aborted the call, before or while its tool ran, or while result hooks were asked. Why decides what its ending is. */
+/**
+ * Ends a call that this worker aborted, before or while its tool ran, or while result hooks were asked. The reason of the abort decides the
+ * ending.
+ */
 async function stopped(
   call: AllowedCall,
   executed: Executed,
@@ -175,14 +178,14 @@ async function stopped(
     return reviewing === undefined ? ended(outcome) : { kind: 'ended', outcome, reviewed: { own: reviewing.own } };
   }
   if (executed !== 'no' && call.tool.declaration.effect === 'unsafe') {
-    // It surely ran when a hook was still asked about its result.
+    // The tool certainly ran if a hook was still being asked about its result.
     return reviewing?.withheld ?? ended(trouble('MAY_HAVE_RUN', { tool: delivery.tool }, { executed }));
   }
   const answer = await needs.store.abandonCall({ ...delivery, handedBack: false });
   return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };
 }
 
-/** Best effort: a listener that misses an event still gets the outcome. */
+/** Best effort: a waiter that misses an event still gets the outcome. */
 function notify(call: AllowedCall, event: CallEvent, needs: Needs): void {
   const { delivery } = call.claimed;
   if (!delivery.eventsWanted) return;

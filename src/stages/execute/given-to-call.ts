@@ -7,7 +7,7 @@ import type { SecretUse } from '../../ports/tool-runner.ts';
 import type { AllowedCall } from './allowed-call.ts';
 import type { ExecutableCall } from './run-and-judge.ts';
 
-/** In the name of the session, whatever the arguments say. What a tool keeps of it is dead when the run has been answered. */
+/** Opens the services in the name of the session, regardless of the arguments. A handle that a tool keeps is dead once the run has been answered. */
 export function openServices(
   { claimed, identity, tool }: AllowedCall,
   { services }: Pick<Plane, 'services'>,
@@ -17,7 +17,7 @@ export function openServices(
   return services.open(tool.needs, { identity, session, callId, fence, tool: tool.declaration.id });
 }
 
-/** Opened by the first effect: most calls have none. */
+/** Effects are opened by the first one: most calls have none. */
 export interface LazyEffects {
   opened: CallEffects | undefined;
   readonly onPlatform: NonNullable<ExecutableCall['onPlatform']>;
@@ -48,7 +48,7 @@ export function secretUser({ tool, identity, claimed }: AllowedCall, { secrets }
   return { tool: tool.declaration, policy: claimed.policy, identity, knows };
 }
 
-/** Most calls have nothing to do with secrets. */
+/** Undefined for most calls: they use no secrets. */
 export function secretUse(
   call: AllowedCall,
   canonical: string,

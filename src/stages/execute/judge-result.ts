@@ -12,21 +12,21 @@ const OK: Judgement = { kind: 'ok' };
 const NO_MESSAGE = { failed: 'The tool reported a failure.', denied: 'The tool refused.' };
 const MAX_PARSED = 256 * 1024;
 const MAX_MESSAGE = 2000;
-/** Where wrappers put the inner result. Other fields are the tool's subject matter. */
+/** Fields in which wrappers put the inner result. Other fields are the tool's own data. */
 const WRAPPERS = ['result', 'data', 'response', 'output', 'details', 'structuredContent'];
 const EXIT_CODES = ['exitCode', 'exit_code'];
 
 /**
  * Whether a cleanly returned result reports failure or denial. Decided from structure, in this order:
- *  - `success` or `ok`: false, 0 or "false" is a failure; true, 1 or "true" settles it for this level;
- *  - `isError` or `is_error`: true, 1 or "true" is a failure, also next to a success;
- *  - `exitCode` or `exit_code`: a number other than 0 is a failure;
- *  - `error`: anything but null, false, 0, "" or empty is a failure;
- *  - `status`: a word of the closed lists;
- *  - the same once more inside `result`, `data`, `response`, `output`, `details`, `structuredContent`; below an explicit
- *    success only an explicit flag counts there, because a fetched record may well have an error or a status of its own.
- * Text that is a JSON object is parsed first. Of other text only two forms report anything: what matches a pattern
- * the tool declared (denied), and what starts with `Error:` (failed). Words in free text are never judged.
+ * - `success` or `ok`: false, 0 or "false" is a failure; true, 1 or "true" decides for this level;
+ * - `isError` or `is_error`: true, 1 or "true" is a failure, also next to a success;
+ * - `exitCode` or `exit_code`: a whole number other than 0, also as text, is a failure;
+ * - `error`: anything but null, false, 0, "" or empty is a failure;
+ * - `status`: a word of the closed lists;
+ * - the same once more inside `result`, `data`, `response`, `output`, `details`, `structuredContent`; below an explicit success only an
+ *   explicit flag counts there, because a fetched record may have its own error or status.
+ * Text that matches a pattern declared by the tool is a denial. Other text that is a JSON object is parsed and judged as above. In the
+ * remaining text only a leading `Error:` counts, as a failure. Words in free text are never judged.
  */
 export function judgeResult(result: ToolResult, denials: readonly string[]): Judgement {
   const { value, content } = result;
@@ -72,7 +72,7 @@ function judgeLevel(object: JsonObject, onlyFlags: boolean): Judgement {
   return FAILURE_STATUSES.includes(status) ? report(object, false) : OK;
 }
 
-/** False wins over true: a result that says both has at least failed in part. */
+/** False wins over true: a result with both has at least partly failed. */
 function flagOf(object: JsonObject): boolean | undefined {
   const success = readFlag(object['success']);
   const ok = readFlag(object['ok']);
@@ -111,7 +111,7 @@ function report(object: JsonObject, saidDenied: boolean): Judgement {
   return { kind, message: typeof shown === 'string' ? cut(shown) : describeWithoutText(object, kind) };
 }
 
-/** The text blocks of a result in the shape of MCP, which explains a failure there. */
+/** The text blocks of a result in MCP format, which explain a failure there. */
 function contentTexts(content: JsonValue | undefined): (JsonValue | undefined)[] {
   if (!Array.isArray(content)) return [];
   return content.map((block) => (isJsonObject(block) && block['type'] === 'text' ? block['text'] : undefined));
@@ -123,7 +123,7 @@ function describeWithoutText(object: JsonObject, kind: 'failed' | 'denied'): str
   return `The program ended with exit code ${exitCode}.`;
 }
 
-/** The fields that explain a failure, the readable ones first. */
+/** The fields that explain a failure, the most readable first. */
 function errorTexts(object: JsonObject): string[] {
   const { error, reason } = object;
   const inner = isJsonObject(error) ? [error['message'], error['reason'], error['code'], error['type']] : [error];

@@ -4,7 +4,7 @@ const MAX_TEXT = 8192;
 const MAX_CACHED = 1000;
 const compiled = new Map<string, RE2JS>();
 
-/** Patterns are RE2: a tool cannot stop its worker with one that backtracks. They were checked when the module was described. */
+/** Patterns are RE2, so that a tool cannot stop its worker with a pattern that backtracks. They were validated when the module was described. */
 export function matchesDenial(text: string, denials: readonly string[]): boolean {
   const start = text.slice(0, MAX_TEXT);
   return denials.some((pattern) => compile(pattern).matcher(start).find());

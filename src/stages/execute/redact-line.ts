@@ -3,7 +3,7 @@ import type { Redactor } from '../../ports/redactor.ts';
 import type { ToolLogLine } from '../../ports/tool-runner.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 
-/** What a tool logs, and what it threw, is read by more people than its arguments. */
+/** Redacts what a tool logs and throws: more people read that than read its arguments. */
 export function redactLine(line: ToolLogLine, redactor: Redactor | undefined): ToolLogLine {
   if (redactor === undefined) return line;
   const message = redactor.text(line.message);
@@ -14,7 +14,7 @@ function redactData(data: JsonObject, redactor: Redactor): JsonObject {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, redactMember(name, value, redactor)]));
 }
 
-/** By its name and by its content. A long text that only holds secrets is kept long. */
+/** Redacts by member name and by content. A long text with secrets in it keeps its length instead of being cut for display. */
 function redactMember(name: string, value: JsonValue, redactor: Redactor): JsonValue {
   const alone = canonicalJson({ [name]: value });
   if (typeof value === 'string' && alone.length > LONG) return redactor.text(value);
@@ -23,7 +23,7 @@ function redactMember(name: string, value: JsonValue, redactor: Redactor): JsonV
   try {
     return (JSON.parse(shown) as JsonObject)[name] ?? null;
   } catch {
-    // It was cut.
+    // The redacted text was cut and is not valid JSON any more.
     return shown;
   }
 }

@@ -1,4 +1,4 @@
-/** Closed lists. They are matched against whole fields, or inside error fields of a result that reports failure. */
+/** Closed lists. They are matched against whole fields, or within the error fields of a result that reports failure. */
 export const FAILURE_STATUSES: readonly string[] = ['error', 'failed', 'failure', 'unauthorized', 'unauthorised'];
 
 export const DENIAL_STATUSES: readonly string[] = [
@@ -18,10 +18,10 @@ const REFUSAL_PHRASES: readonly RegExp[] = [
   /\b(?:insufficient|missing) (?:permissions?|privileges?)\b/,
 ];
 
-/** An upstream that refuses the tool's own credentials did not judge our caller. */
+/** An upstream that rejects the tool's own credentials is not a denial for the caller. */
 const UPSTREAM_MARKS = /\b(?:401|403|407|upstream|unauthori[sz]ed)\b/;
 
-/** `PERMISSION_DENIED`, `permission-denied` and `Permission denied` are the same word. */
+/** `PERMISSION_DENIED`, `permission-denied` and `Permission denied` normalise to the same text. */
 export function normalise(text: string): string {
   return text
     .slice(0, 2000)

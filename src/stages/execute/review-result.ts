@@ -10,19 +10,19 @@ import type { Scrub } from '../../ports/tool-runner.ts';
 import { encode } from '../../wire/message-pack.ts';
 import type { AllowedCall } from './allowed-call.ts';
 
-/** What result hooks need of a run. Present for tools that have such hooks; all others pay one look-up. */
+/** What result hooks need from a run. Present only for tools with result hooks; all others cost one lookup. */
 export interface ResultReview {
   readonly hooks: GateHooks;
   readonly changedBy: readonly ArgumentChange[];
   readonly startedAt: number;
-  /** Takes the secrets of the run out of what hooks write. Set by the runner as soon as there are any. */
+  /** Removes the secrets of the run from what hooks write. The runner sets it as soon as there are any. */
   scrub: Scrub;
 }
 
 const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
-/** Hooks have this long even if the tool used up the deadline of the call. Less than the slack that every ending has. */
+/** Min time for hooks, even if the tool used up the call's deadline. It is shorter than the extra time that every ending gets. */
 const LEAST_HOOKS_MS = 1000;
-/** The frame of an outcome around its content: kind, flags, code, message. */
+/** Bytes of an encoded outcome in addition to its content: kind, flags, code, message. */
 const OUTCOME_BYTES = 128;
 
 export function reviewFor(
@@ -35,8 +35,8 @@ export function reviewFor(
 }
 
 /**
- * Asks the operator's hooks about what the tool gave, before anything of it is stored, answered or observed. Kind, `executed` and code stay
- * the tool's own. A result that no hook could check is not given on. `stop` says how a call ends that was stopped meanwhile.
+ * Asks the operator's hooks about the result of a tool, before any of it is stored, answered or observed. Kind, `executed` and code stay
+ * the tool's own. A result that no hook could check is withheld. `stop` decides the ending of a call that was stopped meanwhile.
  */
 export function reviewResult(
   call: AllowedCall,
@@ -55,14 +55,14 @@ export function reviewResult(
   });
 }
 
-/** Endings in the words of the plane hold nothing of the tool's. A question of the tool (INPUT_REQUIRED) is not its result. */
+/** Outcomes worded by the plane contain nothing from the tool. A question of the tool (INPUT_REQUIRED) is not its result. */
 function isOwnResult({ kind, error }: Outcome): boolean {
   return kind === 'ok' || error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';
 }
 
 const UNSEEN = 'what is wrong with it is not shown, because hooks check the results of this tool';
 
-/** A result that no hook could be shown is not described by its keys either. */
+/** If no hook could see a result, its keys must not appear in an error message either. */
 function withoutKeys(own: Outcome, { tool }: AllowedCall): Outcome {
   const [{ executed }, { id }] = [own, tool.declaration];
   if (own.error?.code === 'RESULT_INVALID')
@@ -107,13 +107,13 @@ function resultCall(call: AllowedCall, outcome: Outcome, { changedBy, startedAt 
   };
 }
 
-/** The checks that the tool's own result passed: its output schema, and its size. */
+/** The same checks that the tool's own result passed: output schema and size. */
 function findProblem(outcome: Outcome, { tool }: AllowedCall): string | undefined {
   const { content, structured, writeBacks } = outcome;
   const { validateOutput, declaration } = tool;
   if (outcome.kind === 'ok' && validateOutput !== undefined) {
     const problems = structured === undefined ? ['it has no structured value'] : validateOutput(structured);
-    // Which keys do not is for no log: they may be those of the result.
+    // Do not log which keys are wrong: they may come from the result.
     if (problems.length > 0) return 'it does not match the output schema';
   }
   const limit = declaration.limits.maxResultBytes;

@@ -7,14 +7,14 @@ import type { RunEnding, RunRequest, ToolRunner } from '../../ports/tool-runner.
 import { endingToOutcome } from './ending-to-outcome.ts';
 import { bindState } from './with-input.ts';
 
-/** A call that was identified and let through, with everything its run needs. */
+/** A call that was identified and allowed, with everything its run needs. */
 export interface ExecutableCall extends RunRequest {
   readonly runner: RunnerName;
   readonly builtIn?: ToolRunner | undefined;
   /** Present when the tool declares an output schema. */
   readonly validateOutput?: ((value: JsonValue) => readonly string[]) | undefined;
   readonly denials: readonly string[];
-  /** Hears how the run ended and what was made of it. Present while somebody listens. */
+  /** Called with the ending of the run and its outcome. Present while there are listeners. */
   readonly onJudged?: ((ending: RunEnding, outcome: Outcome) => void) | undefined;
 }
 
@@ -22,10 +22,10 @@ export interface ExecuteNeeds {
   readonly runners: Readonly<Record<RunnerName, ToolRunner>>;
 }
 
-/** Runs the tool and judges what it did. The cause of an exception goes to the call's log, never into the outcome. */
+/** Runs the tool and judges its ending. The cause of an exception goes to the call's log, never into the outcome. */
 export function runAndJudge(call: ExecutableCall, needs: ExecuteNeeds): Soon<Outcome> {
   const { builtIn } = call;
-  // A tool of the plane itself has no code to load: it is entered at once.
+  // A tool of the plane itself has no code to load, so its permit is checked here and it is entered at once.
   const ending =
     builtIn === undefined
       ? needs.runners[call.runner].run(call)

@@ -14,7 +14,7 @@ interface StartingCall {
   readonly canonical: string;
 }
 
-/** Tells that the tool is entered, and gives back how to tell of its end. Each start has exactly one end. */
+/** Emits that the tool is entered, and returns the function that emits its end. Each start has exactly one end. */
 export function tellStarted(call: StartingCall, events: CallEmitter): (ending: RunEnding, outcome: Outcome) => void {
   const { runner, declaration } = call.tool;
   const parameters = summariseValue(call.arguments, call.canonical);
@@ -29,7 +29,7 @@ export function tellStarted(call: StartingCall, events: CallEmitter): (ending: R
   };
 }
 
-/** What the failure showed: of something thrown, as it was seen where it was thrown; of a result, its own status. */
+/** The fault behind a failure: for a thrown error, as recorded where it was thrown; for a returned result, from its own status. */
 function faultOf(ending: RunEnding, { error }: Outcome): Fault | undefined {
   if (ending.kind === 'threw' || ending.kind === 'refused') return ending.fault;
   const isReported = error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';

@@ -5,7 +5,7 @@ import { sha256 } from '../../wire/digest.ts';
 import { readInput } from '../../wire/read-input.ts';
 import type { RunEnding, RunRequest } from '../../ports/tool-runner.ts';
 
-/** With what the caller brought along; most calls bring nothing, and stay the object that they are. */
+/** Adds the input that the caller sent. Most calls have none, and then the same object is returned. */
 export function withInput<Order extends RunRequest>(order: Order, { input, inputKinds }: Envelope): Order {
   if (input === undefined && inputKinds === undefined) return order;
   const { responses, state } = (input === undefined ? undefined : readInput(input)) ?? {};
@@ -16,13 +16,13 @@ export function withInput<Order extends RunRequest>(order: Order, { input, input
   return { ...order, input: own === undefined ? kinds : { ...answers, ...kinds, state: own } };
 }
 
-/** The state names the arguments that it was made for. It is bound here, where secrets are still references. */
+/** Prefixes the state with a digest of the arguments it was made for. This is done here, where secrets are still references. */
 export function bindState(ending: RunEnding, args: JsonObject): RunEnding {
   if (ending.kind !== 'input-required' || ending.required.state === undefined) return ending;
   return { ...ending, required: { ...ending.required, state: `${markOf(args)}${ending.required.state}` } };
 }
 
-/** Undefined for a state of other arguments: what was answered then says nothing about these, so the tool asks again. */
+/** Undefined for a state of other arguments: those answers say nothing about these arguments, so the tool asks again. */
 function unboundState(state: string, args: JsonObject): string | undefined {
   const mark = markOf(args);
   return state.startsWith(mark) ? state.slice(mark.length) : undefined;

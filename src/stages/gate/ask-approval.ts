@@ -23,18 +23,18 @@ import { refuse } from './refuse.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'shares'>;
 
-/** What is asked about: the arguments as canonical JSON, and whose they are if not the caller's. */
+/** What is asked about: the arguments as canonical JSON, and the hooks that changed them. */
 interface AskedArguments {
   readonly canonical: string;
   readonly changedBy: readonly ArgumentChange[];
 }
 
-/** What a question says where none of its askers says it. */
+/** Title and approvers for a question whose askers set none. */
 export function askDefaults({ claimed: { policy }, tool }: GatedCall): AskDefaults {
   return { title: `Call ${tool.declaration.id}`, approvers: policy.approvers ?? [] };
 }
 
-/** Parks the call with a question to a person, unless the answer is known to be no. */
+/** Parks the call with a question to a person, unless the answer is already known to be a denial. */
 export async function askApproval(
   call: GatedCall,
   merged: MergedAsk,
@@ -64,7 +64,7 @@ export async function askApproval(
   return { kind: 'parked' };
 }
 
-/** Each asker offers a yes that another one does not: whoever is asked could only deny. */
+/** Each asker offers only decisions that another one does not offer, so an approver could only deny. */
 function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs): Ending {
   const facts = { callId: call.claimed.delivery.callId, tool: call.tool.declaration.id };
   const asked = namesOf(askers);
@@ -72,11 +72,11 @@ function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs):
   return endedBy(call, 'no-route', {}, asked);
 }
 
-/** With the command that decides it. A warning where nobody hears of it unless they look. */
+/** Logs the question with the command that decides it. It is a warning if no approver is notified and only operators can decide. */
 function logAsked(call: GatedCall, question: ApprovalQuestion, expiresAt: number, { log, approvals }: Needs): void {
   const { id, callId, tool, severity, decisions } = question;
   const decide = `sallyport approvals decide ${id} ${decisions[0]!}`;
-  // A yes counts only after the approver has revealed what is masked.
+  // A yes counts only after the approver has revealed the masked values.
   const reveal = masksOf(question).length === 0 ? {} : { reveal: `sallyport approvals reveal ${id}` };
   const until = new Date(expiresAt).toISOString();
   const facts = { stage: 'gate', callId, approval: id, tool, severity, expiresAt: until, ...reveal, decide };
@@ -89,7 +89,7 @@ function namesOf(askers: readonly Asker[]): string[] {
   return askers.map(nameOfAsker);
 }
 
-/** `askers`: what wanted a person to be asked, where no stored question says so. */
+/** `askers`: the rules and hooks that wanted a person to be asked, for an ending without a stored question. */
 export function endedBy(
   call: GatedCall,
   ending: ApprovalEnding,
@@ -97,7 +97,7 @@ export function endedBy(
   askers?: readonly string[],
 ): Ending {
   const outcome = endingOutcome(ending, { tool: call.tool.declaration.id, ...facts });
-  // Only a yes has none, and after a yes nobody comes here.
+  // Only an ending that allows has no outcome, and this function is not called for one.
   return refuse(outcome ?? trouble('APPROVAL_MALFORMED', {}), call.claimed.events, 'approval', undefined, askers);
 }
 
@@ -113,7 +113,7 @@ function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedB
     askers: merged.askers,
     salt: randomId(),
   };
-  // A tool may take from its caller's answers what others take from their arguments, so approvers see both.
+  // A tool may use its caller's answers like arguments, so approvers see both.
   const { input } = call.envelope;
   const answers = input === undefined ? undefined : showInput(input);
   const masks = [
@@ -139,7 +139,7 @@ function maskedIn(of: QuestionMask['of'], canonical: string, tool: MaskedTool): 
   return findQuestionMasks(canonical, tool).map((mask) => ({ of, ...mask }));
 }
 
-/** Undefined when the store has trouble: what cannot be asked is denied. */
+/** Undefined when the store fails: a call that cannot be asked about is denied. */
 async function register(
   { claimed: { delivery, events }, tool }: GatedCall,
   question: ApprovalQuestion,
@@ -157,7 +157,7 @@ async function register(
       question,
       timeoutMs,
       mayHaveRun: mayHaveRun(delivery, tool.declaration.effect),
-      // Also for the notifier and for listeners: only by its callback does a worker hear how every question ended.
+      // Also for the notifier and for listeners: only through the callback does a worker learn how every question ended.
       callback:
         approvals !== undefined ||
         events?.wants('approval.resolved') === true ||
@@ -182,7 +182,7 @@ function notAsked(call: GatedCall, answer: Exclude<AskAnswer, { kind: 'asked' }>
     case 'session-ended':
       return ended(sessionEnded(answer.ending));
     case 'share-full': {
-      // Refused like a call at the door: nothing was asked, and the key is free for another try.
+      // Refused in the same way as at admission: nothing was asked, and the key is free for another try.
       const { kind: _, ...facts } = answer;
       return refuse(trouble('SUBJECT_SHARE_FULL', facts), call.claimed.events, 'approval');
     }

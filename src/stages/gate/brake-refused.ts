@@ -7,8 +7,8 @@ import { blockedByLoop, endedWithAdvice, historyOf, judgeLoop, tellWarning } fro
 type Claimed = DeliveredCall & { readonly policy: Policy };
 
 /**
- * A call that identify has refused goes through no other check, and an agent that sends it again and again would never be stopped. So
- * loop detection looks at it too: a name that does not exist, a tool that it may not use, arguments that never fit.
+ * A call that identify refused skips all other checks, so an agent that repeats it forever would never be stopped. So loop detection looks
+ * at refused calls too: an unknown tool name, a tool that the agent may not use, arguments that are always invalid.
  */
 export function brakeRefused(claimed: Claimed, ending: Ending): Ending {
   const { delivery, policy, events } = claimed;

@@ -30,8 +30,8 @@ type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | '
 type Passed = Extract<HooksVerdict, { kind: 'passed' }>;
 
 /**
- * The checks between "may" and "does", the strictest answer counts: loop detection, rules, hooks, rules again on what hooks made of
- * the arguments, then grants and people. A call that nobody objects to and no hook is for costs no wait and no trip.
+ * The checks between "may" and "does"; the strictest answer counts. In order: loop detection, rules, hooks, loop detection and rules again
+ * on arguments that hooks changed, then grants and people. A call without objections and without hooks needs no wait and no store round trip.
  */
 export function gate<Call extends GatedCall>(call: Call, needs: Needs): Soon<Allowed<Call> | Ending> {
   const { delivery, policy, events } = call.claimed;
@@ -54,8 +54,8 @@ export function gate<Call extends GatedCall>(call: Call, needs: Needs): Soon<All
 }
 
 /**
- * The same call under a newer policy, or once more after something slow: rules, grants and people decide again, as on resume. Hooks and
- * loop detection have answered. `mayAsk` is false once the start is marked: a parked call with a start mark would count as run.
+ * Checks the same call again, under a newer policy or after something slow: rules, grants and people decide again, as on resume. Hooks and
+ * loop detection are not repeated. `mayAsk` is false once the start is marked: a parked call with a start mark would count as run.
  */
 export function gateAgain<Call extends GatedCall>(
   { call, basis }: Allowed<Call>,
@@ -84,7 +84,7 @@ function looped({ claimed: { delivery, policy }, identity, tool }: GatedCall) {
   return { delivery, policy, agent: identity.agent, tool: tool.declaration };
 }
 
-/** What the call is compared by: the caller's own text, and what runs without its volatile values. */
+/** What loop detection compares: the text that the caller sent, and the arguments that run, without their volatile values. */
 function loopedArguments(
   { envelope }: GatedCall,
   { arguments: args, canonical }: Pick<GatedCall, 'arguments' | 'canonical'>,
@@ -123,7 +123,7 @@ function afterHooks<Call extends GatedCall>(
   }
 }
 
-/** Hooks changed the arguments: what was found about the caller's says nothing about these. */
+/** Hooks changed the arguments, so the verdicts on the caller's arguments do not apply to these. */
 function judgeAgain<Call extends GatedCall>(
   call: Call,
   found: Found,
@@ -181,7 +181,7 @@ async function askOrGrant(
   return granted ?? askApproval(call, mergeAsks(asks, askDefaults(call)), passed, history, needs);
 }
 
-/** Undefined for the usual call: nothing was changed, warned of or allowed by name. */
+/** Undefined for the usual call: nothing was changed, no loop was warned of, and no named rule allowed it. */
 function factsOf(call: GatedCall, loop: LoopVerdict, { by }: RuleDecision, passed: Passed): GateFacts | undefined {
   const isSent = passed.canonical === call.envelope.arguments;
   const isUsual = loop.kind === 'pass' && by === 'unmatched' && passed.changedBy.length === 0 && isSent;

@@ -9,45 +9,45 @@ import type { LoopVerdict } from '../../gate/loop/loop-verdict.ts';
 import type { HooksVerdict } from '../../ports/gate-hooks.ts';
 import type { DeliveredCall, ServedTool } from '../../ports/plane.ts';
 
-/** What the gate looks at. */
+/** A call as the gate sees it. */
 export interface GatedCall {
   readonly claimed: DeliveredCall & { readonly policy: Policy; readonly now: number };
   readonly envelope: Envelope;
   readonly identity: Identity;
   readonly tool: ServedTool;
-  /** Judged as they are: what runs is this, or what a hook or a person makes of it. */
+  /** The arguments that are judged. They run as they are here, or as a hook or a person changes them. */
   readonly arguments: JsonObject;
-  /** The same as canonical JSON. The caller's own is in the envelope. */
+  /** The same as canonical JSON. The text that the caller sent is in the envelope. */
   readonly canonical: string;
 }
 
-/** Why a call may run, and as what. */
+/** Why a call may run, and with which arguments. */
 export interface GateFacts {
-  /** Canonical JSON of the arguments that run, where these are not the caller's. */
+  /** Canonical JSON of the arguments that run, if they differ from the caller's. */
   readonly effective?: string;
   readonly changedBy?: readonly ArgumentChange[];
-  /** For the model, beside the result. */
+  /** For the model, next to the result. */
   readonly advice?: string;
-  /** What warned of a loop. */
+  /** The detector that warned of a loop. */
   readonly detector?: string;
-  /** Rules that allow it by name. */
+  /** The rule that allows the call by name. */
   readonly rule?: string;
   readonly grant?: GrantId;
   readonly approval?: ApprovalId;
 }
 
-/** The call as it may run: with the arguments that hooks or a person made of the caller's. */
+/** A call that may run, with its arguments as hooks or a person left them. */
 export interface Allowed<Call> {
   readonly kind: 'allowed';
   readonly call: Call;
   readonly facts: GateFacts;
-  /** Absent when no hook answered and no loop was warned of: then the call itself says it all. */
+  /** Absent when no hook answered and no loop was warned of: then `call` has all that is needed. */
   readonly basis?: GateBasis<Call> | undefined;
 }
 
-/** What a second look under a newer policy starts from: hooks and loop detection are not asked again. */
+/** The basis for a second check under a newer policy: hooks and loop detection are not asked again. */
 export interface GateBasis<Call> {
-  /** As it was before the hooks. */
+  /** The call before the hooks. */
   readonly call: Call;
   readonly history: RunHistory;
   readonly loop: LoopVerdict;

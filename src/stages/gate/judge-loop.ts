@@ -18,18 +18,18 @@ export interface LoopedCall {
   readonly delivery: Delivery;
   readonly policy: Policy;
   readonly agent: string;
-  /** The declaration, or only the id of a tool that does not exist. */
+  /** The declaration, or only the id if the tool does not exist. */
   readonly tool: { readonly id: string } & Partial<Pick<ToolDeclaration, 'poll' | 'cost' | 'effect'>>;
 }
 
-/** The arguments as they are by now, and the caller's own text. */
+/** The current arguments, and the text that the caller sent. */
 export interface LoopedArguments {
   readonly arguments: JsonObject;
   readonly canonical: string;
   readonly sent: string;
 }
 
-/** The attempts of the run before this one, as far as the store saw a reason to send them. */
+/** The run's earlier attempts, if the store sent them with the delivery. */
 export function historyOf({ history, runState }: Delivery): RunHistory {
   return history === undefined ? NO_HISTORY : openHistory(history, runState.sequence);
 }
@@ -39,7 +39,7 @@ export function judgeLoop(
   history: RunHistory,
   given?: LoopedArguments,
 ): LoopVerdict {
-  // Without a history nothing is compared.
+  // Without a history there is nothing to compare with.
   const known =
     given === undefined || history.length === 0 ? undefined : signaturesOf(tool, given, delivery.runState.toolSequence);
   return detectLoop({
@@ -66,12 +66,12 @@ function signaturesOf(
   return target === undefined ? signatures : { ...signatures, target };
 }
 
-/** Emits the event for a warning; `endedWithAdvice` or the facts of the gate bring its message to the model. */
+/** Emits the event for a warning. `endedWithAdvice` or the facts of the gate pass its message to the model. */
 export function tellWarning(loop: LoopVerdict, events: CallEmitter | undefined): void {
   if (loop.kind === 'warn') events?.emit('loop.warned', { detector: loop.detector, count: loop.count });
 }
 
-/** Loop detection warned of a call that another check refused: the model reads the advice beside the refusal. */
+/** Adds a loop warning to a call that another check refused: the model reads the advice next to the refusal. */
 export function endedWithAdvice(ending: Ending, loop: LoopVerdict): Ending {
   if (ending.kind !== 'ended' || loop.kind !== 'warn') return ending;
   const { message: advice, detector } = loop;

@@ -4,7 +4,7 @@ import { errorOfOutcome, toEventError } from '../../domain/error-category.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { CallEmitter } from '../../ports/events.ts';
 
-/** Ends a call in the gate. The event and the audit record name what refused it. */
+/** Ends a call in the gate. The event and the audit record name the check that refused it. */
 export function refuse(
   outcome: Outcome,
   events: CallEmitter | undefined,

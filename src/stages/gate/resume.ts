@@ -18,8 +18,8 @@ import { refuse } from './refuse.ts';
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | 'shares'>;
 
 /**
- * A person has said yes. What runs is what they saw, or what they made of it: the stored bytes, never the caller's. Rules are asked
- * again, as they are now; hooks and loop detection are not.
+ * Resumes a call that a person allowed. What runs is what they saw or edited: the stored bytes, never the caller's. The current rules are
+ * checked again; hooks and loop detection are not.
  */
 export async function resume<Call extends GatedCall>(call: Call, needs: Needs): Promise<Allowed<Call> | Ending> {
   const approval = await readAllowing(call, needs);
@@ -28,7 +28,7 @@ export async function resume<Call extends GatedCall>(call: Call, needs: Needs): 
   return resumeWith(call, approval, true, needs);
 }
 
-/** The same once more, under a newer policy. Nobody is asked when `mayAsk` is false. */
+/** The same once more, under a newer policy. If `mayAsk` is false, no person is asked. */
 export async function resumeAgain<Call extends GatedCall>(
   call: Call,
   mayAsk: boolean,
@@ -38,7 +38,10 @@ export async function resumeAgain<Call extends GatedCall>(
   return approval === undefined ? endedBy(call, 'already-decided') : resumeWith(call, approval, mayAsk, needs);
 }
 
-/** The rules want a person to be asked, and the call is already marked as started: nothing ran, and a repeat is asked about. */
+/**
+ * Ends a call that the rules want a person to approve although its start mark is already written. Nothing ran; a repeat of the call is
+ * asked about.
+ */
 export function verdictStale({ tool, claimed }: GatedCall): Ending {
   return refuse(trouble('VERDICT_STALE', { tool: tool.declaration.id }), claimed.events, 'rule');
 }
@@ -78,7 +81,10 @@ async function resumeWith<Call extends GatedCall>(
   return allow({ ...call, arguments: args, canonical }, { ...effective, approval: approval.question.id });
 }
 
-/** The bytes of the question were judged before it was asked, by this very tool. They are not parsed again, and no default is filled in again. */
+/**
+ * The arguments of the question were validated by the same tool before it was asked. They are not validated again, and no defaults are
+ * filled in again; only edited arguments are.
+ */
 function readAllowed(
   call: GatedCall,
   { editedArguments }: Approval,
@@ -91,7 +97,7 @@ function readAllowed(
   return judgedArguments(call, read.value, allowed, needs);
 }
 
-/** Where a callback was asked for, whoever claims it tells. */
+/** Emits the resolution only if no callback was requested: otherwise the worker that claims the callback emits it. */
 function tellResolved({ claimed: { events } }: GatedCall, approval: Approval): void {
   if (approval.callback !== 'none' || events === undefined) return;
   const { question, resolution = 'allow-once', requestedAt, resolvedAt = requestedAt } = approval;
@@ -99,7 +105,7 @@ function tellResolved({ claimed: { events } }: GatedCall, approval: Approval): v
   events.emit('approval.resolved', { approvalId: question.id, resolution, durationMs });
 }
 
-/** What is not as it was when the person looked. */
+/** Names what differs from what the approver saw; undefined if nothing does. */
 function findChange(
   { claimed: { delivery }, tool }: GatedCall,
   { question, editedArguments, votes }: Approval,
@@ -107,21 +113,21 @@ function findChange(
   if (question.callId !== delivery.callId || question.session !== delivery.session) return 'the session';
   if (question.tool !== tool.declaration.id || question.toolDigest !== tool.declaration.digest) return 'the tool';
   if (bindingOf(question) !== question.binding) return 'the question';
-  // Also where somebody has put other arguments beside the question since, or taken those of the approver away.
+  // Also detects that, after the votes, edited arguments were added to the stored approval or removed from it.
   const agreed =
     editedArguments === undefined ? question.binding : bindingOf({ ...question, arguments: editedArguments });
   return votes.length > 0 && votes.every(({ binding }) => binding === agreed) ? undefined : 'the arguments';
 }
 
-/** A rule whose text has changed since has not been answered. */
+/** A rule whose text changed since the question counts as not answered. */
 function wasAsked({ question }: Approval, { kind, id, digest }: Asker): boolean {
   return question.askers.some((asker) => asker.kind === kind && asker.id === id && asker.digest === digest);
 }
 
 /**
- * Who asked before and asks again, beside the rules that ask now. Hooks are not run again, so each of them still asks. The rules ask
- * again when the schema of the tool made something else of edited arguments: the approver has not seen that, also if no rule asks about
- * it now.
+ * The earlier askers that ask again, in addition to the rules that ask now. Hooks are not run again, so each of them still asks. The
+ * earlier rules ask again if the tool's schema changed the edited arguments: the approver has not seen those, even if no rule asks about
+ * them now.
  */
 function askersAgain({ question }: Approval, asks: readonly Ask[], isSeen: boolean): Asker[] {
   return question.askers.filter(

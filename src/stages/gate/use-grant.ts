@@ -9,7 +9,7 @@ import type { Plane } from '../../ports/plane.ts';
 import { encode } from '../../wire/message-pack.ts';
 import type { GatedCall } from './gated-call.ts';
 
-/** A remembered yes that answers everybody who asks about this call, counted as used; undefined when there is none. */
+/** Finds a grant that answers every asker of this call, and counts it as used; undefined when there is none. */
 export async function useGrant(
   call: GatedCall,
   asks: readonly Ask[],
@@ -37,7 +37,7 @@ export async function useGrant(
   return undefined;
 }
 
-/** As for a rule that allows: what cannot be judged is not met. */
+/** As for a rule that allows: a condition that cannot be judged is not met. */
 function conditionsHold(conditions: string, canonical: string): boolean {
   const args = JSON.parse(canonical) as JsonObject;
   const list = JSON.parse(conditions) as ArgumentCondition[];

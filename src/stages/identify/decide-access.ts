@@ -8,10 +8,10 @@ export interface Access {
   readonly permission: PermissionAnswer;
 }
 
-/** Decisions of one policy version, by tool definition and identity. Another version is another object and starts empty. */
+/** Decisions of one policy version, by identity and tool digest. A new version is a new object and starts with an empty cache. */
 const decisions = new WeakMap<Policy, WeakMap<Identity, Map<string, Access>>>();
 
-/** The same question about the same policy has the same answer, so it is worked out once. */
+/** Cached: for the same policy, tool and identity the answer is always the same. */
 export function decideAccess(policy: Policy, tool: ToolDeclaration, identity: Identity): Access {
   let byIdentity = decisions.get(policy);
   if (byIdentity === undefined) decisions.set(policy, (byIdentity = new WeakMap()));

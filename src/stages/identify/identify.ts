@@ -18,18 +18,18 @@ import { decideAccess, type Access } from './decide-access.ts';
 import { paceHandBack } from './pace-hand-back.ts';
 import { parseIdentity } from './parse-identity.ts';
 
-/** Who calls which tool with what, all of it checked. */
+/** A call whose caller, tool and arguments were checked. */
 export interface IdentifiedCall<Claimed> {
   readonly kind: 'identified';
   readonly claimed: Claimed;
   readonly envelope: Envelope;
   readonly identity: Identity;
   readonly tool: ServedTool;
-  /** With the defaults of the published schema; for a tool that normalises, what its schema made of them. */
+  /** The arguments with the defaults of the published schema; for a tool that normalises, as its schema returned them. */
   readonly arguments: JsonObject;
-  /** The same as canonical JSON. */
+  /** The arguments as canonical JSON. */
   readonly canonical: string;
-  /** The policy's entry that let it through. */
+  /** The policy entry that allowed the call. */
   readonly permission: string;
 }
 
@@ -50,7 +50,7 @@ export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soo
   if (tool?.declaration.digest !== envelope.toolDigest) return misplaced(claimed, envelope, tool, needs);
 
   const { id } = tool.declaration;
-  // Whoever put it into this queue: a pinned tool is not run for a caller in another process.
+  // A pinned tool is never run for a caller in another process, whichever client put the call into this queue.
   if (tool.declaration.pinned !== needs.placement) return ended(trouble('TOOL_PINNED', { tool: id }));
   const call: Named<Call> = { claimed, envelope, identity, tool };
   return whenHere(authorise(call, needs), (permission) =>
@@ -59,8 +59,8 @@ export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soo
 }
 
 /**
- * The same call under a newer policy: whether it may still be made. What was sent is not read again, so that what runs is what the gate
- * has judged.
+ * Checks the same call under a newer policy: whether it may still be made. The sent arguments are not read again, so that what runs is what
+ * the gate judged.
  */
 export function identifyAgain<Call extends Claimed>(
   identified: IdentifiedCall<Call>,
@@ -73,7 +73,7 @@ export function identifyAgain<Call extends Claimed>(
   );
 }
 
-/** The entry of the policy that lets this caller use this tool, or why it may not. */
+/** Returns the policy entry that lets this caller use this tool, or the ending if it may not. */
 function authorise<Call extends Claimed>(call: Named<Call>, needs: Needs): Soon<string | Ending> {
   const { claimed, identity, tool } = call;
   const access = decideAccess(claimed.policy, tool.declaration, identity);
@@ -92,7 +92,10 @@ interface Named<Call> {
   readonly tool: ServedTool;
 }
 
-/** Not selected, but it may have been offered to the run. Only such a call costs a trip: offers are not in the snapshot. */
+/**
+ * Called for a tool that is not selected but may have been offered to the run. Only such a call costs a store round trip: offers are not in
+ * the snapshot.
+ */
 async function selectInRun<Call extends Claimed>(call: Named<Call>, needs: Needs): Promise<SelectionAnswer> {
   const { policy, delivery } = call.claimed;
   const session = await needs.store.readSession(delivery.session);
@@ -128,7 +131,7 @@ function readAuthorised<Call extends Claimed>(
   );
 }
 
-/** What a person allowed is stored beside their answer, and is never parsed again: then the caller's arguments only have to fit. */
+/** For a resumed call, the allowed arguments are stored with the approval and are not parsed again; the sent ones only have to match the schema. */
 function readSent<Call extends Claimed>(call: Named<Call>, needs: Needs): Soon<JudgedArguments | Ending> {
   const { claimed, envelope, tool } = call;
   const canonical = envelope.arguments;
@@ -155,7 +158,7 @@ function withArguments<Call extends Claimed>(
   return { kind: 'identified', claimed, envelope, identity, tool, arguments: args, canonical, permission };
 }
 
-/** What the envelope claims must agree with what the store accepted; otherwise somebody wrote to the stream by hand. */
+/** The envelope must agree with what the store accepted; otherwise the entry was written to the stream by hand. */
 function readEnvelope(claimed: Claimed): { kind: 'read'; envelope: Envelope } | Ending {
   const { delivery } = claimed;
   if (delivery.envelope.length === 0) return ended(trouble('BODY_LOST', {}, { executed: 'unknown' }));
@@ -174,7 +177,10 @@ function readEnvelope(claimed: Claimed): { kind: 'read'; envelope: Envelope } | 
   return { kind: 'read', envelope };
 }
 
-/** The tool is unknown or different here. In a rolling deploy another worker may serve it: the call is handed back until it gets there. */
+/**
+ * The tool is unknown or different on this worker. During a rolling deploy another worker may serve it: the call is handed back until it
+ * gets there.
+ */
 async function misplaced(
   claimed: Claimed,
   envelope: Envelope,
@@ -185,7 +191,7 @@ async function misplaced(
   const peers = await needs.peersFor(envelope.toolDigest);
   const pauseMs = paceHandBack(delivery.handedBack, peers);
   if (pauseMs !== undefined) {
-    // At its deadline it is anybody's to end.
+    // Do not hold the call past its deadline: from then on any worker may end it.
     await needs.standAside(claimed, Math.min(pauseMs, delivery.deadline - claimed.now));
     const answer = await needs.store.abandonCall({ ...delivery, handedBack: true });
     return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };

@@ -1,16 +1,16 @@
 import type { Peers } from '../../ports/plane.ts';
 
-/** So many times each of those that do not serve a tool may be handed its call: then it ends, and its caller may try again. */
+/** Max times that each worker that does not serve a tool may be handed its call. After that the call ends, and its caller may retry. */
 const MOST_ROUNDS = 1000;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 
 /**
- * How long to keep a call that this worker does not serve before it is handed back. Undefined: not at all, it ends here.
+ * How long to hold a call that this worker does not serve before handing it back. Undefined: do not hand it back, end it here.
  *
- * Whoever waits longest is given the next call, so within one round of those that do not serve it the call meets a worker that does,
- * unless all of these are busy. So the first round is not slowed down; before each further one it is kept for a while, longer each
- * time, so that it costs the store little while it waits. In all it is handed on at most a hundred times a second.
+ * The worker that has waited longest gets the next call. So within one round of the workers that do not serve it, the call reaches one that
+ * does, unless all of those are busy. The first round is therefore not delayed. Before each further round the call is held for a while,
+ * longer each time, so that it costs the store little while it waits. In total it is handed on at most a hundred times a second.
  */
 export function paceHandBack(handedBack: number, { serving, notServing }: Peers): number | undefined {
   if (serving === 0) return undefined;

@@ -8,7 +8,7 @@ export function parseIdentity(text: string): Identity {
   const found = known.get(text);
   if (found !== undefined) return found;
   const identity = Object.freeze(JSON.parse(text) as Identity);
-  // Tool code sees it; a delegator that could be taken out would widen what later calls may do.
+  // Tool code gets this shared object. If it could remove a delegator, later calls would be allowed more than they should.
   Object.freeze(identity.delegators);
   if (known.size >= MOST_KNOWN) known.clear();
   known.set(text, identity);

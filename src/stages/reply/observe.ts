@@ -26,7 +26,7 @@ interface SettledCall {
 
 const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
 
-/** Tells the observers how a call ended, once: only whoever settled it does. Nothing they do changes the outcome or delays it. */
+/** Calls the observers with the end of a call, once: only the worker that settled it does. Nothing they do changes or delays the outcome. */
 export function observe(
   { envelope, identity, tool, arguments: sent }: IdentifiedCall,
   allowed: AllowedCall | undefined,

@@ -6,7 +6,7 @@ import { WaitingRoom } from './waiting-room.ts';
 
 type Needs = Pick<Store, 'takeReplies' | 'readCall' | 'checkIncarnation'>;
 
-/** One waiter's place. Give it the call id as soon as accept has answered: outcomes that travel by reference need it. */
+/** The place of one waiter. Call `accepted` with the call id as soon as accept has answered: outcomes sent by reference need it. */
 export interface ExpectedReply {
   readonly correlationId: string;
   readonly outcome: Promise<Uint8Array>;
@@ -14,14 +14,17 @@ export interface ExpectedReply {
   forget(): void;
 }
 
-/** Who waits, told by methods: one object per call and nothing made around it. Each is told one end, `settled` or `failed`. */
+/**
+ * A waiter for one call, notified through its methods: one object per call, without closures or promises around it. Each waiter gets
+ * exactly one end, `settled` or `failed`.
+ */
 export abstract class ReplyWaiter {
   readonly lane: number;
   readonly correlationId: string;
-  /** Set by `accepted`; outcomes that travel by reference need it. */
+  /** Set by `accepted`; outcomes sent by reference need it. */
   callId: CallId | undefined = undefined;
   since = 0;
-  /** The outcome is there and has to be fetched. */
+  /** The outcome exists and has to be fetched from the store. */
   toFetch = false;
 
   constructor(lane: number, correlationId: string) {
@@ -36,29 +39,29 @@ export abstract class ReplyWaiter {
 
 export interface ReplyReader {
   readonly callerId: CallerId;
-  /** Unique among this caller's, which is all it has to be. */
+  /** Unique among this caller's correlation ids, which is sufficient. */
   newCorrelationId(): string;
-  /** From now on the waiter is told. Call `accepted` as soon as accept has answered. */
+  /** From now on the waiter is notified. Call `accepted` as soon as accept has answered. */
   enter(waiter: ReplyWaiter): void;
   accepted(waiter: ReplyWaiter, callId: CallId): void;
   leave(waiter: ReplyWaiter): void;
-  /** The same as a promise. */
+  /** The same, as a promise. */
   expect(lane: number, onEvent?: (event: Uint8Array) => void): ExpectedReply;
   close(): void;
 }
 
 const WAIT_MS = 5000;
 const PAUSE_AFTER_TROUBLE_MS = 200;
-/** Missed replies are fetched so many at a time. */
+/** Number of missed replies to fetch in parallel. */
 const FETCH_AT_ONCE = 16;
 
 /**
- * Reads the replies of one caller and hands each to its waiter. The reply stream is only a hint: after any trouble, and whenever
- * nothing came for a while, the records themselves are asked, so a lost reply costs time and never the answer.
+ * Reads the replies of one caller and passes each to its waiter. The reply stream is only a hint: after any failure, and whenever nothing
+ * arrived for a while, the call records themselves are read. So a lost reply costs time but never the answer.
  */
 export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader {
   const room = new WaitingRoom<ReplyWaiter>();
-  /** How many wait, by lane. */
+  /** The number of waiters per lane. */
   const waiting: number[] = [];
   const reading = new Set<number>();
   let closed = false;
@@ -113,7 +116,7 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
     }
   }
 
-  /** A listener's mistake is its own: it must not cost other waiters their replies. */
+  /** An error in a listener becomes a process warning; it must not cost other waiters their replies. */
   function hear(waiter: ReplyWaiter, event: Uint8Array): void {
     try {
       waiter.heard(event);
@@ -126,12 +129,12 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
     if (waiter.callId === undefined) return;
     try {
       const record = await store.readCall(waiter.callId);
-      // An accepted call has a record. Without one the store is not what it was, and the answer will never come.
+      // An accepted call has a record. If there is none, the store was replaced, and the answer will never come.
       if (record === undefined) await store.checkIncarnation();
-      // The reply may have come in the meantime.
+      // The reply may have arrived in the meantime.
       if (record?.outcome !== undefined && leave(waiter)) waiter.settled(record.outcome);
     } catch (error) {
-      // Otherwise the next round asks again.
+      // After other errors, the next round tries again.
       if (isFinal(error)) failAll(waiter.lane, error);
     }
   }
@@ -162,7 +165,7 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
     },
     accepted(waiter, callId) {
       waiter.callId = callId;
-      // The reply can overtake the answer to accept.
+      // The reply can arrive before the answer to accept.
       if (waiter.toFetch) void fetch(waiter);
     },
     leave: (waiter) => void leave(waiter),
@@ -188,7 +191,7 @@ class PromisedReply extends ReplyWaiter {
       this.settled = resolve;
       this.failed = reject;
     });
-    // Nobody may be listening when the reader is closed.
+    // Possibly no caller awaits it when the reader is closed; avoid an unhandled rejection.
     this.outcome.catch(() => undefined);
   }
 
@@ -208,7 +211,7 @@ function expectReply(reader: ReplyReader, lane: number, onEvent?: (event: Uint8A
   };
 }
 
-/** A replaced store will not bring the answers back. */
+/** After a store was replaced, its answers will never arrive. */
 function isFinal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'STORE_REPLACED';
 }

@@ -8,7 +8,7 @@ interface SettledCall {
   readonly durationMs: number;
 }
 
-/** The replies themselves went out with the settlement, in the same step. What is left is to count it, or to say that it is not ours. */
+/** The replies themselves were sent in the same step as the settlement. What remains is to count it, or to log that this worker had lost the call. */
 export function reply(settled: SettledCall, needs: Pick<Plane, 'log' | 'onSettled'>): void {
   const { delivered, outcome, answer, durationMs } = settled;
   if (answer === 'settled') return needs.onSettled(outcome.kind);

@@ -1,4 +1,4 @@
-/** Whoever waits here is known by a number, written in decimal: that is read fastest. */
+/** A waiter, identified by a number in decimal text: that is the fastest to parse. */
 interface Numbered {
   readonly correlationId: string;
 }
@@ -6,8 +6,9 @@ interface Numbered {
 const FIRST_PLACES = 256;
 
 /**
- * Those who wait, found by their number: places in an array, taken in turn. A Map would do the same, but each time it makes room it
- * leaves a table behind that keeps everybody who was in it from the collector of young objects, with all they hold.
+ * A table of waiters by number: slots of an array, used in turn. A Map would do the same, but each time it grows it leaves an old table
+ * behind. That table keeps all its former entries, and everything they reference, from being freed by the garbage collector of young
+ * objects.
  */
 export class WaitingRoom<Waiter extends Numbered> {
   #places: (Waiter | undefined)[] = emptyPlaces(FIRST_PLACES);
@@ -18,7 +19,7 @@ export class WaitingRoom<Waiter extends Numbered> {
     return this.#size;
   }
 
-  /** The number of a place that is free now; never given twice. */
+  /** The number of a currently free slot; never returned twice. */
   newNumber(): string {
     if (this.#size * 2 > this.#places.length) this.#grow();
     do this.#last += 1;
@@ -41,7 +42,7 @@ export class WaitingRoom<Waiter extends Numbered> {
     return found?.correlationId === correlationId ? found : undefined;
   }
 
-  /** False when the waiter was not here, or not any more. */
+  /** False when the waiter is not, or no longer, in the table. */
   remove(waiter: Waiter): boolean {
     const place = this.#placeOf(Number(waiter.correlationId));
     if (this.#places[place] !== waiter) return false;
@@ -54,14 +55,14 @@ export class WaitingRoom<Waiter extends Numbered> {
     return this.#places.filter((waiter) => waiter !== undefined);
   }
 
-  /** Numbers that differ in the smaller room differ in the larger. */
+  /** Waiters with different slots in the smaller table also have different slots in the larger one. */
   #grow(): void {
     const waiters = this.all();
     this.#places = emptyPlaces(this.#places.length * 2);
     for (const waiter of waiters) this.#places[this.#placeOf(Number(waiter.correlationId))] = waiter;
   }
 
-  /** The number of places is a power of two. What is no number has place 0. */
+  /** The number of slots is a power of two. NaN gets slot 0. */
   #placeOf(number: number): number {
     return number & (this.#places.length - 1);
   }

@@ -10,7 +10,7 @@ import { bodyDigest } from '../../wire/digest.ts';
 import { openHistory, shortSignature, toolTag } from '../../wire/history.ts';
 import type { SettlementFacts } from './encode-audit.ts';
 
-/** What the run's history remembers of the call, and what the session counts. */
+/** The entry of the call in the run's history, and what the session counts. */
 export function attemptOf({ delivery }: DeliveredCall, outcome: Outcome, facts: SettlementFacts): SettledAttempt {
   const { tool } = facts;
   const { effective, target } = signaturesOf(delivery, facts);
@@ -33,7 +33,7 @@ export function attemptOf({ delivery }: DeliveredCall, outcome: Outcome, facts: 
   return attempt;
 }
 
-/** Of what ran. Of a call that was refused before its arguments were read there are none. */
+/** Signatures of the arguments that ran. A call refused before its arguments were read has none. */
 function signaturesOf(
   { tool: id, runState }: DeliveredCall['delivery'],
   { tool, arguments: args, gate }: SettlementFacts,
@@ -60,10 +60,10 @@ function remembered(
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 type EndOfAttempt = ReturnType<typeof endOfAttempt>;
 
-/** No history will show it, so nobody has to look through what the tool gave. */
+/** No history will show this attempt, so the tool's result need not be examined. */
 const NOT_COMPARED: EndOfAttempt = { ending: 'ok' };
 
-/** What cannot be remembered changes nothing about the result. */
+/** An error while examining the outcome must not change the outcome itself. */
 function endSafely(outcome: Outcome, tool: SettlementFacts['tool']): EndOfAttempt {
   try {
     return endOfAttempt(outcome, tool);

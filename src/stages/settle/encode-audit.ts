@@ -10,22 +10,22 @@ import { decodeEnvelope } from '../../wire/envelope.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { resultDigest } from '../../wire/result-digest.ts';
 
-/** What the audit keeps of a settled call beside what the store adds. Of arguments only what a redactor leaves of them. */
+/** What the audit keeps of a settled call in addition to what the store adds. Of the arguments it keeps only what a redactor leaves. */
 export interface SettlementFacts {
-  /** As it was sent. */
+  /** The call as it was sent. */
   readonly sent?: SentCall;
   readonly toolDigest?: string;
   readonly policyVersion?: number;
   readonly permission?: string;
   readonly effect?: Effect;
   readonly tool?: ToolDeclaration;
-  /** Those that ran, or would have. */
+  /** The arguments that ran, or would have run. */
   readonly arguments?: JsonObject;
-  /** How the agent's runs are kept from loops. */
+  /** The loop settings of the agent. */
   readonly loops?: LoopSettings;
-  /** From the worker's having it to the gate's letting it through. */
+  /** Milliseconds from the delivery to this worker until the end of the gate. */
   readonly gateMs?: number;
-  /** Why the gate let it through, and as what. */
+  /** Why the gate allowed the call, and with which arguments. */
   readonly gate?: GateFacts;
   /** Present when a result hook replaced or withheld the result. */
   readonly reviewed?: ReviewedResult;
@@ -37,14 +37,14 @@ interface SentCall {
   readonly arguments: string;
   readonly toolDigest: string;
   readonly parent?: string | undefined;
-  /** W3C. */
+  /** W3C traceparent. */
   readonly trace?: string | undefined;
 }
 
 interface GateFacts {
   readonly effective?: string;
   readonly advice?: string;
-  /** What warned of a loop. */
+  /** The detector that warned of a loop. */
   readonly detector?: string;
   readonly rule?: string;
   readonly grant?: string;
@@ -56,11 +56,11 @@ interface GateFacts {
   readonly askers?: readonly string[];
 }
 
-/** Of one tool, records differ in how long the call took and, rarely, in how it ended; so the last ones are kept. */
+/** Cached records of one tool. Its usual records differ only in the duration of the call, so they are reused. */
 interface KnownRecords {
   readonly policyVersion: number | undefined;
   readonly permission: string | undefined;
-  /** By duration. */
+  /** By duration in milliseconds. */
   readonly encoded: Map<number, Uint8Array>;
 }
 
@@ -68,7 +68,7 @@ const known = new Map<string, KnownRecords>();
 const MOST_TOOLS = 1000;
 const MOST_MS = 128;
 
-/** What the audit keeps of a settled call. The bytes may be shared with other calls: they are read only. */
+/** Encodes the audit detail of a settled call. The bytes may be shared with other calls: treat them as read-only. */
 export function encodeAudit(
   sent: Outcome,
   facts: SettlementFacts,
@@ -84,13 +84,13 @@ export function encodeAudit(
   return Buffer.concat([withShown, encode({ detail })]);
 }
 
-/** Of a call that ended before its envelope was read by a stage. Nothing when it cannot be read at all. */
+/** Reads the sent call for a call that ended before a stage decoded its envelope. Empty if the envelope cannot be read. */
 export function readSent(envelope: Uint8Array): { readonly sent?: SentCall } {
   const decoded = envelope.length === 0 ? undefined : decodeEnvelope(envelope);
   return decoded?.kind === 'envelope' ? { sent: decoded.envelope } : {};
 }
 
-/** An outcome is not lost because a part of its record cannot be shown; its digests stand there all the same. */
+/** A failed redaction must not lose the outcome: the record then has a placeholder, and its digests are still there. */
 function redactSafely(redact: () => string): string {
   try {
     return redact();
@@ -99,7 +99,7 @@ function redactSafely(redact: () => string): string {
   }
 }
 
-/** All but the arguments. */
+/** Encodes everything but the arguments. */
 function encodeFixed(sent: Outcome, facts: SettlementFacts, durationMs: number): Uint8Array {
   const { toolDigest, policyVersion, permission } = facts;
   const isUsual =
@@ -119,7 +119,7 @@ function encodeFixed(sent: Outcome, facts: SettlementFacts, durationMs: number):
   }
   const before = records.encoded.get(durationMs);
   if (before !== undefined) return before;
-  // A copy, because an encoded value keeps the encoder's whole buffer.
+  // Copy the bytes, because an encoded value keeps the encoder's whole buffer alive.
   const encoded = Uint8Array.from(encodeRecord(sent, facts, durationMs));
   records.encoded.set(durationMs, encoded);
   return encoded;
@@ -141,7 +141,10 @@ function encodeRecord(sent: Outcome, facts: SettlementFacts, durationMs: number)
   });
 }
 
-/** A few milliseconds are the time behind others of the same batch, and a record of their own costs more than they tell. */
+/**
+ * Shorter gate times are not recorded. A few milliseconds only mean waiting behind other calls of the batch, and such a record could not be
+ * shared.
+ */
 const NOTICED_MS = 10;
 
 function isNoticed(gateMs: number | undefined): boolean {
@@ -154,7 +157,7 @@ function isEmpty(gate: GateFacts | undefined): boolean {
   return true;
 }
 
-/** Which rule, hook, grant or approval let the call through or stopped it, and the digest of what ran. */
+/** Which rule, hook, grant or approval allowed or stopped the call, and the digest of what ran. */
 function gateRecord({ error }: Outcome, gate: GateFacts = {}): Record<string, unknown> {
   const rule = gate.rule ?? (error?.code === 'RULE_DENIED' ? error.facts?.['rule'] : undefined);
   const hooks = gate.changedBy?.map(({ hook }) => hook);
@@ -171,7 +174,7 @@ function gateRecord({ error }: Outcome, gate: GateFacts = {}): Record<string, un
   };
 }
 
-/** What the tool gave and what was settled in its place, as digests, and the hooks that did it. */
+/** Digests of the tool's own result and of the one settled in its place, and the hooks responsible. */
 function resultRecord(sent: Outcome, reviewed: ReviewedResult | undefined): Record<string, unknown> {
   if (reviewed === undefined) return {};
   const { own, changedBy, withheldBy } = reviewed;

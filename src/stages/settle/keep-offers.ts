@@ -5,8 +5,9 @@ import type { Outcome } from '../../domain/outcome.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 
 /**
- * Notes what a tool offered with its run, before the outcome is told: whoever reads it can use the offers. What is not kept is not told
- * either, and a worker that has lost the call keeps nothing; its settlement is fenced as well.
+ * Stores the tools that a call offered to its run, before the outcome is visible: a caller that reads the outcome can use the offers at
+ * once. Offers that are not stored are removed from the outcome. A worker that has lost the call stores nothing; its settlement is fenced
+ * as well.
  */
 export async function keepOffers(
   { delivery }: DeliveredCall,
@@ -30,7 +31,7 @@ export async function keepOffers(
       const answer = await needs.store.injectTools({ ...owned, tools, limit: MOST_INJECTED });
       return new Set(answer.kind === 'injected' ? answer.tools : []);
     } catch (error) {
-      // The outcome is worth more than its offers.
+      // A lost outcome would be worse than lost offers, so the call is settled without them.
       needs.log.warn({ stage: 'settle', callId, error }, 'offered tools not kept');
       return new Set();
     }

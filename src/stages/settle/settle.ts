@@ -22,12 +22,15 @@ type Needs = Pick<Plane, 'store' | 'settings' | 'log' | 'redactor'>;
 
 const TRY_AGAIN_MS = 250;
 
-/** Whole milliseconds; a shorter run in steps of ten microseconds, so that no run is recorded as zero. */
+/** Whole milliseconds; below 1 ms in steps of ten microseconds, so that no duration is recorded as zero. */
 export function roundDuration(ms: number): number {
   return ms >= 1 ? Math.round(ms) : Math.max(1, Math.round(ms * 100)) / 100;
 }
 
-/** An outcome that is known must not be thrown away because the store has a bad moment: the call is ours until somebody fences it. */
+/**
+ * Settles a call. A known outcome must not be lost because the store is briefly unavailable: this worker owns the call until another one
+ * fences it, so transient store errors are retried.
+ */
 export async function settle(
   delivered: DeliveredCall,
   outcome: Outcome,
@@ -50,7 +53,7 @@ export async function settle(
     releaseKey: releasesKey(sent.kind),
     audit: encodeAudit(sent, audited, durationMs, needs.redactor),
     retentionMs: needs.settings.retentionMs,
-    // Whatever hooks made of the result: a redaction that changes each time must not hide a loop.
+    // Uses the tool's own result, not what hooks made of it: a redaction that changes each time must not hide a loop.
     attempt: attemptOf(delivered, facts.reviewed?.own ?? kept, facts),
   };
   for (;;) {
@@ -67,7 +70,7 @@ export async function settle(
   }
 }
 
-/** Whatever did not go well is in the log too: nobody has to look through the audit for it. Facts only, no words of a tool. */
+/** Logs every outcome that is not ok, so that operators need not search the audit for it. Facts only, no text from a tool. */
 function tellTrouble(
   { delivery, events }: DeliveredCall,
   outcome: Outcome,
@@ -89,7 +92,7 @@ function tellTrouble(
 
 const NOT_OK = 'a call did not end ok';
 
-/** Nobody says of a call that it did not run if somebody before may have run it. */
+/** Never reports that a call did not run if an earlier worker may have run it. */
 function honest({ delivery }: DeliveredCall, outcome: Outcome, { effect }: SettlementFacts): Outcome {
   if (outcome.executed !== 'no' || !mayHaveRun(delivery, effect)) return outcome;
   return { ...outcome, executed: 'unknown' };
@@ -97,7 +100,7 @@ function honest({ delivery }: DeliveredCall, outcome: Outcome, { effect }: Settl
 
 const PASSING_TROUBLE: readonly string[] = ['STORE_UNAVAILABLE', 'STORE_FULL', 'STORE_FAILED'];
 
-/** Whatever a tool handed over, the call gets its one answer: an outcome that cannot be written becomes one that says so. */
+/** Whatever a tool returned, the call gets its one answer: an outcome that cannot be encoded becomes an error that states this. */
 function encodeSafely(delivered: DeliveredCall, outcome: Outcome): { encoded: Uint8Array; sent: Outcome } {
   try {
     return { encoded: encodeOutcome(outcome), sent: outcome };
