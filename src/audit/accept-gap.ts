@@ -5,7 +5,7 @@ import type { StatementSigner } from './statement-signer.ts';
 
 /**
  * Signs that the records which the drain misses are given up. The range is the one that the drain has found, never one that the caller
- * names; the drain goes on behind exactly that range.
+ * names. The drain continues after exactly that range.
  */
 export async function acceptGap(
   trail: AuditTrail,

@@ -7,8 +7,8 @@ interface Place {
 }
 
 /**
- * The last number before `found` that accepted gaps lead to, from `sequence` on. A gap counts for exactly its range: where it ends
- * before the record that was found, or behind it, that record is out of place.
+ * The sequence that accepted gaps lead to from `sequence`: the one before `found`, or `sequence` itself if they do not lead there. A gap
+ * counts for exactly its range: if it ends too early, or at or after the record that was found, that record is out of place.
  */
 export function crossGaps(sequence: number, found: number, gaps: readonly GapStatement[]): number {
   let reach = sequence;
@@ -19,13 +19,13 @@ export function crossGaps(sequence: number, found: number, gaps: readonly GapSta
   }
 }
 
-/** Records that a store's lanes have counted and that are neither in the sink nor on their way to it. */
+/** The first lane with records that it has counted and that are neither in the sink nor on their way to it; undefined if there is none. */
 export function findLost(
   known: readonly (Place & { readonly sequence: number; readonly missing?: number })[],
   gaps: readonly GapStatement[],
 ): (Place & { readonly sequence: number; readonly what: string }) | undefined {
   for (const place of known) {
-    // Accepted, and the lane was not drained since.
+    // Gaps that are accepted while the lane was not drained since.
     const coming = gaps.filter(isInLane(place)).filter(({ from }) => from > place.sequence);
     const accepted = coming.reduce((sum, { from, to }) => sum + to - from + 1, 0);
     const missing = (place.missing ?? 0) - accepted;
@@ -38,7 +38,7 @@ export function findLost(
   return undefined;
 }
 
-/** A drain that was killed in between says the same once more. */
+/** Removes duplicates: a drain that was killed before it cleared the lane adds the same statement again. */
 export function distinct(statements: readonly ForeignStatement[]): ForeignStatement[] {
   const nameOf = ({ store, lane, positions, digest }: ForeignStatement) => `${store} ${lane} ${positions[0]} ${digest}`;
   return [...new Map(statements.map((each) => [nameOf(each), each])).values()];

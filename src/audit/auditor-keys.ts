@@ -15,13 +15,13 @@ export interface AuditorKeyFiles {
   readonly publicFile: string;
 }
 
-/** Makes a pair in a folder. Never writes over a file: the private half of an older pair opens what was sealed to it. */
+/** Creates a key pair in a folder. Never overwrites a file: the private half of an older pair opens what was sealed to it. */
 export function makeAuditorKeys(folder: string): AuditorKeyFiles {
   const [privateFile, publicFile] = [join(folder, PRIVATE_FILE), join(folder, PUBLIC_FILE)];
   for (const file of [privateFile, publicFile]) if (existsSync(file)) throw refused(file, 'it is there already');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const pair = generateKeyPairSync('x25519');
-  // `wx`: of two commands at once only one makes the pair.
+  // `wx`: if two commands run at once, only one of them creates the pair.
   writeFileSync(privateFile, pair.privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600, flag: 'wx' });
   try {
     writeFileSync(publicFile, pair.publicKey.export({ format: 'pem', type: 'spki' }), { mode: 0o644, flag: 'wx' });
@@ -32,7 +32,10 @@ export function makeAuditorKeys(folder: string): AuditorKeyFiles {
   return { id: auditorKeyId(pair.publicKey), privateFile, publicFile };
 }
 
-/** The sealer of a worker. The file must hold the public half and nothing else: a worker that is broken into opens nothing. */
+/**
+ * The sealer of a worker. The file must hold the public key and nothing else, so that an attacker who breaks into a worker can open
+ * nothing.
+ */
 export function readSealer(file: string): ArgumentSealer {
   const text = readText(file);
   if (/PRIVATE KEY/.test(text)) {
@@ -40,7 +43,7 @@ export function readSealer(file: string): ArgumentSealer {
   }
   const sealer = createSealer(parseKey(file, text, createPublicKey));
   try {
-    // Some public keys of 32 bytes agree on no secret with any other key. Such a key is found here and not by the first call.
+    // Some public keys of 32 bytes agree on no secret with any other key. Such a key is rejected here and not at the first call.
     sealer.seal('{}', { callId: '', tool: '', digest: '' });
   } catch {
     throw refused(file, 'nothing can be sealed to it');
@@ -48,7 +51,7 @@ export function readSealer(file: string): ArgumentSealer {
   return sealer;
 }
 
-/** The private half, for `audit open`: `text` is that of a file that only its owner can read. */
+/** Parses the private key, for `audit open`. `text` is the content of a file that only its owner can read. */
 export function parseAuditorKey(file: string, text: string): KeyObject {
   if (!/PRIVATE KEY/.test(text)) throw refused(file, 'it holds no private key');
   return parseKey(file, text, createPrivateKey);
@@ -69,7 +72,7 @@ function parseKey(file: string, text: string, parse: (text: string) => KeyObject
     const key = parse(text);
     if (key.asymmetricKeyType === 'x25519') return key;
   } catch {
-    // The message below says it without what stands in the file.
+    // The error below reports this without the content of the file.
   }
   throw refused(file, 'it is no X25519 key');
 }

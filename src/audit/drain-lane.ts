@@ -7,7 +7,7 @@ import type { DrainStatements } from './drain-statements.ts';
 import { planDrain, type DrainPlan, type DrainProblem } from './plan-drain.ts';
 
 export interface DrainSettings {
-  /** Names this process. */
+  /** Name of this process, as the holder of the lane. */
   readonly drainer: string;
   readonly leaseMs: number;
   readonly bounds: AuditBounds;
@@ -20,31 +20,37 @@ export interface DrainNeeds {
   readonly log: Log;
 }
 
-/** How a lane stands, as far as this process knows. */
+/** State of a lane's drain, as far as this process knows. */
 export interface LaneDrainState {
   readonly lane: number;
-  /** Another process drains it. */
+  /** The other process that drains the lane. */
   readonly heldBy?: string;
-  /** Records that wait. */
+  /** Number of journal elements that wait. */
   readonly backlog: number;
-  /** Records are missing or out of place: nothing more is taken until an operator has looked. */
+  /** Set if records are missing or out of place: nothing more is taken until an operator has looked. */
   readonly alarm?: string;
-  /** The store or the sink does not answer. */
+  /** The last error of the store or the sink, for example that it does not answer. */
   readonly problem?: string;
 }
 
 export interface LaneDrain {
   readonly state: LaneDrainState;
-  /** Takes over what there is, up to a page. Returns how many records, or 1 if it only cleared something away; 0: nothing to do now. */
+  /**
+   * Moves the waiting records to the sink, up to a page. Returns their number, or 1 if it only removed other elements; 0: nothing to do
+   * now.
+   */
   round(): Promise<number>;
-  /** Gives the lane up, so that another process need not wait. */
+  /** Releases the lane, so that another process need not wait for the lease to expire. */
   leave(): Promise<void>;
 }
 
 const AT_ONCE = 500;
-/** No further page is read once the records have so many bytes: one commit of the sink has at most this and one page of the journal. */
+/** No further page is read once the records have this many bytes: one commit of the sink has at most this and one page of the journal. */
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
-/** What is no record is read on past, so that a flood of it makes one statement and not thousands. */
+/**
+ * Max elements that are read at once. Reading continues past elements that are not records, so that a flood of them makes one statement and
+ * not thousands.
+ */
 const MAX_ELEMENTS_AT_ONCE = 50_000;
 const WARN_EVERY_MS = 60_000;
 
@@ -55,8 +61,8 @@ interface Head {
 }
 
 /**
- * Moves one lane's records to the sink: reads, chains, commits records and head in one transaction of the sink, and only then has the
- * lane delete them. A crash between the two is harmless: the next owner starts from the sink's head.
+ * Moves one lane's records to the sink. It reads and chains them, commits records and head in one transaction of the sink, and only then
+ * deletes them from the lane. A crash between the two is harmless: the next owner starts from the sink's head.
  */
 export function drainLane(lane: number, settings: DrainSettings, needs: DrainNeeds): LaneDrain {
   const { store, sink, statements, log } = needs;
@@ -75,7 +81,8 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     }
     const { fence } = claimed;
     const isOurs = head?.fence === fence;
-    // No earlier release writes there any more: once per owner is enough.
+    // Records that an earlier release stored in another format are moved first. No earlier release writes any more, so once per owner is
+    // enough.
     if (!isOurs) while (await store.moveAudit({ lane }));
     const page = await readAhead();
     if (!isOurs) head = { ...(await sink.openLane({ store: page.store, lane })), fence };
@@ -98,7 +105,7 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     }
     if (!(await remove({ ...plan, through: accepted ?? plan.through }, fence))) return 0;
     if (accepted !== undefined) log.warn({ lane, through: accepted }, 'audit: an operator has accepted a gap');
-    // What stands before the gap has left the lane; the next round finds the gap at its beginning.
+    // The records before the gap have left the lane; the next round finds the gap at the lane's beginning.
     else if (problem !== undefined) return alarm(problem, backlog, fence);
     if (state.alarm !== undefined) log.info({ lane }, 'audit: the lane is drained again');
     state = { lane, backlog };
@@ -106,7 +113,7 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     return plan.records.length > 0 ? plan.records.length : Number(hasMoved);
   }
 
-  /** A page of records, and with them all that is no record. */
+  /** Reads about a page of records, together with all elements between them that are not records. */
   async function readAhead(): Promise<JournalPage> {
     let page = await store.readJournal({ lane, position: 0, limit: AT_ONCE });
     const countOf = ({ elements }: JournalPage): number => elements.filter(({ entry }) => entry !== undefined).length;
@@ -126,7 +133,9 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     return page;
   }
 
-  /** How far the sink goes: beyond its head, where an operator has accepted that the records behind it are lost. */
+  /**
+   * The sequence that the sink reaches. It is beyond the sink's head if an operator has accepted that the records after the head are lost.
+   */
   async function reachOf(sequence: number, { store: id, drained }: JournalPage): Promise<number> {
     if (sequence >= drained) return sequence;
     let reach = sequence;
@@ -143,14 +152,18 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     return gaps.find(({ from, to }) => from === gap!.from && to <= gap!.to)?.to;
   }
 
-  /** What an earlier owner has committed has to be what still waits in the lane. */
+  /**
+   * Compares records that an earlier owner has committed with the same ones that still wait in the lane. Returns the problem if they
+   * differ.
+   */
   async function findOther({ repeated }: DrainPlan, id: string): Promise<string | undefined> {
     if (repeated.length === 0) return undefined;
     const fromSequence = repeated[0]!.sequence;
     const sunk = await sink.readTrail({ store: id, lane, fromSequence, limit: repeated.length });
     const parsed = sunk.map(({ text }) => parseRecord(text));
     const records = new Map(parsed.map((record) => [record?.sequence, record]));
-    // Retention deletes from the beginning. If the sink has none of them, all were deleted: its head says that it had them.
+    // Retention deletes from the beginning of the trail. If the sink has none of these records, retention deleted them all: the sink's head
+    // shows that it had them.
     const first = parsed.length === 0 ? undefined : (parsed[0]?.sequence ?? fromSequence);
     const bad = repeated.find((entry) => {
       const record = records.get(entry.sequence);
@@ -160,12 +173,12 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     return bad && `record ${bad.sequence} of the lane is not the one in the sink: the store holds older data`;
   }
 
-  /** False: another owner has been at the sink since. */
+  /** Commits records to the sink. False: another owner has committed to the sink since. */
   async function commit(from: Head, entries: readonly AuditEntry[], id: string): Promise<boolean> {
     if (entries.length === 0) return true;
     const records = chainAll(entries, id, from.chain);
     const { fence, ...previous } = from;
-    // Unknown until it has answered: after trouble the sink is asked where its head is.
+    // The head is unknown until the sink has answered. After an error, the next round reads the head from the sink.
     head = undefined;
     if ((await sink.commit({ store: id, lane, fence, previous, records })) === 'fenced') {
       log.warn({ lane, fence }, 'audit: another drainer has this lane');
@@ -175,7 +188,10 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     return true;
   }
 
-  /** In the sink before anything leaves the lane. Repeated after a crash, it says the same again. */
+  /**
+   * Adds a statement about foreign elements to the sink before anything leaves the lane. After a crash it is repeated, and the same
+   * statement is added again.
+   */
   async function report(found: NonNullable<DrainPlan['found']>, id: string): Promise<void> {
     const { now: at } = await store.auditState({ lane });
     await statements.add({ kind: 'foreign', at, store: id, lane, ...found });

@@ -3,7 +3,7 @@ import { drainLane, type DrainNeeds, type DrainSettings, type LaneDrain, type La
 
 export interface LaneDrains {
   readonly states: readonly LaneDrainState[];
-  /** Takes over what is there now, as far as that is possible, and gives the lanes up. */
+  /** Drains what is there now, as far as possible, and releases the lanes. */
   stop(): Promise<void>;
 }
 
@@ -12,7 +12,7 @@ const LEAST_PAUSE_MS = 100;
 const MOST_PAUSE_MS = 1000;
 const LAST_ROUNDS = 200;
 
-/** One drain per lane, each at its own pace: one that is stuck does not hold up the others. */
+/** Runs one drain per lane, each at its own pace: a lane that is stuck does not delay the others. */
 export function drainLanes(settings: DrainSettings, needs: DrainNeeds & { readonly store: Store }): LaneDrains {
   const lanes = needs.store.auditLanes.map((lane) => drainLane(lane, settings, needs));
   const waking = new Set<() => void>();

@@ -8,7 +8,7 @@ import { parseNumbered, statementHash } from './statement-links.ts';
 import { openSigner, type SignerOptions } from './statement-signer.ts';
 import { walkStatements } from './walk-statements.ts';
 
-/** What a drain says about a lane, and what an operator has told it. */
+/** The statements that a drain adds about a lane, and the statements of an operator that it follows. */
 export interface DrainStatements {
   add(statement: AuditStatement): Promise<void>;
   /** Gaps of a lane that an operator has accepted, signed by a trusted key. */
@@ -16,11 +16,11 @@ export interface DrainStatements {
 }
 
 export interface DrainStatementsOptions extends SignerOptions {
-  /** Folder with public keys of other gateways. */
+  /** Folder with the public keys of other gateways. */
   readonly trustedKeys?: string | undefined;
 }
 
-/** The keys are read each time, so that one that was rotated is used without a restart. */
+/** Reads the keys each time, so that a rotated key is used without a restart. */
 export function drainStatements(
   trail: AuditTrail,
   keyFolder: string,
@@ -37,8 +37,9 @@ export function drainStatements(
 }
 
 /**
- * All accepted gaps. Asked for in every round of a lane that has stopped, so it reads only statements that are new, and checks only
- * gaps. A gap by an unknown key is remembered and checked again when its key was added to a folder. It holds up no gap behind it.
+ * Returns all accepted gaps. It is called in every round of a lane that has stopped, so it reads only new statements and checks only gaps.
+ * A gap that is signed by an unknown key is kept and checked again, because its key may be added to a folder later. It does not delay the
+ * gaps after it.
  */
 function followGaps(trail: AuditTrail, readKeys: () => TrustedKeys): () => Promise<GapStatement[]> {
   let known: GapStatement[] = [];
@@ -52,7 +53,7 @@ function followGaps(trail: AuditTrail, readKeys: () => TrustedKeys): () => Promi
   }
 
   async function readNew(): Promise<GapStatement[]> {
-    // Dropped by retention, or given up by a rollback: what was read behind that may not count any more.
+    // The last known statement was dropped by retention or given up by a rollback: gaps that were read after it may no longer count.
     if (!(await isStillThere(trail, last))) [known, ofUnknownKeys, last] = [[], [], undefined];
     const keys = readKeys();
     const waiting = ofUnknownKeys;
@@ -65,7 +66,7 @@ function followGaps(trail: AuditTrail, readKeys: () => TrustedKeys): () => Promi
     return known;
   }
 
-  // The lanes ask at the same time, and share one reading.
+  // The lanes call this at the same time and share one read.
   let reading: Promise<GapStatement[]> | undefined;
   return () => (reading ??= readNew().finally(() => (reading = undefined)));
 }

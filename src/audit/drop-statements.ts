@@ -2,13 +2,13 @@ import type { AuditStatement, DroppedStatements, SignedHead, StatementMark } fro
 import type { ReadLink, Statements } from './read-statements.ts';
 import { linkAfter } from './statement-links.ts';
 
-/** A cut names every statement that it keeps. */
+/** Max statements that a cut keeps: it names each of them. */
 const MAX_KEPT = 1000;
 
 /**
- * Which statements go together with the records that a cut deletes; nothing when none can. Without this, statements would outlive what
- * they vouch for, one for each time heads are signed. Goes from the oldest to the first one that vouches for a record that stays, and
- * always leaves the last heads: they tell that a lane was there. Other statements on the way are kept and named.
+ * Which statements are deleted together with the records that a cut deletes; undefined if none can be deleted. Without this, statements
+ * would outlive what they vouch for, one for each time heads are signed. Goes from the oldest statement to the first one that vouches for a
+ * record that stays, and always leaves the last heads: they prove that a lane existed. Other statements on the way are kept and named.
  *
  * @param statements verified: what is dropped can never be looked at again
  */
@@ -28,7 +28,10 @@ export function planDrop({ links, cuts }: Statements, cut: SignedHead): DroppedS
   return plan;
 }
 
-/** Nothing for a statement without a number: how far the chain goes with it is said by statement 1 only. */
+/**
+ * The plan that drops statements up to this one. Undefined for a statement without a number: only statement 1 states how far the chain goes
+ * with it.
+ */
 function dropThrough({ number, previous, hash }: ReadLink, kept: readonly StatementMark[]) {
   if (number <= 0 || previous === undefined) return undefined;
   return { through: number, hash: linkAfter(previous, hash), kept: [...kept] };
@@ -36,7 +39,7 @@ function dropThrough({ number, previous, hash }: ReadLink, kept: readonly Statem
 
 type IsGone = (head: SignedHead, more?: number) => boolean;
 
-/** Whether a lane's record with this sequence is deleted, or will be by the last of these cuts. */
+/** Returns a test: whether a lane's record with this sequence is deleted, or will be by the last of these cuts. */
 function whatIsGone(cuts: readonly SignedHead[]): IsGone {
   const through = new Map(cuts.map((each) => [laneOf(each), each.sequence]));
   return (head, more = 0) => head.sequence + more <= (through.get(laneOf(head)) ?? 0);
@@ -46,14 +49,17 @@ const laneOf = ({ store, lane }: Pick<SignedHead, 'store' | 'lane'>): string => 
 
 const hasHeads = ({ kind }: AuditStatement): boolean => kind === 'heads' || kind === 'chain-start';
 
-/** It is about heads, and one of them is of a record that stays. */
+/** Whether a statement is about heads and one of them belongs to a record that stays. */
 function vouches(statement: AuditStatement, isGone: IsGone): boolean {
   return (
     (statement.kind === 'heads' || statement.kind === 'chain-start') && !statement.heads.every((head) => isGone(head))
   );
 }
 
-/** Everything but heads is kept until it says nothing any more: an erasure of deleted records, a cut with a later one behind it. */
+/**
+ * Whether a statement must be kept. All statements but heads are kept until they have no more effect: an erasure of deleted records, a cut
+ * that a later cut follows.
+ */
 function isNeeded(statement: AuditStatement, isGone: IsGone): boolean {
   if (statement.kind === 'heads' || statement.kind === 'chain-start') return false;
   if (statement.kind === 'erasure') return !statement.heads.every((head) => isGone(head));

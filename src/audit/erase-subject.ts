@@ -2,7 +2,10 @@ import type { AuditTrail } from '../ports/audit-store.ts';
 import { readSignedHeads } from './sign-statement.ts';
 import type { StatementSigner } from './statement-signer.ts';
 
-/** Deletes what a subject's records say in words and arguments. That they were there, and everything else about them, stays. */
+/**
+ * Erases the payloads of a subject's records: texts and arguments. The records themselves and everything else about them stay. Returns how
+ * many payloads were erased.
+ */
 export async function eraseSubject(
   trail: AuditTrail,
   signer: StatementSigner,

@@ -1,7 +1,7 @@
 import type { SignedHead, StatementMark } from '../domain/audit-record.ts';
 import { isMark } from './statement-marks.ts';
 
-/** What an earlier `verify --json` has printed, kept in another place: today's trail has to continue exactly that one. */
+/** The output of an earlier `verify --json`, kept in another place. Today's trail must continue exactly that trail. */
 export interface ExpectedTrail {
   readonly statement?: StatementMark;
   readonly lanes: readonly SignedHead[];
@@ -18,7 +18,7 @@ interface Exported {
   }[];
 }
 
-/** Returns what is wrong with the text as a string. */
+/** Parses the output of an earlier `verify --json`. Returns what is wrong with the text as a string. */
 export function readExpected(text: string): ExpectedTrail | string {
   let exported: Exported | null;
   try {

@@ -9,18 +9,18 @@ interface Lane {
 }
 
 interface Limits {
-  /** Store time. */
+  /** The current store time. */
   readonly now: number;
   readonly maxMs: number;
-  /** Since the newest trusted key was made. Absent: there is no key. */
+  /** Milliseconds since the newest trusted key was created. Absent: there is no key. */
   readonly keyAgeMs?: number;
 }
 
 const HOW = 'start the gateway, or dev, with this audit.keys: it signs at its start. Then ask again';
 
 /**
- * Records that no statement vouches for, for longer than a living signer leaves them; and a key that never signed. A fresh statement
- * shows that a signer lives: what it has not signed yet came late, from a sink that was away.
+ * Finds records that no statement vouches for, for longer than a live signer leaves them, and a key that never signed. A recent statement
+ * shows that a signer is alive: what it has not signed yet came late, because the sink was unavailable.
  */
 export function findUnsigned(
   { count, lastAt = Number.NEGATIVE_INFINITY }: Pick<Statements, 'count' | 'lastAt'>,
@@ -40,7 +40,7 @@ export function findUnsigned(
   return { store, lane, sequence: signed + 1, what };
 }
 
-/** What is in order only because an operator with the key has signed it. */
+/** Notices about what is in order only because an operator with the key has signed it, and about statements that are not numbered yet. */
 export function describeStatements({ rollbacks, links }: Pick<Statements, 'rollbacks' | 'links'>): string[] {
   const notices = rollbacks.map(({ number, after, givenUp, at, reason, by }) => {
     const lost = Math.max(...givenUp.map((mark) => mark.number));

@@ -10,28 +10,28 @@ import { walkStatements } from './walk-statements.ts';
 
 export type Followed =
   | { readonly kind: 'good'; readonly statements: Statements }
-  /** A statement is signed by a key that is not trusted here. It may be the key of another gateway, or of a stranger. */
+  /** A statement is signed by a key that is not trusted here. It may be the key of another gateway, or of an attacker. */
   | { readonly kind: 'unknown-key'; readonly problem: string }
   | { readonly kind: 'bad'; readonly problem: string };
 
-/** Reads the statements of a trail again and again. Each statement is read and checked once, as long as the trail only grows. */
+/** Reads the statements of a trail repeatedly. Each statement is read and checked once, as long as the trail only grows. */
 export interface StatementFollower {
-  /** All statements of now. They stay the same objects: a later `read` adds to them. Rejects when the signal is aborted. */
+  /** Returns all current statements. They stay the same objects: a later `read` adds to them. Rejects when the signal is aborted. */
   read(signal?: AbortSignal): Promise<Followed>;
 }
 
 interface Known {
   readonly collected: CollectedStatements;
   readonly keyIds: Set<string>;
-  /** The row that was read last. */
+  /** The statement that was read last. */
   last?: StatementMark;
   /** How far the chain was verified. Absent: not yet. */
   chain?: StatementMark | undefined;
 }
 
 /**
- * What was checked stays in memory, about 0.6 KB for each statement of one busy lane. Everything is read anew when the last known statement is no longer
- * in the trail (it was dropped by another process, or an older copy was put back) or when a key is no longer trusted.
+ * Checked statements stay in memory, about 0.6 KB for each statement of one busy lane. Everything is read again if the last known statement
+ * is no longer in the trail (another process dropped it, or an older copy was restored) or if a key is no longer trusted.
  */
 export function followStatements(trail: AuditTrail, readKeys: () => TrustedKeys): StatementFollower {
   let known = nothingKnown();
@@ -51,7 +51,7 @@ export function followStatements(trail: AuditTrail, readKeys: () => TrustedKeys)
     }
     const problem = verifyNew(known);
     if (problem === undefined) return { kind: 'good', statements: known.collected.statements };
-    // Kept, it would be wrong even after the trail was repaired.
+    // What was read is forgotten: it would be wrong even after the trail was repaired.
     known = nothingKnown();
     return { kind: 'bad', problem };
   }
@@ -68,7 +68,7 @@ export function followStatements(trail: AuditTrail, readKeys: () => TrustedKeys)
 
 const nothingKnown = (): Known => ({ collected: collectStatements(), keyIds: new Set() });
 
-/** Whether a statement that was read earlier is still in its place. True if there was none. */
+/** Whether a statement that was read earlier is still in its place. True if none was read. */
 export async function isStillThere(trail: AuditTrail, mark: StatementMark | undefined): Promise<boolean> {
   if (mark === undefined) return true;
   const [found] = await trail.listStatements({ after: mark.number - 1, limit: 1 });
@@ -83,7 +83,7 @@ function addTo(known: Known, signed: PlacedStatement, statement: Parameters<type
   return statement.kind === 'cut' && statement.dropped !== undefined ? forget(known, statement.dropped) : known;
 }
 
-/** Leaves out what a signed cut has dropped. If the cut says something else than what was read, the whole chain is verified again. */
+/** Removes the statements that a signed cut has dropped. If the cut differs from what was read, the whole chain is verified again. */
 function forget(known: Known, { through, hash, kept }: DroppedStatements): Known {
   const { links } = known.collected.statements;
   const keptHashes = new Map(kept.map((mark) => [mark.number, mark.hash]));
@@ -103,11 +103,11 @@ function countThrough(links: Statements['links'], through: number): number {
   return next === -1 ? links.length : next;
 }
 
-/** Verifies what was added since the last time. Returns the first thing that is wrong. */
+/** Verifies the statements that were added since the last time. Returns the first problem. */
 function verifyNew(known: Known): string | undefined {
   const { statements } = known.collected;
   if (known.chain === undefined) {
-    // The signer compares the marks.
+    // No marks are passed here: the signer compares them.
     const { last, problem } = verifyStatements(statements, []);
     known.chain = last;
     return problem;

@@ -9,11 +9,11 @@ import type { TrustedKeys } from './signing-keys.ts';
 import type { StatementSigner } from './statement-signer.ts';
 
 export interface TrailCare {
-  /** Why the last head could not be signed, or records not deleted. */
+  /** Why the last heads could not be signed, or records could not be deleted. */
   readonly problem: string | undefined;
   /** Why nothing is deleted now, although nothing is known to be wrong. */
   readonly warning: string | undefined;
-  /** Ends a deletion under way, then signs what there is now, for the last time. */
+  /** Aborts a deletion that is under way, then signs the current heads for the last time. */
   stop(): Promise<void>;
 }
 
@@ -23,9 +23,9 @@ export interface CareSettings {
 }
 
 /**
- * Signs at the start what an earlier process left unsigned, then new heads at most every `signEveryMs`, and at the end. Deletes what is
- * too old or too much, beside the signing: a walk over a large lane must not delay a signature. Looks more often than it signs: what
- * comes after a quiet time is signed soon.
+ * Signs at the start what an earlier process left unsigned, then new heads at most every `signEveryMs`, and again at the end. Deletes
+ * records that are too old or too many, in parallel with the signing: a walk over a large lane must not delay a signature. Checks for new
+ * heads more often than it signs, so that records after a quiet time are signed soon.
  */
 export function keepTrail(
   trail: AuditTrail,
@@ -65,7 +65,10 @@ export function keepTrail(
     });
   }
 
-  /** A problem lasts until the same work has succeeded: signing says nothing about retention. */
+  /**
+   * Runs some work and records its problem. A problem lasts until the same work has succeeded: success in signing does not clear a problem
+   * of retention.
+   */
   async function noting(work: 'signing' | 'retention', message: string, run: () => Promise<void>): Promise<void> {
     try {
       await run();
@@ -95,7 +98,7 @@ export function keepTrail(
   };
 }
 
-/** Runs now and then again and again, never twice at a time. */
+/** Runs the work at once and then every `everyMs`, never twice at the same time. */
 function repeat(work: () => Promise<void>, everyMs: number): { stop(): Promise<void> } {
   let running: Promise<void> | undefined;
   const run = (): void => {

@@ -9,14 +9,17 @@ import { openSeal } from './seal-arguments.ts';
 
 export interface OpenedArguments {
   readonly record: AuditRecord;
-  /** Canonical JSON, whole. */
+  /** The whole arguments as canonical JSON. */
   readonly arguments: string;
 }
 
-/** No call is started so often. */
+/** Max start records that are read. No call is started this often. */
 const MAX_STARTS = 1000;
 
-/** The arguments that a privileged call was started with, by its last start. Checked against the record, or nothing is given. */
+/**
+ * The arguments that a privileged call was started with, from its last start. They are checked against the record; if they do not match,
+ * this throws.
+ */
 export async function openArguments(
   trail: Pick<AuditTrail, 'queryTrail'>,
   callId: string,
@@ -24,7 +27,8 @@ export async function openArguments(
 ): Promise<OpenedArguments> {
   const filter = { callId, event: 'call.intended' };
   const { records, strays = [] } = await trail.queryTrail({ filter, limit: MAX_STARTS });
-  // Which start was the last one, and whose it is, was asked of columns that the chain does not cover.
+  // The last start of this call was found by columns that the chain does not cover. If they are wrong, it may be another start or another
+  // call.
   if (strays.length > 0 || records.some(({ wrongColumn }) => wrongColumn !== undefined)) {
     throw planeError('AUDIT_SEAL_BROKEN', { call: callId, problem: 'the index of the trail was changed' });
   }

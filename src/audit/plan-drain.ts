@@ -3,18 +3,18 @@ import type { ForeignStatement } from '../domain/audit-record.ts';
 import type { AuditEntry, JournalElement, JournalPage, SequenceRange } from '../ports/audit-store.ts';
 
 export interface DrainPlan {
-  /** To be chained and committed. */
+  /** Records to be chained and committed. */
   readonly records: readonly AuditEntry[];
-  /** In the sink already: an earlier owner committed them and did not get to remove them. */
+  /** Records that are in the sink already: an earlier owner committed them but did not remove them from the lane. */
   readonly repeated: readonly AuditEntry[];
-  /** The last record of the lane once this is done. */
+  /** Sequence of the last record that has left the lane once this plan is carried out. */
   readonly through: number;
-  /** Elements to be removed, since the lane was made, and the digest of the last one. */
+  /** Position of the last element to be removed, counted since the lane was created; `last` is the digest of that element. */
   readonly position: number;
   readonly last: string;
   readonly surplus: number;
   readonly foreign: number;
-  /** What a role has appended by hand. */
+  /** What a Redis role has appended by hand, bypassing the functions. */
   readonly found?: Omit<ForeignStatement, 'kind' | 'at' | 'store' | 'lane'>;
   readonly problem?: DrainProblem;
 }
@@ -26,13 +26,13 @@ export interface DrainProblem {
 }
 
 /**
- * Decides what becomes of a page of a lane's journal. A record gets its number from its place in the journal and never from its own
- * bytes: any role that audits can append, and one that claims a number that is not its own must neither displace a record nor stop the
- * drain. Loss is found by sums: what the lane has counted has to be in the sink or in the journal.
+ * Decides what happens to a page of a lane's journal. A record gets its number from its place in the journal and never from its own
+ * bytes. The attack: any role that audits can append, and a record that claims a number that is not its own must neither displace
+ * another record nor stop the drain. Loss is found by sums: every record that the lane has counted must be in the sink or in the journal.
  *
  *     counted + surplus = drained + waiting      all is well
  *                       > drained + waiting      records are lost: stop at the place where the lane's numbers jump
- *                       < drained + waiting      records were appended by hand: take them, and say so
+ *                       < drained + waiting      records were appended by hand: take them, and report it
  *
  * @param sunk the last record in the sink
  */
@@ -51,7 +51,7 @@ export function planDrain(page: JournalPage, sunk: number): DrainPlan {
     const plan = take(page, jump ?? elements.length, sunk);
     return { ...plan, problem: describeLoss(page, plan.through, missing, jump) };
   }
-  // Elements behind this page may be no records: only at the end is it known whether there are too many.
+  // Elements after this page may not be records, so only at the end of the journal is it known whether there are too many records.
   return take(page, elements.length, sunk, isWhole ? -missing : 0);
 }
 
@@ -65,7 +65,7 @@ function describeLoss(page: JournalPage, through: number, missing: number, jump:
   return { what: `${which}; ${then}`, gap };
 }
 
-/** The first element whose number, as the lane gave it, is not the next one. */
+/** Index of the first element whose number, as the lane gave it, is not the next one; undefined if there is none. */
 function findJump({ drained, surplus, elements }: JournalPage): number | undefined {
   let before = drained - surplus;
   const at = elements.findIndex(({ entry }) => {

@@ -5,7 +5,7 @@ import type { QueryTrailRequest, TrailPage, TrailPlace } from '../ports/audit-st
 
 export interface RecordRow {
   readonly record: string;
-  /** Numbers of 64 bits come as text. */
+  /** PostgreSQL returns 64-bit numbers as text. */
   readonly sequence: string;
   readonly at: string;
   readonly call_id: string;
@@ -69,14 +69,14 @@ class Conditions {
   readonly #parts: string[] = [];
   readonly values: unknown[] = [];
 
-  /** One value is compared as it is, several as a row. */
+  /** Adds a comparison. One value is compared as it is, several as a row. An undefined value adds nothing. */
   add(left: string, ...values: (string | number | undefined)[]): void {
     if (values[0] === undefined) return;
     const names = values.map((value) => `$${this.values.push(value)}`);
     this.#parts.push(`${left} ${names.length === 1 ? names[0] : `(${names.join(', ')})`}`);
   }
 
-  /** The column's text has this part. */
+  /** Adds the condition that the column's text contains this part. */
   addHolds(column: string, part: string): void {
     this.#parts.push(`strpos(${column}, $${this.values.push(part)}) > 0`);
   }
@@ -88,7 +88,7 @@ class Conditions {
 
 function rangeOf({ from, to, callId }: AuditFilter): Conditions {
   const conditions = new Conditions();
-  // Rows that stand in no chain are none of the trail.
+  // Rows with a sequence below 1 are in no chain and do not belong to the trail.
   conditions.add('audit_record.sequence >', 0);
   conditions.add('at >=', from);
   conditions.add('at <', to);
@@ -100,8 +100,9 @@ const FIELDS = ['tenant', 'subject', 'agent', 'tool', 'event'] as const;
 
 function addFields(conditions: Conditions, filter: AuditFilter): void {
   for (const name of FIELDS) conditions.add(`${name} =`, filter[name]);
-  // No column of its own: few records have it, and the time range bounds how many are looked at. As text: what a record may hold
-  // (a zero, half a surrogate pair) is not all JSON to PostgreSQL. In a record's text a quote inside a value is escaped, so this is a member.
+  // `by` has no column of its own: few records have it, and the time range limits how many are read. It is compared as text, because
+  // PostgreSQL does not accept everything that a record may hold (a zero character, half a surrogate pair) as JSON. In a record's text a
+  // quote inside a value is escaped, so a match is a member and not part of a value.
   if (filter.by !== undefined) conditions.addHolds('record', JSON.stringify({ by: filter.by }).slice(1, -1));
   if (filter.outcome === 'not-ok') conditions.add('outcome <>', 'ok');
   else conditions.add('outcome =', filter.outcome);
@@ -115,7 +116,7 @@ async function addBefore(pool: Pool, range: Conditions, { at, store, lane, seque
   range.add(`${KEY} <`, at, rows[0]?.id ?? 0, sequence);
 }
 
-/** The last record that may be looked at; undefined when there are fewer. */
+/** The last record that may be scanned; undefined if there are fewer than `scan`. */
 async function findLast(pool: Pool, range: Conditions, scan: number): Promise<Place | undefined> {
   const { rows } = await pool.query<Place>(
     `SELECT at, lane_id, sequence FROM audit_record ${range.where} ${NEWEST_FIRST}

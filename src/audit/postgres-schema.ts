@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 
-/** Any number of ours: two gateways that start together make the tables once. */
+/** Key of an advisory lock, an arbitrary number. It makes two gateways that start together create the tables only once. */
 const LOCK = 7_365_108;
 
 const TABLES = `
@@ -50,8 +50,8 @@ const TABLES = `
 `;
 
 /**
- * Statements get numbers. Those that are there get numbers up to 0 in their order: the chain begins with number 1. Without a default, so
- * that a gateway of an older release, which does not number what it signs, can add none.
+ * Adds numbers to statements. Existing statements get numbers up to 0 in their order: the chain begins with number 1. The column has no
+ * default, so that a gateway of an older release, which does not number what it signs, cannot add a statement.
  */
 const NUMBER_STATEMENTS = `
   ALTER TABLE audit_statement ADD COLUMN number bigint;
@@ -64,7 +64,7 @@ const NUMBER_STATEMENTS = `
 /** Each step brings the tables to the next version. */
 const STEPS = [TABLES, NUMBER_STATEMENTS];
 
-/** Makes the tables or brings them up to date, and refuses those of a newer release. */
+/** Creates the tables or migrates them to the current version, and refuses those of a newer release. */
 export async function prepareSchema(pool: Pool, schema: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);

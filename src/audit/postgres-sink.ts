@@ -10,7 +10,7 @@ import { queryTrail, RECORD_COLUMNS, RECORD_TABLES, toChained, type RecordRow } 
 export interface PostgresOptions {
   readonly url: string;
   readonly password?: string;
-  /** A schema of its own; several deployments can share one, each with chains of its own. */
+  /** A schema for the audit alone. Several deployments can share one schema, each with chains of its own. */
   readonly schema: string;
 }
 
@@ -35,11 +35,11 @@ export async function openPostgresSink({ url, password, schema }: PostgresOption
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
-    // Every commit is on the server's disk before it is answered, whatever its default says.
+    // Every commit is on the server's disk before it is answered, whatever the server's default is.
     options: `-c search_path=${schema} -c synchronous_commit=on`,
     application_name: 'sallyport',
   });
-  // Of connections that stand idle; whoever needs one next is told.
+  // Ignores errors of idle connections. The next query that needs a connection gets its own error.
   pool.on('error', () => undefined);
   const told = async <Result>(work: Promise<Result>): Promise<Result> =>
     work.catch((error: unknown) => Promise.reject(unavailable(error)));
@@ -72,7 +72,7 @@ export async function openPostgresSink({ url, password, schema }: PostgresOption
   };
 }
 
-/** Beside an address the client would ignore it. */
+/** Puts the password into the URL: the client would ignore a password that is given next to a URL. */
 function withPassword(url: string, password: string | undefined): string {
   if (password === undefined) return url;
   const address = new URL(url);
@@ -135,11 +135,14 @@ function toHead({ store, lane, sequence, chain, bytes }: LaneRow): AuditHead {
   return { store, lane, sequence: Number(sequence), chain, bytes: Number(bytes) };
 }
 
-/** The head moves only from where the caller saw it, and never by an owner that came before the last one. */
+/**
+ * Adds records and moves the head. The head moves only from where the caller saw it, and never for an owner with a lower fence than the
+ * last one.
+ */
 async function commit(client: PoolClient, batch: AuditBatch): Promise<'committed' | 'fenced'> {
   const { store, lane, fence, previous, records } = batch;
   const chain = records.at(-1)?.chain ?? previous.chain;
-  // Behind an accepted gap the first record has a later number than the one after the head.
+  // After an accepted gap, the first record has a higher number than the one after the head.
   const sequence = records.length === 0 ? previous.sequence : parseRecord(records.at(-1)!.text)!.sequence;
   const size = records.reduce((sum, record) => sum + sizeOfRecord(record), 0);
   const { rows } = await client.query<{ id: number }>(
@@ -194,7 +197,10 @@ async function readRecords(pool: Pool, rest: string, values: unknown[]): Promise
   return rows.map(toChained);
 }
 
-/** The lock is held until the transaction ends: a second gateway waits here, then finds that its statement is stale. */
+/**
+ * Adds the next statement of the chain. The table lock is held until the transaction ends: a second gateway waits here, then finds that its
+ * statement is stale.
+ */
 async function addStatement(client: PoolClient, statement: NextStatement): Promise<'added' | 'stale'> {
   const { number, after, text, keyId, signature } = statement;
   await client.query('LOCK TABLE audit_statement IN SHARE ROW EXCLUSIVE MODE');

@@ -19,9 +19,9 @@ export interface Statements {
   readonly cuts: readonly SignedHead[];
   readonly erasures: readonly Extract<AuditStatement, { kind: 'erasure' }>[];
   readonly rollbacks: readonly ReadRollback[];
-  /** All of them in their order, as far as the chain needs them. */
+  /** All statements in their order, as links of the chain. */
   readonly links: readonly ReadLink[];
-  /** What the last cut that dropped statements says about them. */
+  /** What the last cut that dropped statements states about them. */
   readonly dropped?: DroppedStatements;
   /** Store time of the last statement. */
   readonly lastAt?: number;
@@ -31,13 +31,13 @@ export interface Statements {
 
 /** A statement as a link of the chain. */
 export interface ReadLink {
-  /** The number of its row. The signed text has one too, except in statements of an older release. */
+  /** Number of the statement's row. The signed text contains it too, except in statements of an older release. */
   readonly number: number;
   readonly signedNumber: number | undefined;
   readonly previous: string | undefined;
   readonly hash: string;
   readonly statement: AuditStatement;
-  /** The statement that a rollback follows. */
+  /** Number of the statement that a rollback follows. */
   readonly after: number | undefined;
 }
 
@@ -47,7 +47,7 @@ type Read =
   | { readonly kind: 'good'; readonly statements: Statements }
   | { readonly kind: 'bad'; readonly count: number; readonly problem: string };
 
-/** All that was signed. One statement that cannot be checked is one too many. */
+/** Reads and checks all signed statements. If one of them cannot be checked, the result is `bad`. */
 export async function readStatements(trail: AuditTrail, keys: TrustedKeys): Promise<Read> {
   const collected = collectStatements();
   for await (const signed of walkStatements(trail)) {
@@ -66,7 +66,7 @@ export interface CollectedStatements {
   add(link: ReadLink): void;
 }
 
-/** Sorts checked statements by what they say. Heads that are the same as in the statement before are one object, to save memory. */
+/** Sorts checked statements by their kind. Heads that are the same as in the statement before are one object, to save memory. */
 export function collectStatements(): CollectedStatements {
   const heads: SignedHead[] = [];
   const cuts: SignedHead[] = [];

@@ -11,7 +11,7 @@ import { walkLane } from './walk-lane.ts';
 
 export interface Retention {
   readonly maxAgeMs?: number | undefined;
-  /** Of all lanes together; each may have its share. */
+  /** Max bytes of all lanes together. Each lane has an equal share. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface RetainNeeds {
   readonly trail: AuditTrail;
   readonly signer: StatementSigner;
   readonly statements: StatementFollower;
-  /** Aborted, the work rejects before the next record; a cut that was signed is complete. */
+  /** If it is aborted, the work rejects before the next record; a cut that was signed is complete. */
   readonly signal?: AbortSignal;
 }
 
@@ -29,17 +29,20 @@ export interface Retained {
   readonly unknownKey?: string;
 }
 
-/** A lane that became too large is cut to this part of its share: measuring it takes a walk over all of it. */
+/** A lane that became too large is cut to this part of its share, because measuring it takes a walk over the whole lane. */
 const KEPT_OF_SHARE = 0.9;
-/** Any role can append records with a time in the future. If so many begin a lane, only a walk over it tells whether any is due. */
+/**
+ * Any role can append records with a time in the future. If a lane begins with this many of them, only a walk over the lane shows whether
+ * any record is due.
+ */
 const MAX_FUTURE_RECORDS = 100;
-/** Walks over one lane in one round, when other processes change the lane meanwhile. */
+/** Max walks over one lane in one round, when other processes change the lane meanwhile. */
 const MAX_WALKS = 5;
 
 /**
- * Deletes the oldest records of each lane, with a signed statement of where its chain begins now. What is deleted cannot be verified any
- * more, so it is verified first: a record whose time was changed in the sink would otherwise be deleted with a genuine signature. At the
- * first thing that is wrong nothing more of any lane is deleted, and the error says what it is.
+ * Deletes the oldest records of each lane, and signs where its chain begins now. Deleted records can no longer be verified, so they are
+ * verified first: otherwise a record whose time was changed in the sink would be deleted with a genuine signature. At the first problem
+ * nothing more of any lane is deleted, and the error states the problem.
  */
 export async function retainTrail(
   needs: RetainNeeds,
@@ -73,9 +76,9 @@ type Made =
 type Choose = (statements: Statements) => Promise<Cut | LaneProblem | undefined>;
 
 /**
- * Deletes a lane's records up to a cut, and the statements about nothing but deleted records. `choose` gets verified statements. It walks
- * over the lane, which may take longer than the time between two signatures, so it is asked again only if another process has
- * changed this lane meanwhile. Undefined: there is nothing to delete.
+ * Deletes a lane's records up to a cut, and the statements that are only about deleted records. `choose` gets verified statements. It walks
+ * over the lane, which may take longer than the time between two signatures, so it is called again only if another process has changed this
+ * lane meanwhile. Undefined: there is nothing to delete.
  */
 export async function cutLane(
   needs: RetainNeeds,
@@ -100,7 +103,10 @@ export async function cutLane(
   return undefined;
 }
 
-/** `changed`: another process has changed the lane since statement `seen`, so what was found may be half of before and half of after. */
+/**
+ * Signs a cut and makes it. `changed`: another process has changed the lane since statement `seen`, so the walk may have read partly the
+ * old and partly the new state.
+ */
 async function signCut(
   needs: RetainNeeds,
   { head, why }: Cut,
@@ -117,7 +123,7 @@ async function signCut(
       if (read.kind === 'unknown-key') return undefined;
       const { statements } = read;
       refused = hasChanged(statements, head, seen) ? 'changed' : undefined;
-      // A cut to a lower place than the last one would say that records between them are there.
+      // A cut at a lower place than the last one would state that the records between them still exist.
       const last = statements.cuts.findLast(isInLane(head));
       if (refused !== undefined || (last !== undefined && last.sequence >= head.sequence)) return undefined;
       dropped = planDrop(statements, head);
@@ -139,7 +145,7 @@ async function readVerified({ statements, signal }: RetainNeeds) {
 
 const lastNumberOf = ({ links }: Statements): number => links.at(-1)?.number ?? Number.NEGATIVE_INFINITY;
 
-/** Whether a statement behind `seen` says that records or payloads of this lane are gone. */
+/** Whether a statement after `seen` states that records or payloads of this lane are gone. */
 function hasChanged({ links }: Statements, lane: Pick<AuditHead, 'store' | 'lane'>, seen: number): boolean {
   const first = links.findLastIndex(({ number }) => number <= seen) + 1;
   return links.slice(first).some(({ statement }) => changes(statement, lane));
@@ -165,24 +171,27 @@ interface Limits {
   readonly bytesPerLane: number;
 }
 
-/** A first look, before the lane is verified. A record with a time in the future says nothing about the age of the others. */
+/**
+ * A quick check whether a lane begins with a record that is too old, before the lane is verified. A record with a time in the future
+ * reveals nothing about the age of the others.
+ */
 async function beginsBefore(trail: AuditTrail, { store, lane }: AuditHead, { oldest, now }: Limits): Promise<boolean> {
   const page = await trail.readTrail({ store, lane, fromSequence: Number.MIN_SAFE_INTEGER, limit: MAX_FUTURE_RECORDS });
   const records = page.map(({ text }) => parseRecord(text));
-  // The walk reports a record that cannot be read.
+  // A record that cannot be read counts as too old here; the walk reports it.
   const first = records.find((record) => record === undefined || record.at <= now);
   return page.length > 0 && (first?.at ?? Number.NEGATIVE_INFINITY) < oldest;
 }
 
 /**
- * The cut is the last record that is too old, or that the lane has no room for, looked at from the oldest on. It is never behind the last
+ * Finds the last record that is too old, or that the lane has no room for, starting from the oldest. The cut is never after the last
  * signed head, which vouches for everything before it:
  *
  *     records   1 2 3 4 5 6 7 8 9        too old: 1 to 6
  *     signed        *       *            the head at 7 vouches for 6: cut at 6
  *     signed        *                    nothing vouches for 4 to 6: cut at 3
  *
- * Sizes are measured: the one that the lane's row names is a number that every writer of the sink can change.
+ * Sizes are measured, because the size in the lane's row is a number that every writer of the sink can change.
  */
 async function findCut(
   trail: AuditTrail,

@@ -51,7 +51,7 @@ export function createSealer(auditor: KeyObject): ArgumentSealer {
 export type OpenedSeal =
   | { readonly kind: 'opened'; readonly arguments: string }
   | { readonly kind: 'other-key'; readonly sealedTo: string; readonly given: string }
-  /** Changed, moved from another record, or of a later version. */
+  /** The seal was changed, moved from another record, or is of a later version. */
   | { readonly kind: 'broken'; readonly problem: string };
 
 export function openSeal(sealed: Uint8Array, binding: SealBinding, auditor: KeyObject): OpenedSeal {
@@ -78,7 +78,7 @@ export function openSeal(sealed: Uint8Array, binding: SealBinding, auditor: KeyO
   }
 }
 
-/** How people and errors name an auditor's key. */
+/** The id by which people and errors name an auditor's key. */
 export function auditorKeyId(publicKey: KeyObject): string {
   return keyIdOf(rawPublicKey(publicKey)).toString('hex');
 }
@@ -97,7 +97,7 @@ function deriveKey(shared: Uint8Array, own: Uint8Array, auditor: Uint8Array): { 
   return { key: bytes.subarray(0, CIPHER_KEY_BYTES), nonce: bytes.subarray(CIPHER_KEY_BYTES) };
 }
 
-/** None of the three holds a line feed, so they cannot be taken for each other. */
+/** The associated data of a seal. None of the three values contains a line feed, so they cannot be taken for each other. */
 function associated(header: Uint8Array, { callId, tool, digest }: SealBinding): Buffer {
   return Buffer.concat([header, Buffer.from(`\n${callId}\n${tool}\n${digest}`)]);
 }

@@ -20,9 +20,9 @@ export interface LastSigned {
 const NOTHING_SIGNED: LastSigned = { heads: [], number: 0 };
 
 /**
- * Signs how long all chains are, unless nothing was added since the heads that this process signed last. Returns those of now.
+ * Signs how long all chains are, unless nothing was added since the heads that this process signed last. Returns the current heads.
  *
- * @param readKeys keys whose rollbacks and gaps are believed. Without any, a chain that differs from the last signed one is refused.
+ * @param readKeys keys whose rollbacks and gaps are trusted. Without any, a chain that differs from the last signed one is refused.
  */
 export async function signHeads(
   trail: AuditTrail,
@@ -48,19 +48,22 @@ export async function signHeads(
   return { heads, number };
 }
 
-/** A writer of the sink has made a chain anew. `verify` finds that in any case; a signature over the new chain would only delay it. */
+/**
+ * Throws if a writer of the sink has rewritten a chain. `verify` finds that in any case; a signature over the new chain would only delay
+ * it.
+ */
 async function refuseChanged(trail: AuditTrail, last: LastSigned, readKeys: () => TrustedKeys): Promise<void> {
   for (const head of last.heads) {
     const { store, lane, sequence, chain } = head;
     const [found] = await trail.readTrail({ store, lane, fromSequence: sequence, limit: 1 });
-    // Deleted by retention since, together with everything before it.
+    // If the record is not found, retention has deleted it together with everything before it.
     if (found === undefined || parseRecord(found.text)?.sequence !== sequence || hex(found.chain) === chain) continue;
     if (await isGivenUp(trail, head, last.number, readKeys())) continue;
     throw planeError('AUDIT_CHAIN_CHANGED', { lane, sequence });
   }
 }
 
-/** Whether an operator has signed, after this head was, that the statement about it or the record itself is lost. */
+/** Whether an operator has signed, after this head was signed, that the statement about it or the record itself is lost. */
 async function isGivenUp(trail: AuditTrail, head: SignedHead, number: number, keys: TrustedKeys): Promise<boolean> {
   for await (const signed of walkStatements(trail, number)) {
     const kind = parseNumbered(signed.text)?.kind;

@@ -5,10 +5,10 @@ import { canonicalJson } from '../wire/canonical-json.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { SigningKey, TrustedKeys } from './signing-keys.ts';
 
-/** Says what the signature is for: it cannot be taken for one over anything else. */
+/** Names the purpose of the signature, so that it cannot be taken for a signature over anything else. */
 const CONTEXT = 'sallyport audit statement 1\n';
 
-/** The signature alone. `StatementSigner` gives the statement its place in the chain. */
+/** Makes only the signature. `StatementSigner` gives the statement its place in the chain. */
 export function signText(statement: NumberedText, key: SigningKey): SignedStatement {
   const text = canonicalJson(statement);
   return { text, keyId: key.id, signature: sign(null, Buffer.from(CONTEXT + text), key.privateKey) };
@@ -16,7 +16,7 @@ export function signText(statement: NumberedText, key: SigningKey): SignedStatem
 
 export type CheckedStatement =
   | { readonly kind: 'good'; readonly statement: AuditStatement | NumberedText }
-  /** `unknownKey`: no trusted key has this id, so nothing can be said about the signature. */
+  /** `unknownKey`: no trusted key has this id, so the signature cannot be checked. */
   | { readonly kind: 'bad'; readonly problem: string; readonly unknownKey?: string };
 
 export function checkStatement({ text, keyId, signature }: SignedStatement, keys: TrustedKeys): CheckedStatement {
@@ -31,7 +31,7 @@ export function checkStatement({ text, keyId, signature }: SignedStatement, keys
   return { kind: 'good', statement: JSON.parse(text) as AuditStatement };
 }
 
-/** How long the chains of records are now, as a statement says it. */
+/** The current heads of the chains of records, in the form that statements use. Lanes without records are left out. */
 export async function readSignedHeads(trail: AuditTrail): Promise<SignedHead[]> {
   return (await trail.auditHeads()).filter(isBegun).map(toSignedHead);
 }

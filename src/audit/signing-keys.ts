@@ -22,8 +22,8 @@ export interface SigningKey {
 }
 
 /**
- * Public keys by id: all that ever signed. The attack: a writer of the sink adds a key of their own and signs another history. So keys
- * are trusted because of the files they are in, and never because of something in the sink or in the store.
+ * Public keys by id: all that ever signed. The attack: a writer of the sink adds a key of their own and signs another history. So keys are
+ * trusted because of the files they are in, and never because of something in the sink or in the store.
  */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 
@@ -31,7 +31,7 @@ const PRIVATE_FILE = 'signing.pem';
 const PUBLIC_ENDING = '.public.pem';
 const ID_LENGTH = 16;
 
-/** The key that signs from now on; made when there is none yet. */
+/** The key that signs from now on; created if there is none yet. */
 export function openSigningKey(folder: string): { key: SigningKey; isNew: boolean } {
   const file = join(folder, PRIVATE_FILE);
   refuseForeignFolder(folder);
@@ -42,12 +42,12 @@ export function openSigningKey(folder: string): { key: SigningKey; isNew: boolea
   return { key, isNew: false };
 }
 
-/** Another key in the place of the last one, whose public half stays. */
+/** Creates a new key in place of the last one. The public half of the last key stays. */
 export function makeSigningKey(folder: string): SigningKey {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const id = keyId(publicKey);
-  // The public half first: nothing is ever signed by a key that nobody can check.
+  // The public half is written first, so that nothing is ever signed by a key that cannot be checked.
   writePublic(folder, id, publicKey);
   const file = join(folder, PRIVATE_FILE);
   const fresh = `${file}.${id}`;
@@ -56,7 +56,10 @@ export function makeSigningKey(folder: string): SigningKey {
   return { id, privateKey };
 }
 
-/** @param others a folder with public keys of other gateways. It has to be there if it is named: a wrong path would trust no one. */
+/**
+ * @param others a folder with public keys of other gateways. If it is named, it must exist: with a wrong path, no other gateway would be
+ * trusted.
+ */
 export function readTrustedKeys(folder: string, others?: string): TrustedKeys {
   if (others !== undefined && statSync(others, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw planeError('AUDIT_TRUSTED_KEYS_MISSING', { folder: others });
@@ -71,7 +74,7 @@ export function readTrustedKeys(folder: string, others?: string): TrustedKeys {
   return keys;
 }
 
-/** Since the newest key was made, by the clock of this machine. Undefined: there is none. */
+/** Milliseconds since the newest key was created, by the clock of this machine. Undefined: there is no key. */
 export function keyAgeMs(folder: string): number | undefined {
   if (!existsSync(folder)) return undefined;
   const made = readdirSync(folder)
@@ -89,7 +92,7 @@ function writePublic(folder: string, id: string, publicKey: KeyObject): void {
   if (!existsSync(file)) writeFileSync(file, publicKey.export({ format: 'pem', type: 'spki' }), { mode: 0o644 });
 }
 
-/** A folder that this user cannot look into seems empty, and a new key would be made for it. */
+/** Throws if the folder belongs to another user and this user cannot read it: it would seem empty, and a new key would be created. */
 function refuseForeignFolder(folder: string): void {
   const owner = statSync(folder, { throwIfNoEntry: false })?.uid;
   if (owner === undefined || owner === process.geteuid?.()) return;
@@ -104,7 +107,7 @@ function foreign(file: string, owner: number): PlaneError {
   return planeError('AUDIT_KEYS_FOREIGN', { file, owner, user: process.geteuid?.() ?? -1 });
 }
 
-/** Ours, a regular file, and closed to everybody else: whoever reads it can sign whatever they like. */
+/** The file must belong to this user, be a regular file, and be closed to all other users: an attacker who reads it can sign anything. */
 function readPrivateKey(file: string): KeyObject {
   const refuse = (problem: string): never => {
     throw planeError('AUDIT_KEYS_UNSAFE', { file, problem });
@@ -127,7 +130,7 @@ function parseKey(file: string, parse: (text: string) => KeyObject): KeyObject {
     const key = parse(readFileSync(file, 'utf8'));
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // Told below, without what stands in it.
+    // The error below reports this without the content of the file.
   }
   throw planeError('AUDIT_KEYS_UNSAFE', { file, problem: 'it is no Ed25519 key' });
 }

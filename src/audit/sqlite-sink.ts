@@ -9,13 +9,13 @@ import * as write from '../stores/sqlite-audit/write-trail.ts';
 import { parseRecord, sizeOfRecord } from '../wire/audit-record.ts';
 import { indexText } from '../wire/record-index.ts';
 
-/** 'SLPA': a file of audit records and nothing else. */
+/** 'SLPA': marks a file that contains audit records and nothing else. */
 const APPLICATION_ID = 0x534c5041;
 /** Each step brings a file to the next version. */
 const STEPS = [AUDIT_TABLES, NUMBER_STATEMENTS];
 const BUSY_TIMEOUT_MS = 5000;
 
-/** One file for a deployment with one drainer. Every commit is on disk before it returns; others may read beside it. */
+/** One file for a deployment with one drainer. Every commit is on disk before it returns; other processes may read at the same time. */
 export async function openSqliteSink(file: string): Promise<AuditSink> {
   const database = openFile(file);
 
@@ -61,7 +61,7 @@ function commit(database: Database, { store, lane, fence, previous, records }: A
   let { sequence, chain, bytes } = head;
   for (const record of records) {
     const { at, callId = '', sequence: own } = parseRecord(record.text)!;
-    // Behind an accepted gap it is later than the one after the head.
+    // After an accepted gap, the number is higher than the one after the head.
     sequence = own;
     ({ chain } = record);
     bytes += sizeOfRecord(record);
@@ -75,7 +75,7 @@ function commit(database: Database, { store, lane, fence, previous, records }: A
 function openFile(file: string): Database {
   let database: Database | undefined;
   try {
-    // Before SQLite makes it, because the log beside it gets the same mode.
+    // The file is created before SQLite creates it, because the log next to it gets the same mode.
     closeSync(openSync(file, 'a', 0o600));
     chmodSync(file, 0o600);
     database = new Database(file, BUSY_TIMEOUT_MS);

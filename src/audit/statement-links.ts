@@ -1,10 +1,10 @@
 import type { NumberedText, PlacedStatement, SignedStatement, StatementMark } from '../domain/audit-record.ts';
 import { sha256, sha256Bytes } from '../wire/digest.ts';
 
-/** What the first statement of all is chained to. */
+/** The hash that the first statement is chained to. */
 export const FIRST_STATEMENT_LINK = sha256('sallyport audit statements 1\n');
 
-/** The hash of one statement with its signature, whatever its place. */
+/** The hash of one statement with its signature, whatever its place in the chain. */
 export function statementHash({ text, keyId, signature }: SignedStatement): string {
   return sha256(Buffer.concat([sha256Bytes(Buffer.from(text)), Buffer.from(`${keyId}\n`), signature]));
 }
@@ -14,12 +14,12 @@ export function nextStatementLink(previous: string, statement: SignedStatement):
   return linkAfter(previous, statementHash(statement));
 }
 
-/** The same, for a statement of which only the hash is at hand. */
+/** The hash of the chain after a statement of which only the hash is known. */
 export function linkAfter(previous: string, hash: string): string {
   return sha256(`${previous}\n${hash}\n`);
 }
 
-/** Number and `previous` of a statement that has both; nothing for one of an older release, or for a text that is no statement. */
+/** A statement that has a number and `previous`; undefined for one of an older release, or for a text that is not a statement. */
 export function parseNumbered(text: string): NumberedText | undefined {
   try {
     const value = JSON.parse(text) as Partial<NumberedText> | null;
@@ -30,7 +30,10 @@ export function parseNumbered(text: string): NumberedText | undefined {
   }
 }
 
-/** How far the chain goes with this statement, as the statement itself says. */
+/**
+ * The mark of a statement: how far the chain goes with it, as the statement itself states. Undefined if it has no number or not the number
+ * of its row.
+ */
 export function markOf(statement: PlacedStatement): StatementMark | undefined {
   const text = parseNumbered(statement.text);
   if (text === undefined || text.number !== statement.number) return undefined;

@@ -10,14 +10,14 @@ import { walkStatements } from './walk-statements.ts';
 const MARK_FILE = 'last-statement.json';
 const HASH = /^[0-9a-f]{64}$/;
 
-/** A mark, and who keeps it: a trail that does not reach it was shortened or set back. */
+/** A mark, and the place that keeps it. A trail that does not reach the mark was shortened, or an older copy was restored. */
 export interface KeptMark extends StatementMark {
   readonly keeper: string;
 }
 
 export type MarkStore = Pick<AuditSource, 'noteStatement' | 'statementMark'>;
 
-/** The marks that a trail is held against: of the folder with the keys, and of the store where it can be asked. */
+/** The marks that a trail is compared with: that in the folder of the keys, and that in the store if a store is given. */
 export async function readMarks(
   keys: string,
   store: Pick<MarkStore, 'statementMark'> | undefined,
@@ -43,7 +43,7 @@ function readMarkFile(keys: string): StatementMark | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw planeError('AUDIT_KEYS_UNSAFE', { file, problem: 'it cannot be read' }, error);
   }
-  // Taken for none, a damaged file would hide what it was kept for.
+  // A damaged file must not count as no mark: it would hide the loss that the mark exists to reveal.
   if (mark === undefined) throw planeError('AUDIT_KEYS_UNSAFE', { file, problem: 'it holds no number and hash' });
   return mark;
 }
@@ -60,7 +60,7 @@ function readMark(text: string): StatementMark | undefined {
 export const isMark = (number: unknown, hash: unknown): boolean =>
   Number.isSafeInteger(number) && (number as number) >= 1 && typeof hash === 'string' && HASH.test(hash);
 
-/** On disk before it returns, and never back to a lower number. Call it only after the statement is in the trail. */
+/** Writes the mark to disk before it returns, and never back to a lower number. Call it only after the statement is in the trail. */
 export function writeMarkFile(keys: string, mark: StatementMark): void {
   const known = readMarkFile(keys);
   if (known !== undefined && known.number >= mark.number) return;
@@ -83,8 +83,8 @@ export function writeMarkFile(keys: string, mark: StatementMark): void {
 }
 
 /**
- * Why the trail does not reach a mark; nothing when it does. Looks only at the statement of that number: whether the chain is whole
- * is for `verify` to tell.
+ * Why the trail does not reach a mark; undefined if it does. Checks only the statement of that number: `verify` checks whether the chain is
+ * complete.
  */
 export async function findLostMark(trail: AuditTrail, marks: readonly KeptMark[]): Promise<string | undefined> {
   return (await findLostMarks(trail, marks))[0]?.problem;
@@ -95,7 +95,7 @@ export async function findLostMarks(
   marks: readonly KeptMark[],
 ): Promise<(KeptMark & { readonly problem: string })[]> {
   const lost: (KeptMark & { readonly problem: string })[] = [];
-  // After the marks were read: a statement is in the trail before its mark is anywhere.
+  // The last statement is read after the marks: a statement is in the trail before its mark is anywhere.
   const last = marks.length === 0 ? undefined : await trail.lastStatement();
   for (const mark of marks) {
     const problem = await describeLoss(trail, Math.max(0, last?.number ?? 0), mark);
@@ -107,7 +107,7 @@ export async function findLostMarks(
 async function describeLoss(trail: AuditTrail, lastNumber: number, mark: KeptMark): Promise<string | undefined> {
   if (mark.number > lastNumber) return describeAhead(lastNumber, mark);
   const [found] = await trail.listStatements({ after: mark.number - 1, limit: 1 });
-  // Statements behind it are there. It was dropped with a signature, or `verify` finds the gap.
+  // Later statements exist. This one was dropped with a signature, or `verify` finds the gap.
   if (found?.number !== mark.number || markOf(found)?.hash === mark.hash) return undefined;
   return (await isGivenUp(trail, mark)) ? undefined : describeOther(mark);
 }

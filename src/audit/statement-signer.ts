@@ -11,23 +11,23 @@ export type ChainStart = Extract<NumberedText, { kind: 'chain-start' }>;
 export type Rollback = Extract<NumberedText, { kind: 'rollback' }>;
 
 /**
- * Signs statements, each with the next number and the hash of the chain before it. One chain per trail, whatever key signs. After each
- * statement the marks move: in the folder of the keys, and in the store. A trail that does not reach a mark is not signed any further,
- * because the next statement would make the loss look whole.
+ * Signs statements, each with the next number and the hash of the chain before it. There is one chain per trail, whatever key signs. After
+ * each statement the marks move: in the folder of the keys, and in the store. A trail that does not reach a mark is not signed any further,
+ * because the next statement would hide the loss.
  */
 export interface StatementSigner {
-  /** Signs statement 1, with the heads of now. Undefined: the chain was started before. */
+  /** Signs statement 1, with the current heads. Undefined: the chain was started before. */
   startChain(trail: AuditTrail, at: number): Promise<ChainStart | undefined>;
   /**
-   * `make` and `write` run again when another process has signed in between. `make` returns nothing when there is nothing left to
-   * sign. Returns what `write` returned; without `write` the statement is added to the trail.
+   * Signs the statement that `make` returns. `make` and `write` run again if another process has signed in between. `make` returns
+   * undefined if there is nothing left to sign. Returns what `write` returned; without `write` the statement is added to the trail.
    */
   sign<Result = 'added'>(
     trail: AuditTrail,
     make: () => AuditStatement | undefined | Promise<AuditStatement | undefined>,
     write?: (statement: NextStatement) => Promise<Result | 'stale'>,
   ): Promise<Result | undefined>;
-  /** Gives up every mark that the trail does not reach. Undefined: it reaches all of them. */
+  /** Signs that every mark which the trail does not reach is given up. Undefined: the trail reaches all of them. */
   acceptRollback(
     trail: AuditTrail,
     facts: { readonly at: number; readonly reason: string; readonly by: string },
@@ -35,15 +35,15 @@ export interface StatementSigner {
 }
 
 export interface SignerOptions {
-  /** Keeps a mark too. Absent: only the folder of the keys keeps one. */
+  /** The store, which keeps a mark too. Absent: only the folder of the keys keeps one. */
   readonly store?: MarkStore | undefined;
-  /** Signs in place of the key in the folder: the last statement of a key that is being replaced. */
+  /** Signs in place of the key in the folder. Used for the last statement of a key that is being replaced. */
   readonly key?: SigningKey;
 }
 
 const MAX_TRIES = 20;
 
-/** The key is read for each statement, so that a rotated one is used without a restart. */
+/** Opens a signer. It reads the key for each statement, so that a rotated key is used without a restart. */
 export function openSigner(keys: string, { store, key }: SignerOptions = {}): StatementSigner {
   async function add<Result>(
     text: NumberedText,
@@ -53,7 +53,7 @@ export function openSigner(keys: string, { store, key }: SignerOptions = {}): St
     const signed = signText(text, key ?? openSigningKey(keys).key);
     const answer = await write({ ...signed, number: text.number, after });
     if (answer === 'stale') return answer;
-    // After the statement, never before: a crash in between leaves a mark that is one behind, which is in order.
+    // The mark is written after the statement, never before it: a crash in between leaves a mark that is one behind, which is in order.
     const mark = { number: text.number, hash: nextStatementLink(text.previous, signed) };
     writeMarkFile(keys, mark);
     await store?.noteStatement(mark);
@@ -83,7 +83,7 @@ export function openSigner(keys: string, { store, key }: SignerOptions = {}): St
       write?: (statement: NextStatement) => Promise<Result | 'stale'>,
     ) =>
       untilAdded<Result>(async () => {
-        // Before `make`: whatever changes while that looks at the trail makes the statement stale.
+        // The end is read before `make` runs: if the trail changes while `make` reads it, the statement is stale.
         const end = await readEnd(trail);
         const statement = await make();
         if (statement === undefined) return undefined;
@@ -101,7 +101,7 @@ export function openSigner(keys: string, { store, key }: SignerOptions = {}): St
         const lost = await findLostMarks(trail, marks);
         if (lost.length === 0) return undefined;
         const end = await readEnd(trail);
-        // Above every mark: marks never go back, and no number is used twice.
+        // The number is above every mark: marks never go back, and no number is used twice.
         const number = Math.max(end.number, ...marks.map((mark) => mark.number)) + 1;
         const givenUp = lost.map(({ number: lostNumber, hash }) => ({ number: lostNumber, hash }));
         const text: Rollback = { kind: 'rollback', ...facts, after: end.number, givenUp, number, previous: end.hash };
@@ -120,7 +120,10 @@ async function untilAdded<Result>(attempt: () => Promise<Result | 'stale' | unde
   throw planeError('AUDIT_SINK_UNAVAILABLE', { problem: 'other processes add statements at the same time' });
 }
 
-/** Where the chain of statements ends. Without a numbered statement the chain over those of an older release, which are counted. */
+/**
+ * The end of the chain of statements. If no statement is numbered, it is the chain over the statements of an older release, and `older` is
+ * their number.
+ */
 async function readEnd(trail: AuditTrail): Promise<StatementMark & { readonly older: number }> {
   const last = await trail.lastStatement();
   if (last !== undefined && last.number > 0) {

@@ -3,8 +3,8 @@ import type { AuditTrail } from '../ports/audit-store.ts';
 const MAX_TRIES = 5;
 
 /**
- * Repeats a look at a trail that found something wrong while another process was at work. Cuts and erasures change records in one step
- * with a new statement: if there is one since the look began, what was found may be half of before and half of after.
+ * Repeats a check of a trail that found a problem while another process was at work. Cuts and erasures change records in one step with a
+ * new statement. If there is a new statement since the check began, the check may have read partly the old and partly the new state.
  */
 export async function untilUnchanged<Result>(
   trail: AuditTrail,

@@ -6,13 +6,13 @@ import { describeAhead, describeOther, isSame, type KeptMark } from './statement
 export interface StatementChain {
   /** Number and hash of the last statement. Absent: none is numbered. */
   readonly last?: StatementMark;
-  /** The first thing that is wrong. */
+  /** The first problem that was found. */
   readonly problem?: string;
 }
 
 /**
  * Walks the chain of statements: no number is missing or there twice, each continues the one before it, and those that are gone were
- * dropped by a signed cut or given up by a signed rollback. Then holds it against the marks.
+ * dropped by a signed cut or given up by a signed rollback. Then compares the chain with the marks and with an exported one.
  */
 export function verifyStatements(
   statements: Statements,
@@ -35,13 +35,13 @@ export function verifyStatements(
   return { ...last, ...(problem === undefined ? {} : { problem }) };
 }
 
-/** How far the chain goes with one more statement, or what is wrong with that. */
+/** The end of the chain after one more statement, or the problem of that statement as text. */
 export function continueChain(link: ReadLink, { number, hash }: StatementMark): StatementMark | string {
   const problem = findBreak(link, number, hash);
   return problem ?? { number: link.number, hash: linkAfter(hash, link.hash) };
 }
 
-/** Where the chain begins that has to be whole, and what follows. */
+/** The place from which the chain has to be complete, and the statements after it; or the problem as text. */
 function findBeginning({ links, dropped }: Statements) {
   const from = dropped?.through ?? 0;
   const older = links.filter(({ number }) => number <= from);
@@ -56,7 +56,7 @@ function findBeginning({ links, dropped }: Statements) {
     }
     return { at: { number: from, hash: dropped.hash }, rest };
   }
-  // Statements of a release that did not number them: statement 1 was signed over all of them.
+  // These are statements of a release that did not number them: statement 1 was signed over all of them.
   const numbered = older.find(({ signedNumber }) => signedNumber !== undefined);
   if (numbered !== undefined) return `signed statement ${numbered.signedNumber} is not in its place`;
   const hash = older.reduce((link, each) => linkAfter(link, each.hash), FIRST_STATEMENT_LINK);
@@ -100,12 +100,15 @@ function findLoss(
 const isDropped = ({ dropped }: Statements, { number }: StatementMark): boolean =>
   dropped !== undefined && number <= dropped.through;
 
-/** By its hash, or because its number is among those that the rollback left out. */
+/** Whether a rollback gives up a mark: by its hash, or because its number is among those that the rollback left out. */
 function givesUp({ number, after, givenUp }: ReadRollback, mark: StatementMark): boolean {
   return (mark.number > after && mark.number < number) || givenUp.some((each) => isSame(each, mark));
 }
 
-/** Unlike a mark, an exported head is not given up by a rollback: an attacker with the key could sign that too. */
+/**
+ * Why the chain does not continue the exported one. Unlike a mark, an exported head is not given up by a rollback: an attacker with the key
+ * could sign that too.
+ */
 function findDeparture(
   statements: Statements,
   expected: StatementMark,

@@ -18,13 +18,13 @@ export interface Verification {
   /** Number and hash of the last signed statement. */
   readonly statement?: StatementMark;
   readonly lanes: readonly VerifiedLane[];
-  /** What was lost or started anew, with a signature: in order, and to be known. */
+  /** What was lost or restarted with a valid signature. It is in order, but an operator should know about it. */
   readonly notices: readonly string[];
-  /** Records that were lost, with the word of an operator that it goes on without them. */
+  /** Ranges of lost records that an operator has accepted with a signature. */
   readonly gaps: readonly GapStatement[];
-  /** What roles have appended to a lane by hand. */
+  /** What Redis roles have appended to a lane by hand. */
   readonly foreign: readonly ForeignStatement[];
-  /** The first thing that is wrong. */
+  /** The first problem that was found. */
   readonly problem?: AuditProblem;
 }
 
@@ -35,40 +35,40 @@ export interface VerifiedLane {
   readonly first: number;
   readonly last: number;
   readonly chain: string;
-  /** Up to here a signed head vouches for it; 0: none does. */
+  /** Sequence of the last signed head, which vouches for all records up to it; 0: no head is signed. */
   readonly signed: number;
-  /** Store time of the first record behind that. */
+  /** Store time of the first record after `signed`. Absent: all records are signed. */
   readonly unsignedSince?: number;
 }
 
 export interface AuditProblem {
   readonly store?: string;
   readonly lane?: number;
-  /** Of the first bad or missing record. */
+  /** Sequence of the first bad or missing record. */
   readonly sequence?: number;
   readonly what: string;
 }
 
-/** What the store itself remembers: a lane has at least so many records. */
+/** What the store itself knows about a lane: it has at least `sequence` records. */
 export interface KnownLength {
   readonly store: string;
   readonly lane: number;
   readonly sequence: number;
-  /** Records that it has counted and that have neither been handed over nor wait. */
+  /** Number of records that the lane has counted and that were neither handed over nor wait. */
   readonly missing?: number;
-  /** Why its drain has stopped, if not for records that are missing. */
+  /** Why the lane's drain has stopped, if not because records are missing. */
   readonly alarm?: string;
 }
 
-/** What a trail is held against beside its own chains. Absent: it is not. */
+/** What a trail is compared with in addition to its own chains. An absent field is not checked. */
 export interface TrailChecks {
   readonly marks?: readonly KeptMark[];
   readonly expected?: ExpectedTrail;
-  /** How long records, and a new key, may be without a signed statement; `now` in store time. */
+  /** How long records, and a new key, may be without a signed statement; `now` is in store time. */
   readonly unsigned?: { readonly now: number; readonly maxMs: number; readonly keyAgeMs?: number };
 }
 
-/** Recomputes every chain from its beginning, and holds it against the heads, the signatures and what the store knows. */
+/** Recomputes every chain from its beginning, and compares it with the heads, the signatures and what the store knows. */
 export function verifyTrail(
   trail: AuditTrail,
   keys: TrustedKeys,
@@ -121,7 +121,7 @@ async function verifyOnce(
   return end(lost ?? (unsigned && findUnsigned(statements, lanes, unsigned)));
 }
 
-/** What is in the trail may be in order while what belongs there does not arrive. */
+/** Finds a lane whose drain has stopped: the records in the trail may be in order while new ones do not arrive. */
 function findStopped(known: readonly KnownLength[]): AuditProblem | undefined {
   const stopped = known.find(({ alarm }) => alarm !== undefined);
   if (stopped === undefined) return undefined;
@@ -151,7 +151,7 @@ async function verifyLane(
   const { store, lane } = head;
   const isHere = isInLane(head);
   const expected = new Map(exported.filter(isHere).map((each) => [each.sequence, each.chain] as const));
-  // There may be hundreds of thousands: too many to be arguments of one call.
+  // There may be hundreds of thousands of heads: too many to be arguments of one call.
   const longest = statements.heads.filter(isHere).reduce((most, each) => Math.max(most, each.sequence), 0);
   const gaps = statements.gaps.filter(isHere);
   const cut = statements.cuts.findLast(isHere);

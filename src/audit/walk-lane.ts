@@ -7,7 +7,7 @@ import { isInLane } from './same-lane.ts';
 
 const AT_ONCE = 500;
 
-/** A record that follows from the one before it, or the first thing that is wrong. */
+/** A record that follows from the one before it, or the first problem. */
 export type LaneStep =
   | {
       readonly kind: 'record';
@@ -17,7 +17,9 @@ export type LaneStep =
     }
   | { readonly kind: 'problem'; readonly sequence: number; readonly what: string };
 
-/** A lane's records from the last signed cut on, each held against its chain, its payload and the signed heads. Ends at a problem. */
+/**
+ * Walks a lane's records from the last signed cut on. Compares each with its chain, its payload and the signed heads. Ends at a problem.
+ */
 export async function* walkLane(
   trail: AuditTrail,
   { store, lane }: Pick<AuditHead, 'store' | 'lane'>,
@@ -34,7 +36,7 @@ export async function* walkLane(
     const page = await trail.readTrail({
       store,
       lane,
-      // What stands before the first record was brought in; see `findProblem`.
+      // Reads also records before the first one: they were inserted by hand, and `findProblem` reports them.
       fromSequence: sequence < first ? Number.MIN_SAFE_INTEGER : sequence + 1,
       limit: AT_ONCE,
     });
@@ -58,7 +60,7 @@ export async function* walkLane(
 const SIGNED_TWICE = Symbol('signed heads disagree');
 type SignedChain = string | typeof SIGNED_TWICE;
 
-/** The chain that was signed for each sequence. If two heads disagree, records were changed between the two signatures. */
+/** The chain hash that was signed for each sequence. If two heads disagree, records were changed between the two signatures. */
 function chainsOf(heads: readonly SignedHead[]): ReadonlyMap<number, SignedChain> {
   const chains = new Map<number, SignedChain>();
   for (const { sequence, chain } of heads) {

@@ -3,7 +3,9 @@ import type { AuditTrail } from '../ports/audit-store.ts';
 
 const AT_ONCE = 500;
 
-/** All statements behind a number, in their order. Without a number those of releases that gave them none come first. */
+/**
+ * All statements after a number, in their order. Without a number, all statements; those of releases that did not number them come first.
+ */
 export async function* walkStatements(trail: AuditTrail, after?: number): AsyncGenerator<PlacedStatement, void> {
   let last = after;
   for (;;) {

@@ -4,17 +4,17 @@ import { parseRecord } from '../wire/audit-record.ts';
 
 const AT_ONCE = 500;
 
-/** Where a reader is, per lane. */
+/** The last record that a reader has read, per lane. */
 export type Places = Map<string, number>;
 
 const placeOf = ({ store, lane }: Pick<AuditHead, 'store' | 'lane'>): string => `${store} ${lane}`;
 
-/** At the end of what there is now. */
+/** The places at the current end of the trail. */
 export async function endOfTrail(trail: AuditTrail): Promise<Places> {
   return new Map((await trail.auditHeads()).map((head) => [placeOf(head), head.sequence]));
 }
 
-/** Everything behind these places, lane by lane, each in its order; the places move along. */
+/** All records after these places, lane by lane, each lane in its order. The places move along. */
 export async function* walkTrail(trail: AuditTrail, places: Places = new Map()): AsyncGenerator<ChainedRecord> {
   for (const { store, lane, sequence } of await trail.auditHeads()) {
     const place = placeOf({ store, lane });

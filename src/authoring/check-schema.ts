@@ -6,7 +6,7 @@ const MAX_SCHEMA_DEPTH = 64;
 const REFERENCES = ['$ref', '$dynamicRef'];
 const SHOWN = ['title', 'description', '$comment'];
 
-/** The first reason why a JSON Schema cannot be published. */
+/** The first reason why a JSON Schema cannot be published; undefined if there is none. */
 export function findSchemaProblem(schema: JsonObject): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   if (bytes > MAX_SCHEMA_BYTES) return `it has ${bytes} bytes; the limit is ${MAX_SCHEMA_BYTES}`;
@@ -19,7 +19,7 @@ function findNodeProblem(node: JsonValue, depth: number): string | undefined {
   if (Array.isArray(node)) return firstProblem(node, depth);
   for (const name of REFERENCES) {
     const target = node[name];
-    // A remote reference would have the worker fetch, and trust, what somebody else can change.
+    // With a remote reference the worker would fetch, and trust, what others can change.
     if (typeof target === 'string' && !target.startsWith('#'))
       return `it refers to "${target.slice(0, 100)}"; only local references (#…) are allowed`;
   }

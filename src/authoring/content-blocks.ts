@@ -1,10 +1,10 @@
 import type { ContentBlock } from '../domain/content.ts';
 import type { JsonValue } from '../domain/json.ts';
 
-/** Tells a block from a JSON value that happens to have a `kind`. Shared by all copies of this package. */
+/** Distinguishes a block from a JSON value that happens to have a `kind`. All copies of this package share it. */
 const MARK = Symbol.for('sallyport.content-block');
 
-/** Made by `text`, `image`, `audio`, `file`, `embedded` and `structured`; return one, or an array of them. */
+/** A content block, made by `text`, `image`, `audio`, `file`, `embedded` and `structured`. A tool returns one, or an array of them. */
 export type ToolContent = ContentBlock & { readonly [MARK]: true };
 
 function block<Kind extends ContentBlock['kind']>(content: Extract<ContentBlock, { kind: Kind }>): ToolContent {
@@ -27,7 +27,7 @@ export function file(name: string, bytes: Uint8Array, mediaType = 'application/o
   return block<'file'>({ kind: 'file', name, mediaType, bytes });
 }
 
-/** A resource within an answer: what a reader of that URI would get. */
+/** A resource embedded in an answer: what a client that reads this URI would get. */
 export function embedded(uri: string, content: string | Uint8Array, mediaType?: string): ToolContent {
   const type = mediaType === undefined ? {} : { mediaType };
   return typeof content === 'string'
@@ -35,7 +35,7 @@ export function embedded(uri: string, content: string | Uint8Array, mediaType?: 
     : block<'resource'>({ kind: 'resource', uri, ...type, bytes: content });
 }
 
-/** JSON beside other blocks. Exactly one of them in an answer is also its structured value. */
+/** A JSON block next to other blocks. If an answer has exactly one such block, it is also the answer's structured value. */
 export function structured(value: JsonValue): ToolContent {
   return block<'structured'>({ kind: 'structured', value });
 }

@@ -14,7 +14,7 @@ import { copyPlain } from './plain-object.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { ToolContext } from './tool-context.ts';
 
-/** What `run` may return without an output schema; checked again when it is made plain. */
+/** What `run` may return without an output schema. It is checked again when it is converted to plain data. */
 export type ToolReturn = unknown;
 
 export interface ToolOptions<
@@ -25,30 +25,34 @@ export interface ToolOptions<
 > {
   readonly description: string;
   readonly input: Input;
-  /** Describes what `run` returns. A result that does not match is `failed`; a result that reports failure is not checked. */
+  /** Schema of what `run` returns. A result that does not match is `failed`; a result that reports failure is not checked. */
   readonly output?: Output;
-  /** Default `unsafe`: never started twice for one call. */
+  /** Default `unsafe`: the tool is never started twice for one call. */
   readonly effect?: Effect;
-  /** Shell, code execution, anything unsandboxed: closed unless the policy names it. */
+  /** True for a shell, code execution and anything unsandboxed. Such a tool is closed unless the policy names it. */
   readonly privileged?: boolean;
-  /** Starts in accept order, one at a time per subject. */
+  /** True if calls of the tool start in accept order, one at a time per subject. */
   readonly serial?: boolean;
   readonly pinned?: 'caller';
   /**
-   * The schema changes arguments (trims, lowers, coerces) and its result is JSON. The worker then parses before the rules, once, and
-   * rules, hooks, approvers, the audit and `run` all get the result. Without it, a schema that changes arguments makes the call `invalid`.
+   * True if the schema changes arguments (trims, lowers, coerces) and its result is JSON. The worker then parses once, before the rules,
+   * and rules, hooks, approvers, the audit and `run` all get the result. Without it, a schema that changes arguments makes the call
+   * `invalid`.
    */
   readonly normalises?: boolean;
-  /** Names of secrets it may be given, as `secret:NAME` in its arguments and its setup or by `ctx.secrets.get`; `PREFIX_*` for several. `own:NAME` keeps it out of arguments. */
+  /**
+   * Names of secrets that the tool may get, as `secret:NAME` in its arguments and its setup or with `ctx.secrets.get`. `PREFIX_*` names
+   * several. `own:NAME` keeps a secret out of arguments.
+   */
   readonly secrets?: readonly string[];
   readonly limits?: Partial<ToolLimits>;
-  /** Made to be asked again and again: not faster than `everyMs`, it is never taken for a loop. */
+  /** The tool is made to be called again and again. Calls that are no faster than `everyMs` are never taken for a loop. */
   readonly poll?: ToolPoll;
-  /** JSON pointers into the result: only what they name counts as progress. An empty list: nothing does. */
+  /** JSON pointers into the result: only a change in what they name counts as progress. An empty list: nothing does. */
   readonly progress?: readonly string[];
-  /** Of one call, for the budget of its run. `ctx.cost` counts instead, if it is called. */
+  /** Cost of one call, for the budget of its run. If `ctx.cost` is called, its value counts instead. */
   readonly cost?: number;
-  /** RE2 patterns: a bare string this tool returns that matches one is a denial. */
+  /** RE2 patterns. A bare string that this tool returns and that matches one of them is a denial. */
   readonly denials?: readonly string[];
   run(args: OutputOf<Input>, ctx: ToolContext<Setup, Needs>): Returned<Output> | Promise<Returned<Output>>;
 }
@@ -57,7 +61,7 @@ type Returned<Output extends StandardSchema> = StandardSchema extends Output
   ? ToolReturn
   : InputOf<Output> | ToolContent | readonly ToolContent[];
 
-/** A tool as the runner enters it. Types of arguments and result were checked where it was written. */
+/** A tool as the runner calls it. The types of arguments and result were checked where the tool was written. */
 export interface ToolDefinition {
   readonly description: string;
   readonly input: StandardSchema | JsonObject;
@@ -73,7 +77,7 @@ export interface ToolDefinition {
   readonly progress?: readonly string[];
   readonly cost?: number;
   readonly denials?: readonly string[];
-  // Each tool has its own argument type; they meet here, where only parsed values are passed.
+  // Each tool has its own argument type. Here all tools share one type, and only parsed values are passed.
   // oxlint-disable-next-line typescript/no-explicit-any
   run(args: any, ctx: ToolContext<any, any>): unknown;
 }
@@ -92,10 +96,10 @@ export interface ModuleDefinition {
   readonly pool?: string;
   readonly runner?: RunnerName;
   readonly setup?: StandardSchema | JsonObject;
-  /** Services its tools get as `ctx.services`. Not served where one of them is not configured. */
+  /** Services that its tools get as `ctx.services`. A worker that lacks one of them does not serve the module. */
   readonly needs?: readonly string[];
   readonly tools: Readonly<Record<string, ToolDefinition>>;
-  /** What can be read by its URI. */
+  /** Resources: what can be read by its URI. */
   readonly resources?: readonly ResourceDefinition[];
   readonly prompts?: readonly PromptDefinition[];
 }
@@ -107,7 +111,7 @@ export interface ModuleOptions<Setup extends StandardSchema, Needs extends keyof
   /** Configuration of one instance of this module. */
   readonly setup?: Setup;
   readonly needs?: readonly Needs[];
-  /** As a function it gets a `tool` that knows the types of `ctx.setup` and `ctx.services`. */
+  /** If it is a function, it gets a `tool` that knows the types of `ctx.setup` and `ctx.services`. */
   readonly tools:
     | Readonly<Record<string, ToolDefinition>>
     | ((tool: ToolMaker<OutputOf<Setup>, Needs>) => Readonly<Record<string, ToolDefinition>>);
@@ -121,7 +125,10 @@ export interface ModuleOptions<Setup extends StandardSchema, Needs extends keyof
 
 export const tool: ToolMaker<Record<string, unknown>> = (options) => copyPlain(options, 'tool') as ToolDefinition;
 
-/** The default export of a module file. Nothing runs or is checked here; `describeModule` does that when the module is loaded. */
+/**
+ * Makes the default export of a module file. Only checks that `options` is a plain object; `describeModule` checks the rest when the module
+ * is loaded.
+ */
 export function defineModule<
   Setup extends StandardSchema = StandardSchema<Record<string, unknown>>,
   const Needs extends keyof Services = never,
@@ -137,7 +144,7 @@ export function defineModule<
   }) as ModuleDefinition;
 }
 
-/** The maker is the same whatever its types say; they are the module's. */
+/** Makes a list of definitions. The maker is the same function for every module; only its types are those of the module. */
 function made<Definition, Maker>(
   given: readonly Definition[] | ((maker: Maker) => readonly Definition[]),
   maker: unknown,

@@ -9,22 +9,22 @@ import type { ToolContext } from './tool-context.ts';
 interface SurfaceOptions {
   /** Letters, digits, `_` and `-`, up to 50. */
   readonly name: string;
-  /** What people are shown instead of the name. */
+  /** Shown to people instead of the name. */
   readonly title?: string;
   readonly description?: string;
-  /** Names of secrets that `ctx.secrets.get` may give it, as for a tool. */
+  /** Names of secrets that the surface may get with `ctx.secrets.get`, as for a tool. */
   readonly secrets?: readonly string[];
   readonly limits?: Partial<ToolLimits>;
 }
 
-/** A value that is being typed, and what is known of the others. */
+/** The argument that a person is typing, and the known values of the other arguments. */
 export interface AskedCompletion {
   readonly argument: string;
   readonly value: string;
   readonly known: Readonly<Record<string, string>>;
 }
 
-/** The best first; of more than 100 the first 100 are told. */
+/** The proposed values, the best first. Only the first 100 are sent. */
 export type GivenCompletion =
   | readonly string[]
   | { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
@@ -34,7 +34,9 @@ export type ResourceContent = { readonly uri?: string; readonly mediaType?: stri
   | { readonly bytes: Uint8Array }
 );
 
-/** Text or bytes have the media type the resource declares; `undefined` means that there is no such resource. */
+/**
+ * What `read` may return. Text or bytes get the media type that the resource declares; `undefined` means that there is no such resource.
+ */
 export type ResourceReturn = string | Uint8Array | ResourceContent | readonly ResourceContent[] | undefined;
 
 export type ResourceOptions<Setup, Needs extends keyof Services = never> = SurfaceOptions & {
@@ -48,7 +50,7 @@ export type ResourceOptions<Setup, Needs extends keyof Services = never> = Surfa
   complete?(asked: AskedCompletion, ctx: ToolContext<Setup, Needs>): GivenCompletion | Promise<GivenCompletion>;
 } & (
     | { readonly uri: string; readonly uriTemplate?: never }
-    /** RFC 6570, levels 1 and 2: `notes://{folder}/{+path}`. */
+    /** URI template of RFC 6570, levels 1 and 2: `notes://{folder}/{+path}`. */
     | { readonly uriTemplate: string; readonly uri?: never }
   );
 
@@ -67,20 +69,20 @@ export interface PromptOptions<
   Setup,
   Needs extends keyof Services = never,
 > extends SurfaceOptions {
-  /** An object; its members are what the prompt asks for. */
+  /** Schema of an object; its members are the arguments that the prompt asks for. */
   readonly arguments?: Input;
-  /** As for a tool: the schema changes arguments, such as numbers that clients send as text, and its result is JSON. */
+  /** As for a tool: true if the schema changes arguments, such as numbers that clients send as text, and its result is JSON. */
   readonly normalises?: boolean;
   render(args: OutputOf<Input>, ctx: ToolContext<Setup, Needs>): PromptReturn | Promise<PromptReturn>;
   complete?(asked: AskedCompletion, ctx: ToolContext<Setup, Needs>): GivenCompletion | Promise<GivenCompletion>;
 }
 
-/** As the worker enters it. */
+/** A resource as the worker calls it. */
 export interface ResourceDefinition extends SurfaceOptions {
   readonly uri?: string;
   readonly uriTemplate?: string;
   readonly mediaType?: string;
-  // Each has its own types of setup and services; they meet here.
+  // Each resource has its own types of setup and services. Here all resources share one type.
   // oxlint-disable-next-line typescript/no-explicit-any
   read(params: Readonly<Record<string, string>>, ctx: ToolContext<any, any>, uri: string): unknown;
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -106,10 +108,10 @@ export type PromptMaker<Setup, Needs extends keyof Services = never> = <
   options: PromptOptions<Input, Setup, Needs>,
 ) => PromptDefinition;
 
-/** Something that can be read by its URI. */
+/** Defines a resource: something that can be read by its URI. */
 export const resource: ResourceMaker<Record<string, unknown>> = (options) =>
   copyPlain(options, 'resource') as ResourceDefinition;
 
-/** Messages that a person can start a conversation with. */
+/** Defines a prompt: messages that a person can start a conversation with. */
 export const prompt: PromptMaker<Record<string, unknown>> = (options) =>
   copyPlain(options, 'prompt') as PromptDefinition;

@@ -24,11 +24,11 @@ import { resolveLimits } from './resolve-limits.ts';
 
 /** A module as data: what is published, plus what only the worker needs. */
 export interface ModuleDescription extends Omit<ModuleDeclaration, 'pool' | 'digest'> {
-  /** Absent: the loader decides, then `declareModule` adds the digest. */
+  /** Absent: the loader chooses the pool, then `declareModule` adds the digest. */
   readonly pool?: string;
   readonly runner: RunnerName;
   readonly setupSchema?: JsonObject;
-  /** Services; absent when it needs none. */
+  /** Names of the services that the module needs; absent if it needs none. */
   readonly needs?: readonly string[];
   readonly denials: ReadonlyMap<ToolId, readonly string[]>;
 }
@@ -79,7 +79,7 @@ export function describeModule(exported: unknown, options: { readonly id?: strin
   }
 }
 
-/** The published form, once the pool is known. */
+/** The published form of a module, once its pool is known. */
 export function declareModule(description: ModuleDescription, pool: string): ModuleDeclaration {
   const { id, version, tools, surfaces } = description;
   return {

@@ -36,7 +36,7 @@ const PROMPT_MEMBERS = membersOf<PromptDefinition>({
 const MOST_SURFACES = 1000;
 const MOST_TITLE = 200;
 
-/** Resources and prompts as data. Throws ModuleProblem. */
+/** Checks the resources and prompts of a module and turns them into data. Throws ModuleProblem. */
 export function describeSurfaces(module: string, { resources, prompts }: ModuleDefinition): SurfaceDeclaration[] {
   const found = [
     ...listOf<ResourceDefinition>(resources, `Module ${module}`, 'resources').map((one) =>

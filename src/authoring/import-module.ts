@@ -2,16 +2,18 @@ import { pathToFileURL } from 'node:url';
 import type { ModuleDefinition } from './define-module.ts';
 import { offerOwnPackage } from './own-package.ts';
 
-/** One generation of a file is one URL, hence one evaluation per process; a reload makes a new one. */
+/** The URL of one generation of a module file. Each URL is evaluated once per process; a reload makes a new generation, hence a new URL. */
 export function moduleUrl(source: { readonly file: string; readonly generation: string }): string {
   return `${pathToFileURL(source.file).href}?${encodeURIComponent(source.generation)}`;
 }
 
-/** By the object that names the source: a reload makes another one. Spares every call the way through the module loader. */
+/**
+ * Imported modules, by the object that names the source; a reload makes another object. Saves every call the way through the module loader.
+ */
 const imported = new WeakMap<object, Promise<ModuleDefinition>>();
 const loaded = new WeakMap<object, ModuleDefinition>();
 
-/** The module, if `importModule` was asked for it with this very object before and has answered. */
+/** The module, if `importModule` was called with this same object before and has finished. */
 export function loadedModule(source: object): ModuleDefinition | undefined {
   return loaded.get(source);
 }

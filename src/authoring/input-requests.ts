@@ -7,7 +7,7 @@ export type AskedInput =
   | {
       readonly kind: 'elicit';
       readonly message: string;
-      /** A flat object: texts, numbers, flags, choices. Its answers are checked against it. */
+      /** Schema of a flat object: texts, numbers, flags, choices. Answers are checked against it. */
       readonly schema: StandardSchema | JsonObject;
     }
   | { readonly kind: 'elicit-url'; readonly message: string; readonly url: string; readonly id?: string }
@@ -38,9 +38,9 @@ export type Elicited<Content> =
 
 export interface SampledAnswer {
   readonly role: string;
-  /** The text of all its parts. */
+  /** The text of all parts of the content. */
   readonly text: string;
-  /** As the caller's model gave it. */
+  /** The content as the caller's model gave it. */
   readonly content: JsonValue;
   readonly model?: string;
   readonly stopReason?: string;
@@ -58,9 +58,9 @@ export interface RequestInputOptions {
   readonly state?: JsonValue;
 }
 
-/** What the caller brought along: its claims, nothing of it is checked but its size. */
+/** The input that the caller sent with the call. It is the caller's claim: nothing of it is checked but its size. */
 export interface ToolInput {
-  /** What it can be asked for; absent: it did not say. */
+  /** The kinds of input that the caller can be asked for; absent if the caller did not state them. */
   readonly kinds?: readonly InputKind[];
   readonly responses: Readonly<JsonObject>;
   readonly state?: JsonValue;

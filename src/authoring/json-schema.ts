@@ -5,13 +5,14 @@ import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
 const TARGET = 'draft-2020-12';
 
 /**
- * The JSON Schema of what is handed in: arguments before defaults apply, or the value a tool returns. As `output`, of what comes out.
- * Throws with the library's own words when the schema cannot be said in JSON Schema.
+ * The JSON Schema of the value that goes into a schema: arguments before defaults apply, or the value a tool returns. With `output`, of the
+ * value that comes out. Throws with the library's own message if the schema cannot be expressed in JSON Schema.
  */
 export function deriveJsonSchema(schema: unknown, io: 'input' | 'output' = 'input'): JsonObject {
   const derived = isStandardSchema(schema) ? convert(schema, io) : schema;
   if (!isJsonObject(derived)) throw new TypeError('it is neither a Standard Schema nor a JSON Schema object');
-  // Through text: what is published must be exactly what JSON can say, and nobody may change it afterwards.
+  // The schema is copied through JSON text: what is published must be exactly what JSON can express, and the tool's code must not be able
+  // to change it afterwards.
   const plain = JSON.parse(JSON.stringify(derived)) as JsonObject;
   delete plain['$schema'];
   return plain;

@@ -4,7 +4,7 @@ import { isPlainObject, NOT_PLAIN } from './plain-object.ts';
 import { findHiddenCharacter } from './shown-text.ts';
 import { isStandardSchema } from './standard-schema.ts';
 
-/** Why a module cannot be served; the message names the module and the tool. */
+/** The reason why a module cannot be served. The message names the module and the tool. */
 export class ModuleProblem extends Error {
   override readonly name = 'ModuleProblem';
 }
@@ -16,13 +16,13 @@ export function fail(where: string, problem: string): never {
   throw new ModuleProblem(`${where} ${problem}${problem.endsWith('?') ? '' : '.'}`);
 }
 
-/** The names of a definition's members. The compiler refuses a table that lacks one. */
+/** The names of a definition's members. A table that lacks one of them does not compile. */
 export function membersOf<Definition>(members: Readonly<Record<keyof Required<Definition>, true>>): readonly string[] {
   return Object.keys(members);
 }
 
 /**
- * Refuses what a definition may not have. A misspelt `privileged` that was read over would leave a tool open that its author means to be
+ * Rejects members that a definition may not have. If a misspelt `privileged` were ignored, a tool would be open that its author means to be
  * closed.
  */
 export function checkMembers(definition: object, known: readonly string[], where: string): void {
@@ -31,7 +31,7 @@ export function checkMembers(definition: object, known: readonly string[], where
   if (unknown !== undefined) fail(where, `has an unknown member ${quoted(unknown)}; ${suggestName(unknown, known)}`);
 }
 
-/** The name that was probably meant, or else all that there are. */
+/** Suggests the name that was probably meant, or lists all known names. */
 export function suggestName(name: string, known: readonly string[]): string {
   const [near] = nearNames(name, known, 1);
   return near === undefined ? `known: ${known.join(', ')}` : `did you mean "${near}"?`;
@@ -50,7 +50,7 @@ export function checkDescription(text: unknown, where: string): string {
   return hidden === undefined ? text : fail(where, `has a description that contains ${hidden}`);
 }
 
-/** In one order, so that the digest does not depend on how they were written. */
+/** Checks the names of secrets and returns them sorted, so that the digest does not depend on how they were written. */
 export function checkSecrets(secrets: unknown, where: string): readonly string[] {
   if (!Array.isArray(secrets) || secrets.length === 0 || secrets.length > MAX_SECRETS)
     return fail(where, `may have a list of 1 to ${MAX_SECRETS} names as "secrets"`);
@@ -70,7 +70,10 @@ export function checkFlag(flag: unknown, where: string, name: string): boolean {
   return fail(where, `"${name}" must be true or false`);
 }
 
-/** Only a schema with code of its own can change arguments; a plain JSON Schema is data, and the flag would promise nothing. */
+/**
+ * Only a schema with code of its own can change arguments. A plain JSON Schema is data, so the flag is rejected there: it would have no
+ * effect.
+ */
 export function normalisesOf(flag: unknown, input: unknown, where: string): { normalises?: true } {
   if (!checkFlag(flag, where, 'normalises')) return {};
   const hasCode = isStandardSchema(input) && input['~standard'].vendor !== 'sallyport';

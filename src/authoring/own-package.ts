@@ -1,30 +1,30 @@
 import Module, { createRequire, register } from 'node:module';
 
-/** Whether a module asks for this package, alone or with a subpath. */
+/** Whether an import names this package, alone or with a subpath. */
 export function isOwnName(specifier: string): boolean {
   return /^sallyport(?:\/|$)/.test(specifier);
 }
 
 interface Resolver {
-  /** How `require` finds a file. Node has no public way to add a place to look in. */
+  /** The internal function by which `require` finds a file. Node has no public way to add a place to look in. */
   _resolveFilename(request: string, ...rest: unknown[]): string;
 }
 
 let registered = false;
 
 /**
- * Lets the code of this file import `sallyport` and its subpaths from the running installation when it cannot find them by itself: a
- * module in /opt or in a container's volume has no node_modules above it. A package that the file does find stays the one it gets.
+ * Lets the code of this file import `sallyport` and its subpaths from the running installation if it cannot find them by itself: a module
+ * in /opt or in a container's volume has no node_modules above it. If the file finds a package by itself, it gets that one.
  */
 export function offerOwnPackage(file: string): void {
   if (registered || findsPackage(file)) return;
   registered = true;
-  // Compiled, this file's address is inside the package: from there its own name leads to its own exports.
+  // When compiled, this file's URL is inside the package. Resolved from there, the package's own name leads to its own exports.
   register(hooksFile(), import.meta.url, { data: { from: import.meta.url } });
   offerToRequire();
 }
 
-/** Beside this file when compiled; in `dist` when the sources themselves are run, as the tests do. */
+/** The file with the loader hooks: next to this file when compiled; in `dist` when the sources themselves are run, as the tests do. */
 function hooksFile(): string {
   return import.meta.url.endsWith('.ts') ? '../../dist/authoring/own-package-hooks.js' : './own-package-hooks.js';
 }
@@ -38,7 +38,7 @@ function findsPackage(file: string): boolean {
   }
 }
 
-/** What is required does not pass the hooks. */
+/** Does the same for `require`, which does not pass through the loader hooks. */
 function offerToRequire(): void {
   const resolver = Module as unknown as Resolver;
   const plain = resolver._resolveFilename.bind(Module);

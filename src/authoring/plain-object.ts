@@ -1,6 +1,6 @@
 /**
- * Whether all members of an object are its own, enumerable and named by text. Others get lost when a definition is copied or checked: a
- * `privileged: true` of a base class would leave a tool open that its author means to be closed.
+ * Whether all members of an object are its own, enumerable and named by text. Other members get lost when a definition is copied or
+ * checked: without a `privileged: true` that it inherits from a base class, a tool would be open that its author means to be closed.
  */
 export function isPlainObject(object: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(object);
@@ -12,7 +12,7 @@ export function isPlainObject(object: object): boolean {
 
 export const NOT_PLAIN = 'is not a plain object: its members must be its own and enumerable';
 
-/** A frozen copy, for the makers of definitions. Throws where a copy would lose members. */
+/** A frozen copy, for the functions that make definitions. Throws if a copy would lose members. */
 export function copyPlain(options: object, maker: string): object {
   if (!isPlainObject(options)) throw new TypeError(`What ${maker}({ … }) was given ${NOT_PLAIN}.`);
   return Object.freeze({ ...options });

@@ -1,7 +1,10 @@
 import type { JsonObject } from '../domain/json.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
-/** A plain JSON Schema (draft 2020-12) where a schema is asked for. The plane checks values against it; nothing is converted. */
+/**
+ * Wraps a plain JSON Schema (draft 2020-12) for use where a Standard Schema is expected. The plane checks values against it; nothing is
+ * converted.
+ */
 export function jsonSchema<Value = JsonObject>(schema: JsonObject): StandardSchema<Value> {
   const copy = (): JsonObject => structuredClone(schema);
   return {

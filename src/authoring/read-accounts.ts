@@ -6,7 +6,7 @@ import { quoted, suggestName } from './module-problem.ts';
 const POLL_MS = { from: 100, to: 24 * 60 * 60 * 1000 };
 const MOST_POINTERS = 20;
 const LONGEST_POINTER = 256;
-/** RFC 6901: empty, or steps that begin with a slash; `~` only as `~0` and `~1`. */
+/** A JSON pointer (RFC 6901): empty, or steps that begin with a slash; `~` only as `~0` and `~1`. */
 const POINTER = /^(?:\/(?:[^/~]|~[01])*)*$/u;
 
 export type Accounts = Pick<ToolDeclaration, 'poll' | 'progress' | 'cost'>;
@@ -15,7 +15,7 @@ export type ReadAccounts =
   | { readonly kind: 'accounts'; readonly accounts: Accounts }
   | { readonly kind: 'problem'; readonly problem: string };
 
-/** What a tool says for loop detection and budgets: how often it may be asked, what progress is, what a call costs. */
+/** What a tool declares for loop detection and budgets: how often it may be called, what counts as progress, what a call costs. */
 export function readAccounts({ poll, progress, cost }: Partial<ToolDefinition>): ReadAccounts {
   const problem = findPollProblem(poll) ?? findProgressProblem(progress) ?? findCostProblem(cost);
   if (problem !== undefined) return { kind: 'problem', problem };
@@ -60,7 +60,9 @@ function findCostProblem(cost: unknown): string | undefined {
   return `has cost ${shown(cost)}; it must be a number from 0 to ${MOST_COST}`;
 }
 
-/** Numbers JSON has no word for are what is wrong most often. */
+/**
+ * A value as text for an error message. Numbers are not written as JSON: the usual mistake is one that JSON cannot express, such as NaN.
+ */
 function shown(value: unknown): string {
   return typeof value === 'number' ? String(value) : String(JSON.stringify(value)).slice(0, 40);
 }

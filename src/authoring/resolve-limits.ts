@@ -14,7 +14,10 @@ export type ResolvedLimits =
   | { readonly kind: 'limits'; readonly limits: ToolLimits }
   | { readonly kind: 'problem'; readonly problem: string };
 
-/** Adds the defaults. An unsafe tool has one attempt; asking for more is a contradiction, not a wish to be trimmed. */
+/**
+ * Checks the limits and adds the defaults. An unsafe tool has one attempt; more attempts are a contradiction and are rejected, not reduced
+ * to one.
+ */
 export function resolveLimits(given: Partial<ToolLimits>, effect: Effect): ResolvedLimits {
   if (!isPlainObject(given)) return problem(`has "limits", which ${NOT_PLAIN}`);
   for (const [name, value] of Object.entries(given)) {

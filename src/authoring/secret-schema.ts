@@ -1,11 +1,11 @@
-/** What schema libraries with metadata have; zod 4 does. */
+/** The methods of schema libraries with metadata; zod 4 has them. */
 interface WithMeta<Schema> {
   meta(): Record<string, unknown> | undefined;
   meta(facts: Record<string, unknown>): Schema;
 }
 
 /**
- * Marks a part of an input schema as secret: the tool gets it, but audit, approvals and logs show a mark in its place. In plain JSON
+ * Marks a part of an input schema as secret: the tool gets the value, but audit, approvals and logs show a mark in its place. In plain JSON
  * Schema write `"x-secret": true`.
  */
 export function secret<Schema extends WithMeta<Schema>>(schema: Schema): Schema {

@@ -1,4 +1,4 @@
-/** Half a surrogate pair: UTF-8 cannot say it, so what is hashed would differ from what was written. */
+/** Half a surrogate pair. UTF-8 cannot encode it, so the text that is hashed would differ from the text that was written. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 
@@ -16,11 +16,11 @@ interface HiddenRange {
 }
 
 /**
- * Characters a human reviewer does not see and a model does read. The attack: a description that carries
- * instructions in tag characters, or that a bidi override shows in another order than it is read.
+ * Characters that a human reviewer does not see and a model does read. The attack: a description that carries instructions in tag
+ * characters, or that a bidi override shows in another order than it is read.
  */
 const HIDDEN: readonly HiddenRange[] = [
-  // Tab and newline are what people write in descriptions.
+  // Tab and newline are allowed: people write them in descriptions.
   { what: 'a control character', pattern: /(?![\t\n])\p{Cc}/u },
   { what: 'a bidirectional control', pattern: /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u },
   {
@@ -29,12 +29,12 @@ const HIDDEN: readonly HiddenRange[] = [
       /\u034F|[\u00AD\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200D\u2060-\u2065\u206A-\u206F\u3164\uFEFF\uFFA0]/u,
   },
   { what: 'a tag character', pattern: /[\u{E0000}-\u{E0FFF}]/u },
-  // One selector after an emoji is usual; a row of them carries data.
+  // One selector after an emoji is usual; a sequence of them can carry data.
   { what: 'a variation selector', pattern: /[\uFE00-\uFE0D]|[\uFE0E\uFE0F]{2}/u },
   { what: 'half a surrogate pair', pattern: LONE_SURROGATE },
 ];
 
-/** Names the first kind of hidden character in a text that is shown to models and reviewers. */
+/** Names the first kind of hidden character in a text that is shown to models and reviewers; undefined if there is none. */
 export function findHiddenCharacter(text: string): string | undefined {
   return HIDDEN.find(({ pattern }) => pattern.test(text))?.what;
 }
@@ -42,7 +42,7 @@ export function findHiddenCharacter(text: string): string | undefined {
 const UNSAFE_IN_NAMES = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const MAX_FILE_NAME_BYTES = 200;
 
-/** A file name for display: the last part of a path, without what could lead a reader or a terminal astray. */
+/** A file name for display: the last part of a path, without characters that could mislead a reader or a terminal. */
 export function displayFileName(name: string): string {
   const last = name.split(/[/\\]/u).at(-1) ?? '';
   const clean = last.replace(UNSAFE_IN_NAMES, '').trim();
@@ -50,7 +50,7 @@ export function displayFileName(name: string): string {
   return Buffer.byteLength(clean) <= MAX_FILE_NAME_BYTES ? clean : shorten(clean);
 }
 
-/** Keeps the extension: it is what a reader goes by. */
+/** Shortens a file name but keeps the extension, because readers rely on it. */
 function shorten(name: string): string {
   const extension = /\.[A-Za-z0-9]{1,10}$/u.exec(name)?.[0] ?? '';
   let stem = '';

@@ -1,13 +1,13 @@
 import type { Soon } from '../domain/soon.ts';
 
-/** The parts of Standard Schema (standardschema.dev) a module may use; zod, Valibot, ArkType and others have them. */
+/** The parts of Standard Schema (standardschema.dev) that a module may use; zod, Valibot, ArkType and others have them. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    /** Standard JSON Schema; zod below 4.2 lacks it and is converted by zod itself. */
+    /** Standard JSON Schema. zod below 4.2 lacks it, so such a schema is converted by zod itself. */
     readonly jsonSchema?: SchemaConverter | undefined;
   };
 }
@@ -29,7 +29,7 @@ export interface SchemaIssue {
 export type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
 export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
-/** ArkType's schemas are functions, so `typeof` alone does not tell. */
+/** Whether a value is a Standard Schema. ArkType's schemas are functions, so functions are accepted too. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   const standard = (value as { '~standard'?: unknown })['~standard'];
@@ -46,11 +46,14 @@ export type Parsed =
   | { readonly kind: 'parsed'; readonly value: unknown }
   | { readonly kind: 'issues'; readonly problems: string[] };
 
-/** Parses with the schema's own code: defaults and transforms apply. A plain JSON Schema has no such code. */
+/**
+ * Parses a value with the schema's own code, so that defaults and transforms apply. A plain JSON Schema has no such code: the value stays
+ * as it is.
+ */
 export function parseWith(schema: unknown, value: unknown): Soon<Parsed> {
   if (!isStandardSchema(schema)) return { kind: 'parsed', value };
   const result = schema['~standard'].validate(value);
-  // Any promise, not only ours: one taken for an answer would let everything through.
+  // Any object with `then` counts as a promise, not only native ones: taken for a result, it would let every value through.
   return 'then' in result ? Promise.resolve(result).then(toParsed) : toParsed(result);
 }
 

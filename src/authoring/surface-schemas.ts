@@ -4,7 +4,7 @@ import { URI_LIMITS } from '../domain/uri-template.ts';
 import { deriveJsonSchema } from './json-schema.ts';
 import type { PromptDefinition, ResourceDefinition } from './define-surfaces.ts';
 
-/** A call of a surface either uses it or asks for help with one of its arguments. */
+/** Schema of a request for completions. A call of a surface either uses it or asks for completions of one of its arguments. */
 const COMPLETE: JsonObject = {
   type: 'object',
   properties: {
@@ -22,7 +22,10 @@ export function resourceSchema(definition: ResourceDefinition): JsonObject {
   return callSchema(uses, uriTemplate === undefined ? [] : ['uri'], definition.complete !== undefined);
 }
 
-/** Throws what `deriveJsonSchema` throws, and TypeError for a schema that cannot stand inside another one. */
+/**
+ * The input schema of a prompt's entry. Throws what `deriveJsonSchema` throws, and TypeError for a schema that cannot be nested in another
+ * one.
+ */
 export function promptSchema(definition: PromptDefinition): JsonObject {
   if (definition.arguments === undefined) return callSchema({}, [], definition.complete !== undefined);
   const { $defs, ...schema } = deriveJsonSchema(definition.arguments);
@@ -30,13 +33,13 @@ export function promptSchema(definition: PromptDefinition): JsonObject {
   if (refersElsewhere(schema) || ($defs !== undefined && refersElsewhere($defs)))
     throw new TypeError('it refers to something that is not in its $defs');
   const isAsked = Array.isArray(schema['required']) && schema['required'].length > 0;
-  // Absent is the same as empty, so that the defaults of its members are filled in.
+  // Absent arguments are the same as empty ones, so that the defaults of their members are filled in.
   const asked = isAsked ? schema : { ...schema, default: {} };
   const made = callSchema({ arguments: asked }, isAsked ? ['arguments'] : [], definition.complete !== undefined);
   return $defs === undefined ? made : { ...made, $defs };
 }
 
-/** What a person is asked for, in the order of the schema. */
+/** The arguments that a person is asked for, in the order of the schema. */
 export function promptArguments(schema: JsonObject): PromptArgument[] {
   const { arguments: asked } = schema['properties'] as JsonObject;
   if (!isJsonObject(asked) || !isJsonObject(asked['properties'])) return [];
@@ -62,7 +65,9 @@ function callSchema(uses: JsonObject, required: string[], completes: boolean): J
   };
 }
 
-/** The schema moves one level down; what stands in `$defs` stays where it was. */
+/**
+ * Whether a schema has references outside of `$defs`. The schema is moved one level down, so they would break; `$defs` stays where it was.
+ */
 function refersElsewhere(node: JsonValue): boolean {
   if (typeof node !== 'object' || node === null) return false;
   if (Array.isArray(node)) return node.some(refersElsewhere);

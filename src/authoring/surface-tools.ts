@@ -19,7 +19,10 @@ type Context = ToolContext<unknown>;
 
 const MOST_COMPLETIONS = 100;
 
-/** By the name of its entry: `resource--logo`. Undefined: the module has no such thing. */
+/**
+ * Finds a resource or prompt by the name of its entry, such as `resource--logo`, and returns it as a tool. Undefined: the module has no
+ * such entry.
+ */
 export function findSurfaceTool(module: ModuleDefinition, name: string): ToolDefinition | undefined {
   const resource = module.resources?.find((one) => surfaceToolName('resource', one.name) === name);
   if (resource !== undefined) return resourceTool(resource);
@@ -48,7 +51,7 @@ function resourceTool(definition: ResourceDefinition): ToolDefinition {
   };
 }
 
-/** Matched here, whatever the caller made of it. */
+/** The URI and variables to read. The URI is matched again here, whatever the caller made of it. */
 function locate(definition: ResourceDefinition, asked: string | undefined): Located | undefined {
   if (definition.uri !== undefined) return { uri: definition.uri, params: {} };
   const parsed = parseUriTemplate(definition.uriTemplate);
@@ -81,7 +84,7 @@ function promptTool(definition: PromptDefinition): ToolDefinition {
   };
 }
 
-/** The author's own schema parses what is under `arguments`. */
+/** The input schema of a prompt: the tool author's own schema parses what is under `arguments`. */
 function promptInput(definition: PromptDefinition): StandardSchema | JsonObject {
   const validate = async (value: unknown): Promise<SchemaResult<unknown>> => {
     const { arguments: given, complete } = value as Asked;
@@ -94,7 +97,7 @@ function promptInput(definition: PromptDefinition): StandardSchema | JsonObject 
   return { '~standard': { version: 1, vendor: 'sallyport', validate } };
 }
 
-/** The blocks in their order, and beside them who says which. */
+/** The blocks of all messages in their order, and one structured block with the role of each message. */
 function showMessages(rendered: unknown): ToolContent[] {
   if (typeof rendered === 'string') return showMessages([{ role: 'user', content: rendered }]);
   const isList = Array.isArray(rendered);

@@ -1,11 +1,11 @@
 import { wellFormed } from './shown-text.ts';
 
-/** Not `instanceof`: a module may load another copy of this package than the worker. */
+/** Marks a ToolFailure. `instanceof` is not used: a module may load another copy of this package than the worker. */
 const MARK = Symbol.for('sallyport.tool-failure');
 const CODE_PATTERN = /^[A-Z][A-Z0-9_]{0,63}$/;
 const MAX_MESSAGE = 4096;
 
-/** The one class tool authors throw: the message is shown to the model. Anything else they throw stays in the operator's log. */
+/** The one class that tool authors throw: its message is shown to the model. Anything else they throw stays in the operator's log. */
 export class ToolFailure extends Error {
   override readonly name: string = 'ToolFailure';
   /** The author's own code for programs, e.g. `NOTE_NOT_FOUND`. */
@@ -23,7 +23,7 @@ class ToolDenial extends ToolFailure {
   override readonly [MARK] = 'denied';
 }
 
-/** Ends the run: the tool itself refuses the caller. It throws, so that a forgotten `return` cannot let the work go on. */
+/** Ends the run because the tool itself refuses the caller. It throws, so that the work cannot continue after a forgotten `return`. */
 export function denied(reason: string, options: { code?: string } = {}): never {
   throw new ToolDenial(reason, options);
 }
@@ -34,7 +34,7 @@ export interface ReportedFailure {
   readonly code?: string;
 }
 
-/** What a thrown ToolFailure says; undefined for anything else. Reads foreign objects, so it may meet getters that throw. */
+/** What a thrown ToolFailure reports; undefined for anything else. It reads foreign objects, whose getters may throw. */
 export function readToolFailure(thrown: unknown): ReportedFailure | undefined {
   try {
     if (typeof thrown !== 'object' || thrown === null) return undefined;

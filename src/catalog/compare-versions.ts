@@ -29,7 +29,7 @@ function compareLists(a: readonly string[], b: readonly string[], missing: strin
   return 0;
 }
 
-/** Numbers by value, below words. */
+/** Compares two parts of a version: numbers by value, and every number below every word. */
 function compareParts(a: string, b: string): number {
   const numberA = /^\d+$/.test(a) ? BigInt(a) : undefined;
   const numberB = /^\d+$/.test(b) ? BigInt(b) : undefined;

@@ -61,9 +61,9 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   '·': '.',
 };
 
-/** Equal for names a reader may take for each other. Only for comparing; it is no name. */
+/** A text that is equal for names which a reader may take for each other. Only for comparing; it is not a name. */
 export function nameSkeleton(name: string): string {
-  // Capital I and digit 1 look like l only before case is folded; i itself does not.
+  // Capital I and the digit 1 look like l, so they are replaced before case is folded; a small i does not look like l.
   const shaped = name.normalize('NFKC').replaceAll(/[I1|]/g, 'l').replaceAll('0', 'o').toLowerCase();
   const letters = Array.from(shaped, (letter) => LOOKALIKES[letter] ?? letter).join('');
   return letters.replaceAll('_', '-').replaceAll('rn', 'm').replaceAll('vv', 'w');
@@ -74,7 +74,7 @@ export interface Confusable {
   readonly with: string;
 }
 
-/** Names already taken, and which of them a new one could be mistaken for. */
+/** Names that are already taken. Finds the one that a new name could be mistaken for. */
 export class TakenNames {
   readonly #exact = new Set<string>();
   readonly #folded = new Map<string, string>();

@@ -14,8 +14,8 @@ import { findSchemaFault } from './inspect-schema.ts';
 import { compileSchema } from './validate-arguments.ts';
 
 /**
- * The program of the process in which modules are first imported. Whatever their top-level code does, hang, exit or crash,
- * it does here, with an empty environment, and not in the worker.
+ * The program of the process in which modules are first imported. Whatever their top-level code does (hang, exit or crash), it does here,
+ * with an empty environment, and not in the worker.
  */
 const send = process.send?.bind(process);
 if (send === undefined) throw new Error('This program is started by the module loader.');
@@ -25,7 +25,7 @@ process.on('message', (request: DescribeRequest) => {
   answer({ kind: 'importing', ticket: request.ticket });
   void describe(request).then(answer);
 });
-// The loader ends us; when it is gone itself, so are we.
+// The loader ends this process. If the loader itself is gone, the process ends by itself.
 process.on('disconnect', () => process.exit());
 answer({ kind: 'ready' });
 
@@ -49,7 +49,7 @@ async function describe(request: DescribeRequest): Promise<DescribeAnswer> {
   }
 }
 
-/** Node keeps the place of a syntax error from the program that caught it, but tells it on a check of the file. */
+/** The line of a syntax error. Node does not give it to the program that caught the error, but prints it when it checks the file. */
 async function findSyntaxErrorLine(error: unknown, file: string): Promise<string | undefined> {
   if (!(error instanceof SyntaxError)) return undefined;
   const printed = await promisify(execFile)(process.execPath, ['--check', file], { timeout: 3_000 }).then(
@@ -80,7 +80,7 @@ async function findSetupProblem(
   if (published === undefined)
     return Object.keys(setup).length === 0 ? undefined : 'It has a setup, but the module takes none.';
   const problems = compileSchema(published)(setup);
-  // The module's own code knows more than its JSON Schema: refinements, transforms.
+  // The module's own schema code checks more than its JSON Schema: refinements, transforms.
   const parsed = problems.length > 0 ? undefined : await parseWith(schema, setup);
   if (parsed?.kind === 'issues') problems.push(...parsed.problems);
   return problems.length === 0 ? undefined : `Its setup does not fit: ${problems.join('; ')}.`;

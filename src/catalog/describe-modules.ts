@@ -9,7 +9,7 @@ export type Description =
   | { readonly kind: 'broken'; readonly id?: string; readonly reason: string };
 
 export interface Describer {
-  /** One after the other: a crash then has one suspect. */
+  /** Describes one module after the other, so that a crash has only one suspect. */
   describe(request: Omit<DescribeRequest, 'ticket'>): Promise<Description>;
   close(): Promise<void>;
 }
@@ -17,7 +17,7 @@ export interface Describer {
 const START_TIMEOUT_MS = 20_000;
 const MAX_HEAP_MB = 1024;
 
-/** Imports modules in a child process, which serves for many of them and is replaced after a crash or a hang. */
+/** Imports modules in a child process, which serves many of them and is replaced after a crash or a hang. */
 export function createDescriber({ importTimeoutMs }: { readonly importTimeoutMs: number }): Describer {
   let child: Promise<DescribeChild> | undefined;
   let tickets = 0;
@@ -38,7 +38,7 @@ export function createDescriber({ importTimeoutMs }: { readonly importTimeoutMs:
       const inUse = child !== undefined;
       tickets += 1;
       let attempt = await tryOnce({ ...request, ticket: tickets });
-      // An earlier module may have left a timer or a promise that ended the process now: ask again in a fresh one.
+      // An earlier module may have left a timer or a promise that ended the process now, so the request is repeated in a new process.
       if (attempt.kind === 'lost' && inUse && (attempt.how !== 'hung' || !attempt.importing)) {
         tickets += 1;
         attempt = await tryOnce({ ...request, ticket: tickets });
@@ -67,7 +67,7 @@ interface DescribeChild {
 
 async function startChild(): Promise<DescribeChild> {
   const process = fork(childFile(), [], {
-    // No secret of the worker is there to be read at import; nor its flags, nor its output.
+    // During import, module code has no access to the worker's secrets, flags or output.
     env: {},
     execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -104,7 +104,7 @@ async function ask(
     importing = true;
     return undefined;
   });
-  // A channel that is already closed is reported by the exit.
+  // Errors of `send` are ignored: if the channel is already closed, the exit of the process reports it.
   process.send(request, () => {});
   const answer = await answered;
   return answer.kind === 'lost' ? { ...answer, importing } : answer;
@@ -112,7 +112,7 @@ async function ask(
 
 type Lost = { readonly kind: 'lost'; readonly how: string };
 
-/** The first message `pick` takes, or how the process was lost: its exit, or `hung` when time is up. */
+/** The first message that `pick` accepts, or how the process was lost: its exit, or `hung` on a timeout. */
 function firstOf<Picked extends { kind: string }>(
   process: ChildProcess,
   exited: Promise<string>,
@@ -135,7 +135,7 @@ function firstOf<Picked extends { kind: string }>(
   });
 }
 
-/** The module's own code can send messages too. */
+/** Checks the form of a message, because the module's own code can send messages too. */
 function isAnswer(message: unknown): message is DescribeAnswer {
   if (typeof message !== 'object' || message === null) return false;
   const { kind, ticket, json, reason, id } = message as Record<string, unknown>;
@@ -146,7 +146,7 @@ function isAnswer(message: unknown): message is DescribeAnswer {
   return kind === 'importing';
 }
 
-/** Beside this file when compiled; in `dist` when the sources themselves are run, as the tests do. */
+/** The program of the child process: next to this file when compiled; in `dist` when the sources themselves are run, as the tests do. */
 function childFile(): string {
   const place = import.meta.url.endsWith('.ts') ? '../../dist/catalog/describe-child.js' : './describe-child.js';
   const file = fileURLToPath(new URL(place, import.meta.url));

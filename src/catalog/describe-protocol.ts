@@ -2,7 +2,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { ModuleDeclaration } from '../domain/module.ts';
 import type { RunnerName } from '../domain/tool.ts';
 
-/** From the loader to the child, one at a time. */
+/** A request from the loader to the child process. The loader sends one at a time. */
 export interface DescribeRequest {
   readonly ticket: number;
   readonly file: string;
@@ -11,11 +11,13 @@ export interface DescribeRequest {
   readonly setup: JsonObject;
 }
 
-/** From the child. `importing` comes first: whoever blocks the child before it is not the module asked for. */
+/**
+ * A message from the child process. `importing` comes first: if the child is blocked before that, the requested module is not the cause.
+ */
 export type DescribeAnswer =
   | { readonly kind: 'ready' }
   | { readonly kind: 'importing'; readonly ticket: number }
-  /** JSON text of a DescribedModule: parsed strictly, as it was made beside somebody's code. */
+  /** JSON text of a DescribedModule. It is parsed strictly, because it was made in a process that runs module code. */
   | { readonly kind: 'described'; readonly ticket: number; readonly json: string }
   | { readonly kind: 'broken'; readonly ticket: number; readonly id?: string; readonly reason: string };
 
@@ -24,6 +26,6 @@ export interface DescribedModule extends Omit<ModuleDeclaration, 'pool' | 'diges
   readonly pool?: string;
   readonly runner: RunnerName;
   readonly needs?: readonly string[];
-  /** Tool id → patterns. */
+  /** Tool id → RE2 patterns of bare strings that mean a denial. */
   readonly denialPatterns: Readonly<Record<string, readonly string[]>>;
 }

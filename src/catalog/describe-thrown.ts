@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 const MAX_REASON = 400;
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}]+/gu;
 
-/** One printable line for the operator about something a module threw; it may be any value, with getters that throw. */
+/** One printable line for the operator about a value that a module threw. It may be any value, with getters that throw. */
 export function describeThrown(thrown: unknown, file: string, knownLine?: string): string {
   try {
     if (!(thrown instanceof Error) && !(typeof thrown === 'object' && thrown !== null && 'message' in thrown)) {
@@ -18,7 +18,7 @@ export function describeThrown(thrown: unknown, file: string, knownLine?: string
   }
 }
 
-/** The first place in the stack that is in the module's own file. */
+/** The line number of the first place in the stack that is in the module's own file. */
 function lineIn(stack: string, file: string): string | undefined {
   for (const name of [pathToFileURL(file).href, file]) {
     const at = stack.indexOf(name);

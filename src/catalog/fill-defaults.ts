@@ -3,18 +3,21 @@ import { compileLinearPattern, isLinearPattern } from './linear-pattern.ts';
 import { resolveLocalReference } from './schema-walk.ts';
 import { compileSchema, type Validate } from './validate-arguments.ts';
 
-/** The same object when nothing is missing; otherwise a copy with the defaults in it. */
+/** Returns the same object if nothing is missing; otherwise a copy with the defaults filled in. */
 export type FillDefaults = (value: JsonObject) => JsonObject;
 
-/** References may fan out without end although the schema is small. What lies beyond stays as it was sent. */
+/**
+ * Max steps for one value: references may fan out without end although the schema is small. What lies beyond the limit stays as it was
+ * sent.
+ */
 const MAX_STEPS = 100_000;
 const MAX_DEPTH = 256;
 const NO_ANCHORS: ReadonlyMap<string, JsonObject> = new Map();
 
 /**
- * Fills in the defaults of a JSON Schema: those of `properties`, also below `items`, `prefixItems`, `additionalProperties`, `allOf`
- * and `$ref`, and then those of the first branch of `anyOf` or `oneOf` that the value fits. Conditions (`if`, `dependentSchemas`)
- * and the schemas behind patterns are not looked into. Undefined: the schema has no defaults.
+ * Fills in the defaults of a JSON Schema: those of `properties`, also below `items`, `prefixItems`, `additionalProperties`, `allOf` and
+ * `$ref`, and then those of the first branch of `anyOf` or `oneOf` that the value fits. Conditions (`if`, `dependentSchemas`) and the
+ * schemas behind patterns are ignored. Undefined: the schema has no defaults.
  */
 export function compileDefaults(root: JsonObject): FillDefaults | undefined {
   if (!JSON.stringify(root).includes('"default"')) return undefined;
@@ -32,7 +35,7 @@ export function compileDefaults(root: JsonObject): FillDefaults | undefined {
   }
 
   function fillBy(schema: JsonObject, value: JsonValue): JsonValue {
-    // Members first: which branch fits may hang on a default beside it, and a second pass must choose the same one.
+    // Members are filled first: which branch fits may depend on a default next to it, and a second pass must choose the same branch.
     let filled = fillOwn(schema, value);
     const target = referenceOf(schema);
     if (target !== undefined) filled = fill(target, filled);
@@ -72,7 +75,10 @@ export function compileDefaults(root: JsonObject): FillDefaults | undefined {
     return filled;
   }
 
-  /** A pattern that cannot be read is taken to be for every name: too few defaults are caught, too many are not. */
+  /**
+   * Whether `patternProperties` has a pattern for the name. A pattern that cannot be compiled counts for every name: too few defaults are
+   * detected later, too many are not.
+   */
   function hasPattern({ patternProperties }: JsonObject, name: string): boolean {
     if (!isJsonObject(patternProperties)) return false;
     return Object.keys(patternProperties).some(
@@ -100,7 +106,10 @@ export function compileDefaults(root: JsonObject): FillDefaults | undefined {
     return typeof $ref === 'string' ? resolveLocalReference(root, $ref, NO_ANCHORS) : undefined;
   }
 
-  /** A branch that cannot be checked by itself is none that fits: its defaults stay out, and a schema that adds them is caught. */
+  /**
+   * Whether the value fits a branch. A branch that cannot be checked by itself does not fit: its defaults stay out, and a schema that adds
+   * them is detected later.
+   */
   function fits(branch: JsonObject, value: JsonValue): boolean {
     let validate = branches.get(branch);
     if (validate === undefined) {

@@ -10,14 +10,14 @@ const MAX_MANIFEST_BYTES = 1024 * 1024;
 
 export interface FoundModules {
   readonly entries: readonly ModuleEntry[];
-  /** The file that lists them, if they were not found in a folder. */
+  /** The file that lists the modules, if they were not found in a folder. */
   readonly manifest?: string;
 }
 
 /**
- * What a folder or a manifest offers. In a folder each `<name>.js|.mjs` and each `<name>/index.js|.mjs` is a module; names
- * that start with `_` or `.` and `node_modules` are not. Throws MODULES_MISSING when the place itself cannot be read, and
- * SETUP_DUPLICATE when a manifest names one setup twice.
+ * The modules of a folder or a manifest. In a folder each `<name>.js|.mjs` and each `<name>/index.js|.mjs` is a module; names that start
+ * with `_` or `.` and `node_modules` are not. Throws MODULES_MISSING if the place itself cannot be read, and SETUP_DUPLICATE if a manifest
+ * names one setup twice.
  */
 export async function findModules(path: string): Promise<FoundModules> {
   const place = await realpath(resolve(path)).catch((error: unknown) => missing(path, error));
@@ -55,7 +55,7 @@ function isModuleName(name: string): boolean {
 
 async function moduleFile(path: string): Promise<string[]> {
   const facts = await stat(path).catch(() => undefined);
-  // A link to nowhere is listed: it is somebody's module, and must be reported rather than skipped.
+  // A broken link is listed too: it is meant to be a module, and must be reported rather than skipped.
   if (facts === undefined || facts.isFile()) return CODE_ENDINGS.includes(extname(path)) ? [path] : [];
   if (!facts.isDirectory()) return [];
   for (const ending of CODE_ENDINGS) {

@@ -6,8 +6,8 @@ import { resolveLocalReference, subschemasOf } from './schema-walk.ts';
 export const SCHEMA_LIMITS = Object.freeze({ bytes: 256 * 1024, depth: 64, subschemas: 2_000 });
 
 /**
- * The first reason why a schema could not be used to validate, without compiling it: a catalog of ten thousand tools is
- * inspected in seconds, and each schema is compiled when its tool is first called. The limits bound what that costs.
+ * The first reason why a schema could not be used to validate; undefined if there is none. The schema is not compiled: a catalog of ten
+ * thousand tools is inspected in seconds, and each schema is compiled when its tool is first called. The limits bound what that costs.
  */
 export function findSchemaFault(schema: JsonObject): string | undefined {
   const bytes = countBytes(schema);
@@ -25,7 +25,7 @@ function countBytes(schema: JsonObject): number {
   try {
     return Buffer.byteLength(JSON.stringify(schema));
   } catch {
-    // Nested deeper than the stack allows.
+    // The schema is nested deeper than the stack allows.
     return Infinity;
   }
 }
@@ -46,7 +46,7 @@ function collect(root: JsonObject): Walked | string {
     }
     nodes.push(...level);
     for (const node of level) {
-      // An inner $id changes what references mean, and one of somebody else's could be claimed.
+      // An inner $id changes what references mean, and a schema could claim the $id of another one.
       if (node !== root && Object.hasOwn(node, '$id')) return 'an inner part has its own $id';
       for (const keyword of ['$anchor', '$dynamicAnchor']) {
         const anchor = node[keyword];
@@ -62,7 +62,8 @@ function collect(root: JsonObject): Walked | string {
 
 function findPatternFault(node: JsonObject): string | undefined {
   const { pattern, patternProperties, format } = node;
-  // Beside a format the pattern says the same again (zod writes both); the format is checked, the module's own schema too.
+  // Next to a format, a pattern repeats the same rule (zod writes both) and may be unusable: the format is checked, and the module's own
+  // schema too.
   if (typeof pattern === 'string' && format === undefined && !isLinearPattern(pattern))
     return 'a pattern cannot be used: RE2 syntax without look-around or back-references is supported';
   if (!isJsonObject(patternProperties)) return undefined;
@@ -86,7 +87,7 @@ function findReferenceFault(root: JsonObject, { nodes, anchors }: Walked): strin
       .filter((sub) => sub.inPlace)
       .map((sub) => sub.schema);
     for (const reference of referencesOf(node)) {
-      // The attack: a reference that makes the worker fetch, and trust, what somebody else can change.
+      // The attack: a reference that makes the worker fetch, and trust, what others can change.
       if (!reference.startsWith('#')) return 'it refers to another document; only references within it are followed';
       const target = resolveLocalReference(root, reference, anchors);
       if (target === undefined) return 'a reference leads nowhere';
@@ -99,7 +100,7 @@ function findReferenceFault(root: JsonObject, { nodes, anchors }: Walked): strin
   return hasCycle(inPlace) ? 'a part refers to itself without going deeper into the value' : undefined;
 }
 
-/** Depth-first with a stack of its own: the chain of references may be as long as the schema. */
+/** Depth-first search with a stack of its own, because the chain of references may be as long as the schema. */
 function hasCycle(edges: ReadonlyMap<JsonObject, readonly JsonObject[]>): boolean {
   const done = new Set<JsonObject>();
   const open = new Set<JsonObject>();

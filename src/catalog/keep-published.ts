@@ -6,15 +6,15 @@ import type { FleetRegistry } from '../ports/fleet-registry.ts';
 import type { Log } from '../ports/log.ts';
 import { publishModules, type Published, type PublishRequest } from './publish-catalog.ts';
 
-/** Keeps the modules of one worker published for as long as it serves them and no other version has the better right. */
+/** Keeps the modules of one worker published for as long as it serves them and no other version takes precedence. */
 export interface KeptPublication {
-  /** What the catalog has in another version than this worker, and what was rolled back last. For the start screen. */
+  /** Modules that the catalog has in another version than this worker, and those that were rolled back last. For the start screen. */
   readonly versions: Pick<Published, 'older' | 'rolledBack'>;
-  /** After a start or a reload. */
+  /** Publishes the modules of this worker, after a start or a reload. */
   publish(request: Pick<PublishRequest, 'modules' | 'gone' | 'broken'>): Promise<void>;
   /**
-   * With every heartbeat, at the price of one small request. The version that was published may have lost its last worker since, or may
-   * have been replaced in the moment at which this worker started: then what this one serves is published again.
+   * Checks the publication with every heartbeat, at the cost of one small request. The published version may have lost its last worker
+   * since, or this worker's version may have been replaced at the moment when it started. Then what this worker serves is published again.
    */
   check(): Promise<void>;
   /** The digest under which a tool is published now, by any worker. */
@@ -29,7 +29,7 @@ export function keepPublished(store: Needs, log: Log): KeptPublication {
   let versions: KeptPublication['versions'] = { older: [], rolledBack: [] };
   let told = '';
 
-  /** A worker that drains takes no calls any more. */
+  /** Digests of the modules that live workers serve. A draining worker takes no more calls, so it does not count. */
   async function served(): Promise<ReadonlySet<string>> {
     const live = (await store.listWorkers()).filter(({ state }) => state !== 'draining');
     return new Set(live.flatMap(({ modules }) => modules.map(({ digest }) => digest)));
@@ -65,7 +65,7 @@ export function keepPublished(store: Needs, log: Log): KeptPublication {
     },
     async check() {
       const found = new Map((await readCatalog()).modules.map(({ id, digest }) => [id, digest]));
-      // One that is not published at all was removed by another worker, or by an operator.
+      // A module that is not published at all was removed by another worker, or by an operator.
       const others = own.filter(({ id, digest }) => found.has(id) && found.get(id) !== digest);
       if (others.length === 0) versions = { ...versions, older: [] };
       else tell(await publishModules(store, { modules: others, served, yieldsToEqual: true }));

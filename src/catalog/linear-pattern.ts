@@ -4,17 +4,17 @@ const MAX_PATTERN_LENGTH = 2_000;
 
 export interface LinearPattern {
   test(text: string): boolean;
-  /** Ajv tells patterns apart by this. */
+  /** Ajv distinguishes patterns by this text. */
   toString(): string;
 }
 
-/** Compiling takes up to a millisecond, and modules repeat the same few patterns. */
+/** Max patterns in the cache. Compiling takes up to a millisecond, and modules repeat the same few patterns. */
 const MAX_KEPT = 500;
 const kept = new Map<string, LinearPattern>();
 
 /**
- * A regular expression that takes time linear in the text, whatever the pattern. With the built-in engine 28 characters against
- * `^(a+)+$` block the process for 20 seconds. Throws on what RE2 cannot say: look-around, back-references.
+ * A regular expression that takes time linear in the text, whatever the pattern. The attack: with the built-in engine, 28 characters
+ * against `^(a+)+$` block the process for 20 seconds. Throws for what RE2 does not support: look-around, back-references.
  */
 export function compileLinearPattern(source: string): LinearPattern {
   const known = kept.get(source);

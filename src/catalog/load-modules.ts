@@ -14,18 +14,18 @@ import { readDescription } from './read-description.ts';
 import { shareSchemas } from './share-schemas.ts';
 
 export interface LoadOptions {
-  /** For modules and entries that name none. */
+  /** Pool for modules and entries that name none. */
   readonly pool?: string;
   readonly importTimeoutMs?: number;
-  /** Keep it between loads: an entry that is unchanged, its code included, is the same object again. */
+  /** Keep this map between loads: an entry that is unchanged, its code included, is then the same object again. */
   readonly known?: KnownModules;
 }
 
-/** What earlier loads made, by everything it depends on. */
+/** Modules of earlier loads, by a key that covers everything they depend on. */
 export type KnownModules = Map<string, LoadedModule>;
 
 export const DEFAULT_POOL = 'default';
-/** Long enough for a loaded machine: a module that is given up for slowness is missing until somebody changes its file. */
+/** Long enough for a busy machine: a module whose import times out is missing until its file is changed. */
 const IMPORT_TIMEOUT_MS = 20_000;
 const MAX_CHILDREN = 4;
 const MODULES_PER_CHILD = 16;
@@ -55,12 +55,12 @@ interface Needs {
   readonly describer: Describer;
   readonly generationOf: (file: string) => Promise<Generation>;
   readonly known: KnownModules;
-  /** A setup of each code: the others share its schemas. */
+  /** One loaded setup for each module code. Other setups of the same code share its schemas. */
   readonly twins: Map<string, LoadedModule>;
   readonly pool: string;
 }
 
-/** Several children share the entries; with few of them one is enough. */
+/** Several child processes share the entries; for few entries one is enough. */
 async function loadEntries(
   entries: readonly ModuleEntry[],
   importTimeoutMs: number,
@@ -112,7 +112,7 @@ async function loadEntry(entry: ModuleEntry, needs: Needs): Promise<Loaded> {
   const result = twin === undefined ? own : { ...own, declaration: shareSchemas(own.declaration, twin.declaration) };
   needs.twins.set(codeOf(own), twin ?? result);
   needs.known.set(key, result);
-  // Inline modules are in memory once they are imported; processes import again and again.
+  // Inline modules stay in memory once they are imported. Child processes import again and again, so they need the sources.
   if (result.runner !== 'inline') keepSources(result, found.sources);
   return { key, result };
 }
@@ -132,7 +132,7 @@ function guessId(entry: ModuleEntry, told?: string): string {
   return NAME_PATTERN.test(guess) ? guess : JSON.stringify(guess.slice(0, 64));
 }
 
-/** Of two modules that a reader could take for each other only the first is served. */
+/** If a reader could take two modules for each other, only the first is served. */
 function refuseConfusable(loaded: readonly Loaded[]): LoadResult {
   const modules: LoadedModule[] = [];
   const broken: BrokenEntry[] = [];

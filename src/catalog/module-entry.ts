@@ -3,9 +3,9 @@ import type { RunnerName } from '../domain/tool.ts';
 
 /** One configured instance of a module file. */
 export interface ModuleEntry {
-  /** Absent: the id the module gives itself. */
+  /** Absent: the module's own id is used. */
   readonly id?: string;
-  /** Absolute, links resolved where the file exists. */
+  /** Absolute path, with links resolved where the file exists. */
   readonly file: string;
   readonly setup: JsonObject;
   readonly pool?: string;

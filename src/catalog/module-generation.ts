@@ -5,14 +5,14 @@ import type { ModuleSources } from './module-sources.ts';
 
 const CODE: readonly string[] = ['.js', '.mjs', '.cjs', '.json', '.node', '.wasm'];
 const MAX_FILES = 2_000;
-/** Beyond this, size and time of change stand for the content. */
+/** Max bytes of code that are read. Beyond this, size and time of change stand for the content. */
 const MAX_CONTENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * Names the code of each module file: a digest over the file and the other code in its folder, so that a reload of unchanged
- * code keeps its generation. Not counted are the other modules there (`entries`), `node_modules`, hidden names and the manifest: a
- * change of one setup in it is not a change of everybody's code. Bounded: of a folder with more than 2,000 code files the first
- * 2,000 count. The result rejects for a file that cannot be read.
+ * Names the code of each module file: a digest over the file and the other code in its folder, so that a reload of unchanged code keeps its
+ * generation. The digest does not cover the other modules there (`entries`), `node_modules`, hidden names and the manifest: a change of one
+ * setup in the manifest is not a change of every module's code. In a folder with more than 2,000 code files, the first 2,000 count. The
+ * returned function rejects for a file that cannot be read.
  */
 export function createGenerations(
   entries: ReadonlySet<string>,
@@ -32,7 +32,7 @@ export function createGenerations(
 
 export interface Generation {
   readonly name: string;
-  /** The code it names, unless there is too much of it. */
+  /** The code that the generation names, without files beyond the size limit. */
   readonly sources: ModuleSources;
 }
 
@@ -68,7 +68,7 @@ async function codeBelow(folder: string, { entries, manifest }: Elsewhere): Prom
   for (let next = waiting.shift(); next !== undefined && files.length < MAX_FILES; next = waiting.shift()) {
     const parent = next;
     const members = await readdir(parent, { withFileTypes: true }).catch(() => []);
-    // The folder of another module: its code is its own affair.
+    // This is the folder of another module; its code belongs to that module only.
     if (parent !== folder && members.some((member) => entries.has(join(parent, member.name)))) continue;
     for (const member of members.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(parent, member.name);

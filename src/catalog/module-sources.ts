@@ -1,11 +1,11 @@
-/** The code a module was loaded from, as it was then: its own file, and what it shares with others in its folder. */
+/** The code that a module was loaded from, as it was then: its own file, and what it shares with others in its folder. */
 export interface ModuleSources {
   readonly file: string;
   readonly own: Uint8Array;
   readonly shared: ReadonlyMap<string, Uint8Array>;
 }
 
-/** By the object that names them, a loaded module or a tool's source: they are forgotten together. */
+/** Sources by the object that they belong to, a loaded module or a tool's source. They are released together with that object. */
 const kept = new WeakMap<object, ModuleSources>();
 
 export function keepSources(owner: object, sources: ModuleSources): void {
@@ -17,7 +17,7 @@ export function passSourcesOn(from: object, to: object): void {
   if (sources !== undefined) kept.set(to, sources);
 }
 
-/** Code by the absolute path of its file. */
+/** The code of a module by the absolute path of each file. */
 export function sourcesOf(owner: object): ReadonlyMap<string, Uint8Array> | undefined {
   const sources = kept.get(owner);
   return sources && new Map([...sources.shared, [sources.file, sources.own]]);

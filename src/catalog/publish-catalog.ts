@@ -9,44 +9,49 @@ import { compareVersions } from './compare-versions.ts';
 
 export interface PublishRequest {
   readonly modules: readonly ModuleDeclaration[];
-  /** What this worker published before and no longer has. Removed only while it is still exactly that. */
+  /** Modules that this worker published before and no longer has. Each is removed only while the published one is still exactly that. */
   readonly gone?: readonly Pick<ModuleDeclaration, 'id' | 'digest'>[];
-  /** Their published entries stay: a module that broke in a reload is still served in its old generation. */
+  /**
+   * Modules that could not be loaded. Their published entries stay: a module that broke in a reload is still served in its old generation.
+   */
   readonly broken?: readonly Pick<BrokenModule, 'id'>[];
   /**
-   * Digests of the modules that live workers serve. A published version that none of them serves is replaced, also by a lower one: every
-   * call of it would end as stale. Read only when it decides something. Absent: a lower version is never published.
+   * Digests of the modules that live workers serve. A published version that no live worker serves is replaced, also by a lower one: every
+   * call of it would end as stale. The digests are read only if they decide something. Absent: a lower version is never published.
    */
   readonly served?: () => Promise<ReadonlySet<string>>;
-  /** An equal version with other content also waits until no live worker serves the published one; else the last worker to start would win. */
+  /**
+   * If true, an equal version with other content also waits until no live worker serves the published one; otherwise the last worker to
+   * start would win.
+   */
   readonly yieldsToEqual?: boolean;
-  /** How many lost races are borne. */
+  /** Max attempts. An attempt fails if another process changes the catalog at the same time. */
   readonly maxAttempts?: number;
 }
 
 export interface Published {
   readonly sequence: number;
-  /** False: the catalog already said all this, and nothing was written. */
+  /** False: the catalog already contained all this, and nothing was written. */
   readonly written: boolean;
-  /** Ids that are new or changed, and removed ones. */
+  /** Ids of new and changed modules; `removed` has the ids of removed ones. */
   readonly changed: readonly string[];
   readonly removed: readonly string[];
-  /** Not published, because the catalog has a higher version, and a live worker serves it. */
+  /** Modules that were not published, because the catalog has a higher version and a live worker serves it. */
   readonly older: readonly OtherVersion[];
-  /** Published in the place of a higher version, because no live worker serves that one. */
+  /** Modules that were published in place of a higher version, because no live worker serves that one. */
   readonly rolledBack: readonly OtherVersion[];
 }
 
 export interface OtherVersion {
   readonly id: string;
   readonly version: string;
-  /** What the catalog has, or had. */
+  /** The version that the catalog has, or had. */
   readonly published: string;
 }
 
 const MAX_ATTEMPTS = 50;
 
-/** Adds modules to the catalog by compare-and-set: whoever loses the race reads again and merges into what the other wrote. */
+/** Adds modules to the catalog by compare-and-set: a process that loses the race reads again and merges into what the other wrote. */
 export async function publishModules(
   store: Pick<CatalogStore, 'readCatalog' | 'writeCatalog'>,
   request: PublishRequest,
@@ -64,7 +69,7 @@ export async function publishModules(
       modules,
     });
     if (answer.kind === 'written') return { sequence: answer.sequence, written: true, ...merge };
-    // Many workers start at once; a little disorder lets them through one after the other.
+    // Many workers start at once; random pauses let them through one after the other.
     await pause(Math.random() * Math.min(10 * attempt, 200));
   }
   throw planeError('STORE_FAILED', {
@@ -72,7 +77,10 @@ export async function publishModules(
   });
 }
 
-/** Read after the catalog, so that a worker which published something in it is among them: it registers first. */
+/**
+ * Reads which modules live workers serve. It is read after the catalog, so that a worker which published something in the catalog is
+ * included: a worker registers before it publishes.
+ */
 async function servedNow(catalog: Catalog, request: PublishRequest): Promise<ReadonlySet<string> | undefined> {
   const published = new Map(catalog.modules.map((module) => [module.id, module]));
   const decides = request.modules.some((module) => yieldsTo(published.get(module.id), module, request));
@@ -124,7 +132,7 @@ export function mergeModules(catalog: Catalog, request: MergeRequest): Merge {
   return { modules: sorted, changed: changed.sort(), removed: removed.sort(), older, rolledBack };
 }
 
-/** Digests leave out limits and the module's description, so equal digests are not enough. */
+/** Whether a module equals the published one. Digests leave out limits and the module's description, so equal digests are not enough. */
 function isSame(module: ModuleDeclaration, published: ModuleDeclaration | undefined): boolean {
   if (published === undefined || module.digest !== published.digest) return false;
   return isDeepStrictEqual(withSortedTools(module), withSortedTools(published));

@@ -83,8 +83,8 @@ export type ReadDescription =
   | { readonly kind: 'problem'; readonly problem: string };
 
 /**
- * Takes over what the child said about a module. It was made beside the module's own code, so its shape is checked again and
- * digests are computed here. The entry's pool and runner win over the module's.
+ * Reads what the child process reported about a module. It was made in a process that runs the module's own code, so its shape is checked
+ * again and digests are computed here. The entry's pool and runner win over the module's.
  */
 export function readDescription(json: string, entry: ModuleEntry, defaultPool: string): ReadDescription {
   if (json.length > MAX_DESCRIPTION_BYTES)
@@ -101,7 +101,7 @@ export function readDescription(json: string, entry: ModuleEntry, defaultPool: s
   if (misnamed !== undefined) return { kind: 'problem', problem: misnamed };
   if (problem !== undefined) return { kind: 'problem', problem };
   const pool = entry.pool ?? parsed.data.pool ?? defaultPool;
-  // Absent, never undefined: what is published is compared and hashed member by member.
+  // Members are absent, never undefined: what is published is compared and hashed member by member.
   const tools = withDigests<ToolDeclaration>(parsed.data.tools);
   const { surfaces } = parsed.data;
   const beside = surfaces === undefined ? {} : { surfaces: withDigests<SurfaceDeclaration>(surfaces) };
@@ -123,7 +123,7 @@ function withDigests<Declaration extends ToolDeclaration>(entries: readonly obje
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The id is what selections and permissions go by: nothing may pass for what it is not. */
+/** Finds an entry whose id does not match its kind. Selections and permissions use the id, so no entry may pass for something else. */
 function findMisnamed(module: string, { tools, surfaces = [] }: z.infer<typeof descriptionShape>): string | undefined {
   const misnamed =
     tools.find(({ id }) => isSurfaceToolName(id.slice(module.length + 1))) ??
@@ -144,7 +144,7 @@ function findNameProblem(id: string, wanted: string | undefined, tools: readonly
   const taken = new Map<string, string>();
   for (const tool of tools) {
     if (!tool.startsWith(`${id}.`)) return 'A tool does not belong to it.';
-    // Model providers and file systems fold both, so the two would become one name there.
+    // Model providers and file systems ignore case and treat `_` like `-`, so the two would become one name there.
     const folded = tool.toLowerCase().replaceAll('_', '-');
     const other = taken.get(folded);
     if (other !== undefined) return `Its tools ${other} and ${tool} are easily confused.`;

@@ -19,7 +19,7 @@ const entrySchema = z.strictObject({
 });
 const manifestSchema = z.strictObject({ modules: z.array(entrySchema).min(1).max(10_000) });
 const KNOWN_KEYS = ['modules', 'id', 'file', 'setup', 'pool', 'runner'];
-/** What others call the members of an entry. */
+/** Names that other systems use for the members of an entry. */
 const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
   ['config', 'setup'],
   ['module', 'file'],
@@ -29,12 +29,12 @@ const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
 export type ReadManifest =
   | { readonly kind: 'entries'; readonly entries: readonly ModuleEntry[] }
   | { readonly kind: 'problem'; readonly problem: string }
-  /** Entries, by their number, that would have one id. */
+  /** Indexes of the entries that would have the same id. */
   | { readonly kind: 'duplicate'; readonly setup: string; readonly entries: readonly number[] };
 
 /**
- * A manifest lists setups of modules, under `modules` or as a bare list. Relative files are relative to the manifest and may not lead out of its
- * folder; who means a file elsewhere writes its absolute path. JSON and YAML obey the same rules.
+ * Reads a manifest: a list of setups of modules, under `modules` or as a bare list. Relative files are relative to the manifest and may not
+ * lead out of its folder; a file elsewhere needs an absolute path. JSON and YAML follow the same rules.
  */
 export function readManifest(path: string, bytes: Uint8Array): ReadManifest {
   const parsed = extname(path).toLowerCase() === '.json' ? parseStrictJson(bytes) : parseYaml(bytes);
@@ -61,7 +61,7 @@ export function readManifest(path: string, bytes: Uint8Array): ReadManifest {
   return findDuplicate(entries) ?? { kind: 'entries', entries };
 }
 
-/** One file set up twice without an id has the id its module gives itself, twice. */
+/** Finds two entries with the same id. Two entries of one file without an id both get the id that the module gives itself. */
 function findDuplicate(entries: readonly ModuleEntry[]): ReadManifest | undefined {
   const seen = new Map<string, number>();
   for (const [index, { id, file }] of entries.entries()) {

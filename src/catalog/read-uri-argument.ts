@@ -4,15 +4,15 @@ import { parseUriTemplate, type ReadUri } from '../domain/uri-template.ts';
 import type { FillDefaults } from './fill-defaults.ts';
 import type { Validate } from './validate-arguments.ts';
 
-/** How the arguments of one tool are read before anything is decided about them. */
+/** How the arguments of one tool are read before any decision about them. */
 interface ReadArguments {
   readonly validate: Validate;
   readonly fill: FillDefaults;
 }
 
 /**
- * The `uri` of a resource with a template is read like the tool reads it: a URI that the template refuses is a problem, and any other
- * spelling is replaced by the canonical one. A URI that the template does not describe is left to the tool, which does not find it.
+ * Reads the `uri` of a resource with a template like the tool reads it: a URI that the template refuses is a problem, and any other
+ * spelling is replaced by the canonical one. A URI that the template does not match is left to the tool, which does not find it.
  */
 export function readUriArgument({ surface }: Pick<ToolDeclaration, 'surface'>, schema: ReadArguments): ReadArguments {
   if (surface?.kind !== 'resource' || !('uriTemplate' in surface)) return schema;

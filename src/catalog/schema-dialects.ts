@@ -13,13 +13,13 @@ const DIALECTS = {
 type Dialect = (typeof DIALECTS)[keyof typeof DIALECTS];
 
 export interface SchemaValidator {
-  /** Against the dialect's own schema. */
+  /** Checks a schema against the dialect's own schema. Returns the first fault. */
   findFault(schema: JsonObject): string | undefined;
-  /** `all`: every problem, not only the first. Compiled code is not kept here. */
+  /** Compiles a schema. `all`: find every problem, not only the first. Compiled code is not cached here. */
   compile(schema: JsonObject, all: boolean): (value: unknown) => readonly ErrorObject[];
 }
 
-/** By `$schema`; 2020-12 without one. Undefined for dialects we do not know. */
+/** The validator for a schema's `$schema`; 2020-12 without one. Undefined for unknown dialects. */
 export function schemaValidatorFor(schema: JsonObject): SchemaValidator | undefined {
   const named = schema['$schema'];
   if (named === undefined) return validatorOf('2020-12');
@@ -28,7 +28,7 @@ export function schemaValidatorFor(schema: JsonObject): SchemaValidator | undefi
 }
 
 const STEP = 'sallyport:step';
-/** References may fan out without end although the schema is small; each one followed costs a step. */
+/** Max steps of one validation. References may fan out without end although the schema is small; each one followed costs a step. */
 const MAX_STEPS = 200_000;
 let stepsLeft = 0;
 
@@ -37,7 +37,7 @@ class OutOfSteps extends Error {}
 const linearEngine = Object.assign((source: string) => compileLinearPattern(source), { code: 'compileLinearPattern' });
 
 const OPTIONS: Options = {
-  // Unknown keywords and formats are annotations: other people's schemas are full of them.
+  // Unknown keywords and formats are annotations: schemas of tool authors are full of them.
   strict: false,
   logger: false,
   coerceTypes: false,
@@ -65,7 +65,7 @@ function createAjv(dialect: Dialect, all: boolean): Ajv {
       return true;
     },
   });
-  // Ajv's own compares each item with each other: 100,000 items would block for minutes.
+  // Ajv's own implementation compares each item with each other: 100,000 items would block for minutes.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
     keyword: 'uniqueItems',
@@ -78,7 +78,10 @@ function createAjv(dialect: Dialect, all: boolean): Ajv {
   return ajv as Ajv;
 }
 
-/** An instance holds on to a part of everything it compiled, so it is replaced after a while. */
+/**
+ * Max schemas that one Ajv instance compiles. An instance keeps a part of everything it compiled in memory, so it is replaced after a
+ * while.
+ */
 const COMPILES_PER_INSTANCE = 1_000;
 
 interface Instance {
@@ -122,7 +125,8 @@ function run(validate: ValidateFunction, value: unknown): readonly ErrorObject[]
   try {
     return validate(value) ? [] : [...(validate.errors ?? [])];
   } catch (error) {
-    // Recursion as deep as the value, or as wide as its references: the value is at fault, not we.
+    // The recursion was as deep as the value, or as wide as its references. The value is at fault, so this is reported as a problem and not
+    // thrown.
     if (error instanceof OutOfSteps || error instanceof RangeError) return [TOO_COMPLEX];
     throw error;
   } finally {
@@ -138,10 +142,13 @@ const TOO_COMPLEX: ErrorObject = Object.freeze({
   message: 'is too complex to be checked',
 });
 
-/** One name for all of them: the author's own could meet another's, and without any Ajv does not resolve `#`. */
+/** One `$id` for all schemas: the authors' own ids could collide, and without any `$id` Ajv does not resolve `#`. */
 const OWN_ID = 'sallyport:schema';
 
-/** Same meaning, bounded work: references count steps, and a pattern only a backtracking engine could run leaves it to its format. */
+/**
+ * A copy of a schema with the same meaning and bounded work. References count steps. A pattern that only a backtracking engine could run is
+ * removed if a format next to it is checked.
+ */
 function prepare(schema: JsonObject): JsonObject {
   const prepared = mapSchemas(schema, (node) => {
     const copy = { ...node };

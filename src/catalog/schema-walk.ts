@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import { unescapeStep } from '../domain/json-pointer.ts';
 
-/** Keywords whose value is one schema, a list of schemas, or schemas by name. Everything else is data and never looked into. */
+/** Keywords whose value is one schema, a list of schemas, or schemas by name. Everything else is data and is never searched for schemas. */
 const ONE = [
   'additionalItems',
   'additionalProperties',
@@ -18,7 +18,7 @@ const ONE = [
 ];
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
 const NAMED = ['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'];
-/** These are applied to the same value, not to a part of it. */
+/** Keywords whose schemas are applied to the same value, not to a part of it. */
 const IN_PLACE: ReadonlySet<string> = new Set([
   'allOf',
   'anyOf',
@@ -53,7 +53,10 @@ export function subschemasOf(schema: JsonObject): Subschema[] {
   return found;
 }
 
-/** A copy in which every subschema went through `change`, the outermost first. Data inside keywords is shared. */
+/**
+ * A copy in which every subschema is replaced by what `change` returns, the outermost first. Data inside keywords is shared with the
+ * original.
+ */
 export function mapSchemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const copy = change(schema);
   const inner = (value: JsonValue): JsonValue => (isJsonObject(value) ? mapSchemas(value, change) : value);
@@ -73,7 +76,7 @@ export function mapSchemas(schema: JsonObject, change: (schema: JsonObject) => J
   return copy;
 }
 
-/** Follows `#`, `#/json/pointer` and `#anchor`. */
+/** Resolves `#`, `#/json/pointer` and `#anchor`; undefined if the reference leads nowhere. */
 export function resolveLocalReference(
   root: JsonObject,
   reference: string,

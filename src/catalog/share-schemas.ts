@@ -5,11 +5,11 @@ import { splitToolId } from '../domain/ids.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 
 /**
- * The declaration with the schemas of another setup of the same code in place of equal ones: however often a module is set up, they
- * are held once. Whatever differs stays, as code may describe itself differently each time it is imported.
+ * The declaration with the schemas of another setup of the same code in place of equal ones, so that they are held in memory once, however
+ * often a module is set up. Schemas that differ stay, because code may describe itself differently each time it is imported.
  */
 export function shareSchemas(declaration: ModuleDeclaration, twin: ModuleDeclaration): ModuleDeclaration {
-  // Those of resources and prompts are small.
+  // Only tools share schemas: those of resources and prompts are small.
   const shared = new Map(twin.tools.map((tool) => [nameOf(tool), tool]));
   const tools = declaration.tools.map((tool): ToolDeclaration => {
     const other = shared.get(nameOf(tool));

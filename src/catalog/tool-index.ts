@@ -10,7 +10,7 @@ import { nearNames } from '../domain/near-names.ts';
 import { readUriArgument } from './read-uri-argument.ts';
 import { createValidatorCache, type ValidatorCache } from './validate-arguments.ts';
 
-/** The tools of one load. Immutable: a reload makes another index, running calls keep the tools of theirs. */
+/** The tools of one load. Immutable: a reload makes another index, and running calls keep the tools of the old one. */
 export interface ToolIndex extends ServedTools {
   readonly modules: readonly LoadedModule[];
   readonly toolDigests: readonly string[];
@@ -18,8 +18,8 @@ export interface ToolIndex extends ServedTools {
 }
 
 /**
- * Schemas are compiled when a tool is first asked for. Give the same `validators` to the next index, so that unchanged tools
- * keep their compiled schemas over a reload.
+ * Indexes the tools of modules. Schemas are compiled when a tool is first called. Give the same `validators` to the next index, so that
+ * unchanged tools keep their compiled schemas over a reload.
  */
 export function createToolIndex(
   modules: readonly LoadedModule[],
@@ -64,7 +64,7 @@ function serve(module: LoadedModule, declaration: ToolDeclaration, validators: V
   });
 }
 
-/** Looked for when the tool is first called; most schemas have none. */
+/** Compiles the defaults when the tool is first called; most schemas have none. */
 function lazyDefaults(schema: JsonObject): FillDefaults {
   let fill: FillDefaults | undefined;
   return (value) => {

@@ -4,19 +4,19 @@ import { stepsOf } from '../domain/json-pointer.ts';
 import { findSchemaFault } from './inspect-schema.ts';
 import { schemaValidatorFor } from './schema-dialects.ts';
 
-/** The problems with a value, none when it fits. Names places and rules, never a value. */
+/** Returns the problems of a value; empty if it fits. They name places and rules, never a value. */
 export type Validate = (value: unknown) => string[];
 
 export const MAX_PROBLEMS = 8;
-/** Collecting every problem of a larger value would cost more than it tells. */
+/** Max members of a value for which all problems are collected. For a larger value that would cost more than it is worth. */
 const MAX_MEMBERS_FOR_ALL = 1_000;
 
-/** Throws when the schema cannot be used; `findSchemaFault` tells why beforehand. */
+/** Compiles a schema. Throws if the schema cannot be used; `findSchemaFault` returns the reason beforehand. */
 export function compileSchema(schema: JsonObject): Validate {
   const fault = findSchemaFault(schema);
   if (fault !== undefined) throw new TypeError(`The schema cannot be used: ${fault}.`);
   const validator = schemaValidatorFor(schema)!;
-  // Two programs: the usual one stops at the first problem, the other is made when somebody has to be told.
+  // There are two compiled programs. The usual one stops at the first problem; the other is compiled when all problems have to be reported.
   const findFirst = validator.compile(schema, false);
   let findAll: ReturnType<typeof validator.compile> | undefined;
   return (value) => {
@@ -29,7 +29,7 @@ export function compileSchema(schema: JsonObject): Validate {
   };
 }
 
-/** Compiled validators by digest: those not used lately are forgotten first. */
+/** A cache of compiled validators by digest. Those that were not used lately are evicted first. */
 export interface ValidatorCache {
   validatorOf(digest: string, schema: JsonObject): Validate;
   readonly size: number;
@@ -42,8 +42,8 @@ interface Kept {
 }
 
 /**
- * Compiled code takes about thirty times the memory of its schema's text, so at most 250 MiB. To compile takes a thousand times as long
- * as to validate: all tools of a large catalog must find room.
+ * Max characters of all schemas in the cache. Compiled code takes about thirty times the memory of its schema's text, so at most 250 MiB.
+ * Compiling takes a thousand times as long as validating, so all tools of a large catalog must fit.
  */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 
@@ -51,7 +51,10 @@ export function createValidatorCache(mostCharacters = MOST_CHARACTERS): Validato
   const kept = new Map<string, Kept>();
   let characters = 0;
 
-  /** A second chance for what was used since it last stood at the front; every call would pay for an exact order. */
+  /**
+   * Evicts entries until there is room. An entry that was used since it was last at the front gets a second chance; an exact order of use
+   * would cost every call time.
+   */
   function makeRoom(wanted: number): void {
     for (const [digest, entry] of kept) {
       if (characters + wanted <= mostCharacters) return;
@@ -81,7 +84,10 @@ export function createValidatorCache(mostCharacters = MOST_CHARACTERS): Validato
   };
 }
 
-/** A schema that passed inspection and still does not compile closes its tool; it must not end the worker. */
+/**
+ * Compiles a schema without throwing. A schema that passed inspection and still does not compile closes its tool; it must not end the
+ * worker.
+ */
 function compileSafely(schema: JsonObject): Validate {
   try {
     return compileSchema(schema);
@@ -102,7 +108,7 @@ function countMembers(value: unknown, enough: number): number {
   return count;
 }
 
-/** Said by what they contain, not by themselves. */
+/** Keywords that are not reported by themselves: the errors inside them state the problem. */
 const CONTAINERS: ReadonlySet<string> = new Set(['if', '$ref', 'propertyNames']);
 
 export function describeProblems(errors: readonly ErrorObject[]): string[] {
@@ -132,7 +138,7 @@ function describeProblem(error: ErrorObject): string {
   }
 }
 
-/** `/list/0/name` as `list[0].name`. Names may be the caller's, so they are cut and escaped. */
+/** Shows the place `/list/0/name` as `list[0].name`. Names may come from the caller, so they are cut and escaped. */
 function showPlace(pointer: string, last?: unknown): string {
   const names = stepsOf(pointer);
   if (typeof last === 'string') names.push(last);

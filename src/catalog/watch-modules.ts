@@ -5,7 +5,7 @@ import type { LoadedModule, LoadResult } from './loaded-module.ts';
 import { loadModules, type KnownModules, type LoadOptions } from './load-modules.ts';
 
 export interface Reloaded extends LoadResult {
-  /** Among `modules`: those whose new file is broken and which are served on in their old generation. */
+  /** Ids of those `modules` whose new file is broken and which are still served in their old generation. */
   readonly kept: readonly string[];
 }
 
@@ -18,20 +18,20 @@ export interface ModuleWatch {
 }
 
 export interface WatchOptions extends LoadOptions {
-  /** What is served now. */
+  /** The modules that are served now. */
   readonly current: LoadResult;
-  /** One at a time. What it is given is what should be served from now on. */
+  /** Called with the modules that should be served from now on. Calls do not overlap. */
   readonly onReload: (result: Reloaded) => void | Promise<void>;
-  /** The folder or manifest itself cannot be read, or `onReload` failed: everything stays as it was. */
+  /** Called if the folder or manifest itself cannot be read, or if `onReload` failed. Everything stays as it was. */
   readonly onTrouble: (error: unknown) => void;
-  /** A file counts as written when it did not grow for so long. */
+  /** A file counts as written when it did not grow for this long. */
   readonly settleMs?: number;
 }
 
-/** Code, and what a manifest can be. Data files a tool writes beside its code are no reason to load again. */
+/** Endings of code files and manifests. Data files that a tool writes next to its code do not cause a reload. */
 const WATCHED_ENDINGS: readonly string[] = ['.js', '.mjs', '.cjs', '.json', '.node', '.wasm', '.yaml', '.yml'];
 
-/** Loads modules again when their files change. A module whose new file is broken goes on as it was. */
+/** Loads modules again when their files change. A module whose new file is broken is still served as it was. */
 export function watchModules(path: string, options: WatchOptions): ModuleWatch {
   const known: KnownModules = options.known ?? new Map();
   const { settleMs = 200 } = options;
@@ -51,7 +51,7 @@ export function watchModules(path: string, options: WatchOptions): ModuleWatch {
   watcher.on('all', () => void request());
   watcher.on('error', options.onTrouble);
 
-  /** Changes that come while loading are loaded afterwards, once. */
+  /** Requests a reload. Changes that come while modules are loaded cause one more load afterwards. */
   function request(): Promise<void> {
     wanted = true;
     loading ??= loadUntilCalm().finally(() => {
@@ -101,15 +101,15 @@ function placesOf(root: string, { modules, broken }: LoadResult): string[] {
   return [...new Set([root, ...[...modules, ...broken].map((module) => dirname(module.file))])];
 }
 
-/** For each broken module the one that was served from its file, if there was one: under its id, or else under any. */
+/** Keeps serving, for each broken module, the module that was served from its file, if there was one: the one with its id, or else any. */
 export function keepServing(previous: LoadResult, next: LoadResult): Reloaded {
   const served = new Set(next.modules.map((module) => module.declaration.id));
   const kept: LoadedModule[] = [];
-  // A broken file may not have told its id; those that did choose first.
+  // A broken file may not have stated its id; those that did choose first.
   for (const byId of [true, false]) {
     for (const broken of next.broken) {
       if (kept.some((module) => module.file === broken.file && module.declaration.id === broken.id)) continue;
-      // A manifest's word on the id is no guess: another setup of the file is not what is broken.
+      // An id from a manifest is not a guess: another setup of the file is not the one that is broken.
       const exact = byId || broken.named === true;
       const old = previous.modules.find(
         ({ file, declaration: { id } }) => file === broken.file && !served.has(id) && (!exact || id === broken.id),

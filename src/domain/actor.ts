@@ -3,25 +3,25 @@ export const ACTOR_SURFACES = ['cli', 'gateway', 'console', 'client', 'config'] 
 export type ActorSurface = (typeof ACTOR_SURFACES)[number];
 
 /**
- * Who changes something in a deployment, for its audit record. The gateway proves it with a token. The command line and the client
- * library say it of themselves: a program with the store's credentials could say anything.
+ * The person or program that makes an administrative change, as its audit record names it. The gateway proves the actor with a token. The
+ * command line and the client library state their own actor without proof: a program with the store's credentials could state any name.
  */
 export interface Actor {
   /** `operator ada`, `token ci`, `program billing`, `process host.42`, or `unknown`. */
   readonly by: string;
   readonly via: ActorSurface;
-  /** Id of the gateway token that proved it. Never its secret. */
+  /** Id of the gateway token that proved this actor. Never the token's secret. */
   readonly bearer?: string;
 }
 
-/** What every administrative request to a store can say about itself. Without an actor the record says `unknown`. */
+/** Fields that every administrative request to a store can carry. Without an actor, the audit record names `unknown`. */
 export interface Administered {
   readonly actor?: Actor;
-  /** Why, in words of the person who did it. */
+  /** The reason for the change, in the words of the person who made it. */
   readonly comment?: string;
 }
 
-/** An actor that a surface cannot name. It is written down as such. */
+/** The actor of a change whose author the surface does not know. The audit record names it `unknown`. */
 export function unknownActor(via: ActorSurface): Actor {
   return { by: 'unknown', via };
 }

@@ -4,12 +4,13 @@ import type { Identity } from './session.ts';
 
 export type SelectionAnswer =
   | { readonly selected: true }
-  /** The agent that lacks the tool: the caller itself, or one that it acts for. */
+  /** `agent` is the one that lacks the tool: the caller's own agent, or an agent that it acts for. */
   | { readonly selected: false; readonly agent: string; readonly reason: 'agent-unknown' | 'not-selected' };
 
 /**
- * Whether the caller's agent has this tool. A policy without `agents` does not select, permissions alone decide; one with agents, in
- * general or for the caller's tenant, gives nothing to an agent it does not name. Only delegation narrows: who acts for another holds at most what that one holds.
+ * Whether the caller's agent has this tool. If the policy declares no agents, neither in general nor for the caller's tenant, every agent
+ * has every tool and permissions alone decide. Otherwise an agent that the policy does not name has no tools. Only delegation narrows a
+ * selection further: an agent that acts for another has at most the tools of that agent.
  */
 export function checkSelection(policy: Policy, toolId: string, identity: Identity): SelectionAnswer {
   if (!isSelecting(policy, identity.tenant)) return { selected: true };
@@ -21,14 +22,14 @@ export function checkSelection(policy: Policy, toolId: string, identity: Identit
   return { selected: true };
 }
 
-/** Who must have a tool for the caller to have it: its own agent, then those it acts for. */
+/** The agents that must all have a tool for the caller to have it: the caller's own agent first, then the agents it acts for. */
 export function agentsOf({ agent, delegators = [] }: Identity): readonly string[] {
   return [agent, ...delegators];
 }
 
 /**
- * Whether a session of `viewer` may see, wait for and cancel what `maker` called: its own calls, and calls of agents that act for it.
- * Agents of one subject are separate from each other, and a delegate does not see what its delegator called.
+ * Whether a session of `viewer` may see, wait for and cancel the calls of `maker`. It may for its own calls and for calls of agents that
+ * act for it. Agents of one subject are separate from each other, and a delegate does not see its delegator's calls.
  */
 export function reaches(viewer: Identity, maker: Identity): boolean {
   const [own, others] = [agentsOf(viewer), agentsOf(maker)];
@@ -51,54 +52,60 @@ export function isSameSubject(
 type Declared = Pick<Policy, 'agents' | 'tenants'>;
 type Agents = Readonly<Record<string, AgentDeclaration>>;
 
-/** Whether agents of this tenant have only what they declared. */
+/**
+ * Whether agents of this tenant have only the tools that the policy declares for them. False if the policy declares no agents that apply to
+ * the tenant.
+ */
 export function isSelecting(policy: Declared, tenant: string): boolean {
   return policy.agents !== undefined || agentsOfTenant(policy, tenant) !== undefined;
 }
 
-/** What was declared for this tenant alone; undefined where nothing was. */
+/** The agents declared for this tenant alone; undefined if the policy has no declarations for it. */
 export function agentsOfTenant({ tenants }: Declared, tenant: string): Agents | undefined {
   return tenants !== undefined && Object.hasOwn(tenants, tenant) ? tenants[tenant]!.agents : undefined;
 }
 
-/** What an agent has in a tenant: its declaration for the tenant, else the general one. */
+/** The declaration that applies to an agent in a tenant: the tenant's own declaration if there is one, else the general one. */
 export function findAgent(policy: Declared, tenant: string, name: string): AgentDeclaration | undefined {
   return declaredAt(policy, name, tenant) ?? declaredAt(policy, name);
 }
 
-/** What was declared in one place: for one tenant, or in general. */
+/** The declaration of an agent in one place only: for the given tenant, or in general if no tenant is given. */
 export function declaredAt(policy: Declared, name: string, tenant?: string): AgentDeclaration | undefined {
   const agents = tenant === undefined ? policy.agents : agentsOfTenant(policy, tenant);
-  // Own names only: an agent may be called like something every object has.
+  // Own properties only: an agent may have the name of a property that every object inherits.
   return agents !== undefined && Object.hasOwn(agents, name) ? agents[name] : undefined;
 }
 
-/** The tenant whose own declaration decides for this agent; undefined where the general one does. */
+/** The tenant, if its own declarations decide about this agent; undefined if the general declarations do. */
 export function declaringTenant(policy: Declared, tenant: string, name: string): string | undefined {
   if (declaredAt(policy, name, tenant) !== undefined) return tenant;
   return policy.agents === undefined && agentsOfTenant(policy, tenant) !== undefined ? tenant : undefined;
 }
 
-/** All names that are declared in general or for some tenant. Undefined where the deployment does not select: then any name is one. */
+/**
+ * All agent names that the policy declares, in general or for a tenant. Undefined if nothing is declared in general: then any name is an
+ * agent.
+ */
 export function declaredNames({ agents, tenants = {} }: Declared): string[] | undefined {
   if (agents === undefined) return undefined;
   return [...new Set([agents, ...Object.values(tenants).map((own) => own.agents)].flatMap((own) => Object.keys(own)))];
 }
 
-/** The names that agents of a tenant can have; undefined where it does not select. */
+/** The agent names that exist in a tenant, sorted; undefined if no declarations apply to the tenant, so that any name is an agent. */
 export function namesInTenant(policy: Declared, tenant: string): string[] | undefined {
   if (!isSelecting(policy, tenant)) return undefined;
   const names = [policy.agents ?? {}, agentsOfTenant(policy, tenant) ?? {}].flatMap((own) => Object.keys(own));
   return [...new Set(names)].sort();
 }
 
-/** The policy with these agents of one tenant, or of all tenants, in place of those it had. */
+/** A copy of the policy in which `agents` replace the agents of one tenant, or the general ones if no tenant is given. */
 export function withAgents<Changed extends Policy>(policy: Changed, agents: Agents, tenant?: string): Changed {
   if (tenant === undefined) return { ...policy, agents };
   return { ...policy, tenants: { ...policy.tenants, [tenant]: { agents } } };
 }
 
-/** For people. */
+/** The agent's name for display, with the tenant if one is given. */
 export function nameAgent(name: string, tenant?: string): string {
   return tenant === undefined ? name : `${name} of tenant ${tenant}`;
 }
@@ -116,6 +123,6 @@ export function listAgents({ agents = {}, tenants = {} }: Declared): readonly Li
 export interface ListedAgent {
   readonly name: string;
   readonly declaration: AgentDeclaration;
-  /** Absent: declared for every tenant that has no declaration of its own. */
+  /** Absent: the declaration is for every tenant that has none of its own. */
   readonly tenant?: string;
 }

@@ -1,10 +1,10 @@
 import type { CancelFacts } from './cancelled-by.ts';
 import { entry } from './error-entry.ts';
 
-/** What every one of them tells the model: a bare "denied" is retried, or taken for an outage. */
+/** The end of every message to the model below. A model retries a bare "denied", or takes it for an outage. */
 const FINAL = 'It did not run. This is final: do not try it again, and do not look for a way around it.';
 
-/** Endings of calls that a person was, or should have been, asked about. */
+/** Errors that end calls which needed a person's approval, whether or not a person was asked. */
 export const APPROVAL_ERRORS = {
   APPROVAL_DENIED: entry({
     stage: 'gate',

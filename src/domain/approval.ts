@@ -3,7 +3,7 @@ import type { CallId, RunId, SessionId, ToolId, WorkerId } from './ids.ts';
 import type { Identity } from './session.ts';
 
 declare const approvalBrand: unique symbol;
-/** `<lane>.<scope>.<random>`, as call ids: it lives in its subject's lane. */
+/** `<lane>.<scope>.<random>`, the same form as call ids. An approval is stored in its subject's lane. */
 export type ApprovalId = string & { readonly [approvalBrand]: 'ApprovalId' };
 declare const grantBrand: unique symbol;
 export type GrantId = string & { readonly [grantBrand]: 'GrantId' };
@@ -14,51 +14,57 @@ export type Severity = (typeof SEVERITIES)[number];
 export const APPROVAL_DECISIONS = ['allow-once', 'allow-always', 'deny'] as const;
 export type ApprovalDecision = (typeof APPROVAL_DECISIONS)[number];
 
-/** How every question ends, whatever happened: the five words callbacks and audit know. */
+/** The five ways in which every question ends. Callbacks and audit records use these words. */
 export const RESOLUTIONS = ['allow-once', 'allow-always', 'deny', 'timeout', 'cancelled'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
-/** pending ─► allowed (its call is queued again) | denied | expired | cancelled. Never back. */
+/** pending ─► allowed (its call is queued again) | denied | expired | cancelled. A resolved approval never changes its state again. */
 export const APPROVAL_STATES = ['pending', 'allowed', 'denied', 'expired', 'cancelled'] as const;
 export type ApprovalState = (typeof APPROVAL_STATES)[number];
 
-/** Who or what wanted a person to look. */
+/** The rule or hook that wants a person to decide about a call. */
 export interface Asker {
   readonly kind: 'rule' | 'hook';
   readonly id: string;
-  /** Of the rule as it was written: another text asks again. For a hook, of its id. */
+  /** Digest of the rule's text, so that a changed rule asks again. For a hook, digest of its id. */
   readonly digest: string;
-  /** A grant may answer instead of a person. Rules always; a hook only if it says so. */
+  /** True if a grant may answer instead of a person. Always true for a rule; for a hook only if the hook allows it. */
   readonly grantable: boolean;
 }
 
-/** `rule prod-writes`: as questions, reasons, log and audit name it. */
+/** An asker's name as questions, reasons, logs and audit records show it, such as `rule prod-writes`. */
 export function nameOfAsker({ kind, id }: Pick<Asker, 'kind' | 'id'>): string {
   return `${kind} ${id}`;
 }
 
-/** A place of a question that is shown as a mark until the approver reveals it. */
+/** A place in a question that is shown as a mark until the approver reveals it. */
 export interface QuestionMask {
   readonly of: 'arguments' | 'answers';
-  /** RFC 6901. */
+  /** JSON pointer (RFC 6901) to the masked value. */
   readonly pointer: string;
-  /** Parts of a text, in UTF-16 units. Absent: the whole value is masked. */
+  /** The masked parts of a text, in UTF-16 units. Absent: the whole value is masked. */
   readonly spans?: readonly (readonly [start: number, end: number])[];
 }
 
-/** One question to a person about one exact call. Never changes once it is asked. */
+/** One question to a person about one exact call. It never changes after it is asked. */
 export interface ApprovalQuestion {
   readonly id: ApprovalId;
   readonly callId: CallId;
   readonly tool: ToolId;
   readonly toolDigest: string;
-  /** Canonical JSON; these bytes run, or nothing does. */
+  /** Canonical JSON. Exactly these bytes run, or nothing does, unless an approver edits them: see `Approval.editedArguments`. */
   readonly arguments: string;
-  /** Canonical JSON of what the caller's person answered to the tool; it reaches the tool together with the arguments. */
+  /** Canonical JSON of the answers to what the tool asked its caller for. They reach the tool together with the arguments. */
   readonly answers?: string;
-  /** What is hidden from approvers at first. A question of an older release has no list: all of it counts as masked. */
+  /**
+   * The places that are hidden from approvers until they reveal them. Questions of an older release have no list: then everything counts as
+   * masked.
+   */
   readonly masks?: readonly QuestionMask[];
-  /** Hooks that made them of the caller's; absent where none did. They are not run again, so this is where it is remembered. */
+  /**
+   * The changes that hooks made to the caller's arguments; absent if no hook changed them. Hooks do not run again after the decision, so
+   * their changes are kept here.
+   */
   readonly changedBy?: readonly ArgumentChange[];
   readonly session: SessionId;
   readonly run: RunId;
@@ -68,23 +74,26 @@ export interface ApprovalQuestion {
   readonly description: string;
   readonly reasons: readonly string[];
   readonly severity: Severity;
-  /** For the approver's eyes only: never sent to the model or to a chat. */
+  /** Only the approver sees this. It is never sent to the model or to a chat. */
   readonly detail?: string;
   readonly decisions: readonly ApprovalDecision[];
   /**
-   * Lists of subjects, `role:NAME`, `TENANT/*` or `*` (everybody of the requester's tenant): one per asker that named any, and who decides
-   * is named in each of them. None at all: operators only.
+   * One list per asker that named approvers. An entry is a subject, `role:NAME`, `TENANT/*` or `*` (everyone in the requester's tenant). An
+   * approver must be named in each list. No lists at all: only operators may decide.
    */
   readonly approvers: readonly (readonly string[])[];
   readonly requesterMayDecide: boolean;
   readonly quorum: number;
-  /** Random, and never shown: without it, a short secret in masked arguments could be found by trying bindings. Older releases had none. */
+  /**
+   * Random and never shown. Without it, an attacker could find a short secret in masked arguments by trying values against the binding.
+   * Questions of older releases have none.
+   */
   readonly salt?: string;
-  /** SHA-256, hex, of tool id, tool digest, arguments, session, askers and salt. A decision must name it. */
+  /** SHA-256, in hex, of tool id, tool digest, arguments, session, askers and salt. A decision must name it. */
   readonly binding: string;
 }
 
-/** Who decided, as the plane knows them: `tenant/subject` of a session, or an operator with the store's credentials. */
+/** The person who decides, as the plane identifies them: `tenant/subject` of a session, or an operator with the store's credentials. */
 export interface Principal {
   readonly kind: 'subject' | 'operator';
   readonly name: string;
@@ -94,7 +103,10 @@ export interface Vote {
   readonly by: Principal;
   readonly decision: ApprovalDecision;
   readonly at: number;
-  /** What they agreed to: the question's binding, or that of the same question with their arguments in the place of its own. */
+  /**
+   * What this vote agreed to: the question's binding or, if the voter edited the arguments, the binding of the same question with the
+   * edited arguments.
+   */
   readonly binding: string;
   readonly comment?: string;
 }
@@ -105,33 +117,36 @@ export interface Approval {
   readonly requestedAt: number;
   readonly expiresAt: number;
   readonly votes: readonly Vote[];
-  /** Principals who have seen what is masked. No other principal can allow a question with masks. */
+  /** Principals who have revealed what is masked. No other principal can allow a question with masks. */
   readonly revealedBy: readonly Principal[];
   readonly resolvedAt?: number;
   readonly resolution?: Resolution;
-  /** Canonical JSON put in the place of the question's, by the person who allowed it. */
+  /** Canonical JSON of the arguments that the approver who allowed the call put in place of the question's. */
   readonly editedArguments?: string;
-  /** Made by this very decision. */
+  /** The grant that this decision created. */
   readonly grant?: GrantId;
-  /** The worker that asked; while it lives, the callback is its own. */
+  /** The worker that asked. While it is alive, only it may claim the callback, until one lease has passed since the decision. */
   readonly askedBy: WorkerId;
-  /** Somebody held the call before it was asked about, and may have run it. */
+  /** True if a worker held the call before the question was asked, and may have run the tool. */
   readonly mayHaveRun: boolean;
   readonly callback: CallbackState;
 }
 
-/** Whether `approval_resolved` was invoked. `none`: nobody asked for it; `unknown`: whoever claimed it was lost, it may have been. */
+/**
+ * Whether the `approval_resolved` callback was invoked. `none`: no callback was requested. `unknown`: the worker that claimed it was lost,
+ * so it may have been invoked.
+ */
 export const CALLBACK_STATES = ['none', 'waiting', 'claimed', 'done', 'unknown'] as const;
 export type CallbackState = (typeof CALLBACK_STATES)[number];
 
-/** What a delivery carries after a decision. */
+/** What the delivery of a call carries after the question about it was decided. */
 export interface ResumedWith {
   readonly approval: ApprovalId;
-  /** Nobody can have run the call so far: it was asked about before any start, and this is the first delivery since. */
+  /** True if no worker can have run the call so far: the question was asked before any start, and this is the first delivery since. */
   readonly untouched: boolean;
 }
 
-/** A remembered yes. */
+/** A remembered yes: it answers later calls that match it, without asking a person. */
 export interface Grant {
   readonly id: GrantId;
   readonly tenant: string;
@@ -139,26 +154,26 @@ export interface Grant {
   /** Absent: any agent of the subject. */
   readonly agent?: string;
   readonly tool: ToolId;
-  /** Of the tool as it was shown; a changed one asks again. */
+  /** Digest of the tool as it was shown to the approver. A changed tool is asked about again. */
   readonly toolDigest: string;
-  /** `exact`: these arguments only; `any`: whatever they are. */
+  /** `exact`: only arguments with this digest. `any`: all arguments. */
   readonly matches:
     | { readonly kind: 'exact'; readonly argumentsDigest: string }
     | { readonly kind: 'any' }
-    /** JSON of `ArgumentCondition[]`: all of them must hold. */
+    /** `conditions` is JSON of `ArgumentCondition[]`: all of them must hold. */
     | { readonly kind: 'conditions'; readonly conditions: string };
-  /** Digests of the askers it answers; a changed rule asks again. */
+  /** Digests of the askers that this grant answers. A changed rule has another digest, so it asks again. */
   readonly askers: readonly string[];
   readonly approval: ApprovalId;
   readonly by: Principal;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** Absent: as often as it is needed until it expires. */
+  /** Absent: the grant can be used any number of times until it expires. */
   readonly usesLeft?: number;
   readonly revoked: boolean;
 }
 
-/** A grant before the store has given it its times. */
+/** A grant before the store has added the approval, the principal and the times. */
 export type NewGrant = Omit<Grant, 'approval' | 'by' | 'createdAt' | 'expiresAt' | 'revoked'> & {
   readonly lifetimeMs: number;
 };

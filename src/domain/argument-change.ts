@@ -1,8 +1,8 @@
-/** That a hook changed the arguments, without a value of them. */
+/** Records that a hook changed the arguments of a call. Holds no value of the arguments. */
 export interface ArgumentChange {
   readonly hook: string;
-  /** SHA-256 of the canonical arguments after it. */
+  /** SHA-256 of the canonical arguments after the change. */
   readonly digest: string;
-  /** JSON pointers to what it changed; the first few. */
+  /** JSON pointers to the changed places; only the first few. */
   readonly at: readonly string[];
 }

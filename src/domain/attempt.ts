@@ -1,73 +1,76 @@
 /**
- * What the store remembers of a run's calls, so that a loop can be seen whoever works on it. Short on purpose: it travels with calls
- * that look repeated. Every attempt is recorded, refused ones too.
+ * How an attempt can end. The store keeps the attempts of a run, so that a loop is detected whichever workers run its calls. An attempt is
+ * short on purpose: the history travels with calls that look repeated. Every attempt is recorded, including refused ones.
  */
 export const ATTEMPT_ENDINGS = ['open', 'ok', 'failed', 'refused', 'blocked'] as const;
 /**
- * `open`: not settled yet. `failed`: the tool said or did so. `refused`: denied, invalid, unknown, cancelled, or blocked by a hook.
- * `blocked`: by loop detection or a budget.
+ * `open`: not settled yet. `failed`: the tool reported or caused a failure. `refused`: denied, invalid, unknown, cancelled, or blocked by a
+ * hook. `blocked`: stopped by loop detection or a budget.
  */
 export type AttemptEnding = (typeof ATTEMPT_ENDINGS)[number];
 
 export interface Attempt {
-  /** Of the run, from 1. */
+  /** Number of the attempt within its run, from 1. */
   readonly sequence: number;
   /** Short digest of the tool's id. */
   readonly tool: string;
   /** Short digest of tool and arguments, as the caller sent them. */
   readonly raw: string;
   /**
-   * The same of the arguments that ran, without their volatile values. Only where that is another one: a hook or a person changed the
-   * arguments, or something in them is volatile.
+   * Short digest of the tool and the arguments that ran, without their volatile values. Present only where it differs from `raw`: a hook or
+   * a person changed the arguments, or a value in them is volatile.
    */
   readonly effective?: string;
-  /** Short digest of tool and target of a call that may change something: which file, which record. Without what is written to it. */
+  /** Short digest of the tool and the target of a call that may change something: which file or record, without what is written to it. */
   readonly target?: string;
-  /** How often this very call was made up to now, also before what a history reaches back to. Absent: not known. */
+  /**
+   * How often the call with this `raw` was made in the run so far, including attempts that the kept history no longer reaches. Slow
+   * repetitions are not counted. Absent: unknown.
+   */
   readonly tally?: number;
-  /** Store time, ms. */
+  /** Store time of the attempt, ms. */
   readonly at: number;
   readonly ending: AttemptEnding;
   /**
-   * Short digest of what came out, volatile parts scrubbed; of a failure, its class; of a block, which detector it was. Absent while
-   * open, and where nothing was learned about the tool: cancelled, expired, stale.
+   * Short digest of the result with volatile parts removed. For a failure: of its class. For a block: which detector blocked. Absent while
+   * open, and where the ending reveals nothing about the tool: cancelled, expired, stale.
    */
   readonly result?: string;
 }
 
-/** The counters beside the attempts; these travel with every call. */
+/** A run's counters, kept in addition to its attempts. They travel with every call. */
 export interface RunState {
-  /** Of this attempt. */
+  /** Number of this attempt within its run, from 1. */
   readonly sequence: number;
-  /** Of this attempt among those of its tool. */
+  /** Number of this attempt among the run's attempts of the same tool. */
   readonly toolSequence: number;
   readonly startedAt: number;
-  /** Millionths of the unit in which tools state their cost. */
+  /** Cost of the run so far, in millionths of the unit in which tools state their cost. */
   readonly cost: number;
-  /** When loop detection ended runs of the same session before this run was opened: store times of the latest ones, oldest first. */
+  /** Store times at which loop detection ended runs of the same session before this run was opened: the latest ones, oldest first. */
   readonly loopEnds: readonly number[];
-  /** What has brought nothing new in the runs of the session. Absent: nothing. */
+  /** The stalls that the session has counted over all its runs. Absent: none. */
   readonly stalls?: readonly Stall[];
 }
 
 /**
- * The counter that a session keeps beside its runs: calls that gave the same result for the third time or more within their run, or
- * failed in the same way for the fourth. A new run begins without a history, but with these.
+ * A counter that a session keeps across its runs. It counts calls that gave the same result for the third time or more within their run, or
+ * failed in the same way for the fourth time or more. A new run begins without a history, but with these counters.
  */
 export interface Stall {
   /** The signature of the call without volatile values, or the class of a failure. */
   readonly signature: string;
   readonly count: number;
-  /** Store time of the first, ms. */
+  /** Store time of the first counted call, ms. */
   readonly at: number;
 }
 
-/** A session counts so many different ones, the latest. */
+/** Max number of different stalls that a session counts. The latest are kept. */
 export const MAX_STALLS = 8;
-/** A count begins anew so long after its first: a session may live for weeks, and be shared by many conversations. */
+/** A stall's count restarts this long after its first call: a session may live for weeks and be shared by many conversations. */
 export const STALL_MS = 30 * 60 * 1000;
 
-/** The session's counts after one more. */
+/** The session's stalls after one more stalled call. Drops counts that are too old. */
 export function addStall(stalls: readonly Stall[], signature: string, at: number): Stall[] {
   const live = stalls.filter((one) => at - one.at < STALL_MS);
   const known = live.find((one) => one.signature === signature);
@@ -75,12 +78,12 @@ export function addStall(stalls: readonly Stall[], signature: string, at: number
   return [...others, { signature, count: (known?.count ?? 0) + 1, at: known?.at ?? at }].slice(-MAX_STALLS);
 }
 
-/** More ends than this make a run no stricter, so a run is told of the latest ones only. */
+/** Max number of loop ends that a run is given, the latest ones: more of them make a run no stricter. */
 export const COUNTED_LOOP_ENDS = 2;
 
 /**
- * Newest last, without this attempt; only as many as the store keeps. Tools and signatures are numbers here, the same ones for the same
- * texts: a detector compares thousands of them.
+ * The attempts of a run before this one, newest last; at most as many as the store keeps. Tools and signatures are numbers here, and equal
+ * texts have equal numbers: a detector compares thousands of them.
  */
 export interface RunHistory {
   readonly length: number;
@@ -88,20 +91,20 @@ export interface RunHistory {
   ending(index: number): AttemptEnding;
   tool(index: number): number;
   raw(index: number): number;
-  /** The raw one where nothing was changed. */
+  /** The signature of the arguments that ran. Equals `raw` where nothing was changed. */
   effective(index: number): number;
-  /** NaN where there is none, so that it equals nothing. */
+  /** NaN where there is no result, because NaN equals nothing. */
   result(index: number): number;
-  /** NaN where there is none. */
+  /** NaN where there is no target. */
   target(index: number): number;
-  /** 0 where it is not known. */
+  /** 0 where the tally is unknown. */
   tally(index: number): number;
 }
 
-/** What a person's no leaves as a result. */
+/** The `result` of an attempt that a person denied. */
 export const DENIED_RESULT = 'denied--';
 
-/** The store keeps so many attempts per run. */
+/** Max number of attempts that the store keeps per run. */
 export const HISTORY_LENGTH = 128;
-/** Characters of a short digest. */
+/** Number of characters of a short digest. */
 export const SIGNATURE_LENGTH = 8;

@@ -11,7 +11,7 @@ import { PLATFORM_ERRORS } from './platform-errors.ts';
 import type { SubjectShare } from './subject-share.ts';
 import { SURFACE_ERRORS } from './surface-errors.ts';
 
-/** By share. */
+/** The name of each share in messages. */
 const SHARE_NAMES: Readonly<Record<string, string>> = {
   liveBytes: 'the bytes of calls under way',
   parkedBytes: 'the bytes of calls that wait for a person',
@@ -25,7 +25,7 @@ function whatFrees({ share, retryAfterMs }: { readonly share: SubjectShare; read
   return 'There is room when questions about its calls are decided or expire, or the calls are cancelled.';
 }
 
-/** Endings of calls. Each becomes an outcome; codes are never reused. */
+/** Errors that end calls. Each becomes an outcome; codes are never reused. */
 export const CALL_ERRORS = {
   ENVELOPE_INVALID: entry({
     stage: 'call',

@@ -1,6 +1,6 @@
 import { OUTCOME_KINDS, type OutcomeKind } from './outcome.ts';
 
-/** Kinds of outcome that are looked for together. `errors` leaves out what was refused on purpose and what was cancelled. */
+/** Groups of outcome kinds that a filter can name. `errors` leaves out calls that were refused on purpose or cancelled. */
 export const OUTCOME_GROUPS = ['not-ok', 'errors', 'refused'] as const;
 export const OUTCOME_FILTERS = [...OUTCOME_GROUPS, ...OUTCOME_KINDS] as const;
 export type OutcomeFilter = (typeof OUTCOME_FILTERS)[number];
@@ -16,17 +16,17 @@ export interface CallFilter {
   readonly subject?: string | undefined;
   readonly tenant?: string | undefined;
   readonly run?: string | undefined;
-  /** A kind or a group of them. */
+  /** An outcome kind or a group of kinds. */
   readonly outcome?: string | undefined;
-  /** Part of a name, or the beginning of an id. */
+  /** Part of a name, or part of an id as `isIdLike` matches it. */
   readonly text?: string | undefined;
-  /** When it ended, or was accepted if it has not ended; inclusive. */
+  /** Earliest time of a call, inclusive: when it ended, or was accepted if it has not ended. */
   readonly from?: number | undefined;
-  /** Exclusive. */
+  /** Latest time of a call, exclusive. */
   readonly to?: number | undefined;
 }
 
-/** What a line of a list of calls must have to be filtered. */
+/** The fields of a listed call that filters read. */
 export interface FilteredCall {
   readonly callId: string;
   readonly tool: string;
@@ -48,7 +48,7 @@ export interface FilteredCall {
 
 const NAMES = ['tool', 'agent', 'subject', 'tenant', 'run'] as const;
 
-/** The one meaning of the filters of calls, for the gateway's lists and for calls that reach an open page later. */
+/** The only implementation of call filters. The gateway's lists use it, and so do calls that reach an open page later. */
 export function matchesCall(call: FilteredCall, filter: CallFilter): boolean {
   for (const name of NAMES) if (filter[name] !== undefined && filter[name] !== call[name]) return false;
   const { outcome, text, from = 0, to = Number.POSITIVE_INFINITY } = filter;
@@ -69,7 +69,10 @@ function matchesOutcome(kind: string | undefined, wanted: string): boolean {
 const SEARCHED_IDS = ['callId', 'approval', 'grant', 'parent', 'session', 'run'] as const;
 const SEARCHED_TEXTS = ['tool', 'agent', 'subject', 'tenant', 'code', 'rule', 'detector'] as const;
 
-/** An id is found by its beginning, by the beginning of its last part, or by its end: all ids of one subject begin alike. */
+/**
+ * Whether `text` is the beginning of the id, the beginning of its last part, or its end. All ids of one subject begin alike, so the
+ * beginning alone would not be enough.
+ */
 export function isIdLike(id: string, text: string): boolean {
   return id.startsWith(text) || id.startsWith(text, id.lastIndexOf('.') + 1) || id.endsWith(text);
 }

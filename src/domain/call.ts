@@ -12,7 +12,7 @@ import type { Effect } from './tool.ts';
  *     ▲          │  └► parked ─► queued (f+1)
  *     └──────────┴── lease lost, abandoned, handed back: queued again, fence raised
  *
- * `leased` is not stored on the first delivery: an entry in somebody's pending list *is* the lease.
+ * `leased` is not stored on the first delivery: an entry in a worker's pending list *is* the lease.
  * `running` is stored by `start`, which is obligatory for unsafe tools and from the second delivery on.
  */
 export const CALL_STATES = ['queued', 'running', 'parked', 'settled'] as const;
@@ -20,7 +20,7 @@ export type CallState = (typeof CALL_STATES)[number];
 
 export const ENVELOPE_VERSION = 1;
 
-/** What a caller sends. Everything here is the caller's claim; identity is not among it. */
+/** What a caller sends. Every field is the caller's unproven claim; the identity is not among the fields. */
 export interface Envelope {
   readonly version: typeof ENVELOPE_VERSION;
   readonly session: SessionId;
@@ -30,18 +30,18 @@ export interface Envelope {
   /** Canonical JSON (RFC 8785). These bytes are what is hashed, approved and executed. */
   readonly arguments: string;
   readonly key: string;
-  /** W3C traceparent, as whoever sent it says: it is checked by whoever uses it. */
+  /** W3C traceparent as the sender wrote it. The code that uses it must check it. */
   readonly trace?: string;
-  /** W3C tracestate; only beside `trace`. */
+  /** W3C tracestate; present only together with `trace`. */
   readonly traceState?: string;
   readonly parent?: CallId;
   /** Nesting of calls made by tools; 0 for a call of an agent. */
   readonly depth: number;
-  /** Display name, message id, room context…: rides along, never trusted. */
+  /** Display name, message id, room context and the like. Passed along, never trusted. */
   readonly untrusted?: JsonObject;
-  /** Canonical JSON of responses and state: answers to what the tool asked for. Hashed with the arguments. */
+  /** Canonical JSON of responses and state: the caller's answers to what the tool asked for. Hashed together with the arguments. */
   readonly input?: string;
-  /** What the caller can be asked for. A claim, like `untrusted`. */
+  /** The kinds of input that the caller can be asked for. An unproven claim, like `untrusted`. */
   readonly inputKinds?: readonly InputKind[];
 }
 
@@ -58,15 +58,15 @@ export interface CallRecord {
   readonly acceptedAt: number;
   readonly deadline: number;
   readonly settledAt?: number;
-  /** Starts written down by `start`; a first run of a `read` tool is not among them. */
+  /** Number of starts that `start` stored. The first run of a `read` tool is not stored. */
   readonly starts: number;
   readonly effect?: Effect;
   readonly cancelRequested: boolean;
   readonly waiters: number;
   readonly resolution?: 'ran' | 'not-ran';
-  /** The last question about it; while it is parked, the one that is pending. */
+  /** The last question about this call; while the call is parked, the pending question. */
   readonly approval?: ApprovalId;
-  /** That let it through. */
+  /** The grant that let the call through the gate. */
   readonly grant?: GrantId;
   /** Encoded outcome; present when settled. */
   readonly outcome?: Uint8Array;
@@ -79,13 +79,13 @@ export const LIMITS = Object.freeze({
   argumentsItems: 100_000,
   keyLength: 255,
   untrustedBytes: 16 * 1024,
-  /** Answers of the caller to what a tool asked for, with the state. */
+  /** Max bytes of the caller's answers to what a tool asked for, including the state. */
   inputBytes: 512 * 1024,
   inputStateBytes: 256 * 1024,
   nestedDepth: 8,
   traceLength: 256,
   traceStateLength: 512,
-  /** Somebody who waits for the same call again and again must not make its settlement grow without bound. */
+  /** A client that waits for the same call again and again must not make the call's settlement grow without bound. */
   waitersPerCall: 1000,
   inlineOutcomeBytes: 16 * 1024,
   maxDeadlineMs: 7 * 24 * 60 * 60 * 1000,

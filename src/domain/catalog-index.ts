@@ -1,10 +1,10 @@
 import type { Catalog, PublishedTool } from './catalog.ts';
 import type { ModuleDeclaration } from './module.ts';
 
-/** One module of a catalog, taken apart when it is first asked for. */
+/** One module of a catalog. Its tools are indexed on first use. */
 export class IndexedModule {
   readonly id: string;
-  /** Where it stands in the order of the tools' ids. */
+  /** The module's position in the order of the tools' ids. */
   readonly place: number;
   readonly #declarations: readonly ModuleDeclaration[];
   #tools: readonly PublishedTool[] | undefined;
@@ -17,7 +17,7 @@ export class IndexedModule {
     this.#declarations = declarations;
   }
 
-  /** In the order of their ids. */
+  /** The module's tools, in the order of their ids. */
   get tools(): readonly PublishedTool[] {
     return (this.#tools ??= Object.freeze(
       this.#declarations
@@ -35,7 +35,7 @@ export class IndexedModule {
     ));
   }
 
-  /** By the name within the module. */
+  /** Finds a tool by its name within the module. */
   find(name: string): PublishedTool | undefined {
     this.#byName ??= new Map(this.tools.map((published) => [published.tool.id.slice(this.id.length + 1), published]));
     return this.#byName.get(name);
@@ -43,7 +43,7 @@ export class IndexedModule {
 }
 
 export class CatalogIndex {
-  /** In the order of their tools' ids. */
+  /** All modules, in the order of their tools' ids. */
   readonly modules: readonly IndexedModule[];
   readonly #byId: ReadonlyMap<string, IndexedModule>;
   #tools: readonly PublishedTool[] | undefined;
@@ -51,7 +51,7 @@ export class CatalogIndex {
   constructor({ modules }: Catalog) {
     const byId = new Map<string, ModuleDeclaration[]>();
     for (const module of modules) byId.set(module.id, [...(byId.get(module.id) ?? []), module]);
-    // With the dot: `a-b.x` stands before `a.x`, though `a` stands before `a-b`.
+    // Module ids are compared with the dot: `a-b.x` sorts before `a.x`, although `a` sorts before `a-b`.
     const ids = [...byId.keys()].sort((a, b) => compareText(`${a}.`, `${b}.`));
     this.modules = Object.freeze(ids.map((id, place) => new IndexedModule(byId.get(id)!, place)));
     this.#byId = new Map(this.modules.map((module) => [module.id, module]));
@@ -67,7 +67,7 @@ export class CatalogIndex {
   }
 }
 
-/** Depends on the catalog and on nothing else, so all agents share it. A catalog never changes; a new one is another object. */
+/** One index per catalog. It depends on nothing else, so all agents share it. A catalog never changes; a new one is another object. */
 const indexes = new WeakMap<Catalog, CatalogIndex>();
 
 export function indexCatalog(catalog: Catalog): CatalogIndex {
@@ -76,7 +76,7 @@ export function indexCatalog(catalog: Catalog): CatalogIndex {
   return index;
 }
 
-/** By code units: the same on every machine and in every locale. */
+/** Compares by code units, so that the order is the same on every machine and in every locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -2,7 +2,7 @@ import type { ToolId } from './ids.ts';
 import { entriesOf, type ModuleDeclaration } from './module.ts';
 import type { ToolDeclaration } from './tool.ts';
 
-/** Everything published. The sequence grows with every publication; the digest only with content. */
+/** Everything that is published. The sequence grows with every publication; the digest changes only with the content. */
 export interface Catalog {
   readonly sequence: number;
   readonly digest: string;
@@ -16,7 +16,7 @@ export interface PublishedTool {
   readonly module: ModuleDeclaration;
 }
 
-/** Everything that can be called by id, in catalog order. */
+/** All tools, resources and prompts that can be called, by id, in catalog order. */
 export function indexTools(catalog: Catalog): ReadonlyMap<ToolId, PublishedTool> {
   const index = new Map<ToolId, PublishedTool>();
   for (const module of catalog.modules) {

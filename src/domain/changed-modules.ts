@@ -22,7 +22,10 @@ function areSame(before: readonly ModuleDeclaration[], after: readonly ModuleDec
   return before.length === after.length && before.every((module, at) => isSame(module, after[at]!));
 }
 
-/** Digests leave out limits and the module's description. Everything else of tools with one digest is the same. */
+/**
+ * Compares limits and the module's description separately, because digests leave them out. Tools with equal digests are equal in everything
+ * else.
+ */
 function isSame(before: ModuleDeclaration, after: ModuleDeclaration): boolean {
   if (before === after) return true;
   if (before.digest !== after.digest || before.description !== after.description) return false;

@@ -3,7 +3,9 @@ import { toEventError, type ErrorCategory, type EventError, type Fault } from '.
 
 const MOST_CAUSES = 8;
 
-/** Codes of Node, undici and libc. They are compared with this list and never passed on: a code can hold anything. */
+/**
+ * Error codes of Node, undici and libc. The code of a thrown value is compared with this list and never passed on: it can hold any text.
+ */
 const CATEGORY_OF_CODE: ReadonlyMap<unknown, ErrorCategory> = new Map<string, ErrorCategory>([
   ...each('network', 'ECONNREFUSED ECONNRESET ECONNABORTED ENOTFOUND EAI_AGAIN EAI_FAIL EPIPE EHOSTUNREACH EHOSTDOWN'),
   ...each('network', 'ENETUNREACH ENETDOWN EADDRNOTAVAIL ENOTCONN UND_ERR_SOCKET UND_ERR_CLOSED UND_ERR_DESTROYED'),
@@ -20,8 +22,8 @@ const CATEGORY_OF_NAME: ReadonlyMap<unknown, ErrorCategory> = new Map<string, Er
 ]);
 
 /**
- * What a thrown value shows of itself, from own data properties only, the nearest first, then down its causes. No getter is invoked,
- * `name` of a class or a `message` is not believed, and what fights back shows nothing.
+ * The category and HTTP status of a thrown value. Reads own data properties only, of the value first, then of its causes. No getter is
+ * invoked. The `name` of a class and the `message` are not trusted. A value that throws while it is read (a proxy) gives nothing.
  */
 export function classifyThrown(thrown: unknown): Fault | undefined {
   let current = thrown;
@@ -35,7 +37,7 @@ export function classifyThrown(thrown: unknown): Fault | undefined {
   return toFault(category, status);
 }
 
-/** Of a status that a tool reported in its result. */
+/** The fault for an HTTP status that a tool reported in its result. */
 export function faultOfStatus(status: number | undefined): Fault | undefined {
   return toFault(categoryOfStatus(status), status);
 }
@@ -45,14 +47,14 @@ function toFault(category: ErrorCategory | undefined, status: number | undefined
   return category === undefined ? { status } : { category, status };
 }
 
-/** For an event about something that was thrown at us, and not by a tool that was judged. */
+/** The error field of an event about a thrown value that is not the result of a tool call. */
 export function errorOfThrown(thrown: unknown): EventError {
   if (thrown instanceof PlaneError) return toEventError(storeTrouble(thrown) ? 'store' : 'internal', thrown.code);
   const { category = 'internal', status } = classifyThrown(thrown) ?? {};
   return toEventError(category, undefined, status);
 }
 
-/** Of a value that is plain data already, for example the result of a tool that reports its failure. */
+/** The HTTP status in the own data properties of a value, for example in the result of a tool that reports its failure. */
 export function statusOf(value: object): number | undefined {
   return [ownValue(value, 'status'), ownValue(value, 'statusCode')].find(isStatus);
 }
@@ -88,7 +90,10 @@ function categoryOf(value: object): ErrorCategory | undefined {
 
 const DOM_NAME = Object.getOwnPropertyDescriptor(DOMException.prototype, 'name');
 
-/** What `AbortSignal.timeout` throws has its name in the platform's own getter, which takes nothing but the real thing. */
+/**
+ * The name of a DOMException, such as the one `AbortSignal.timeout` throws. The name is in the platform's own getter, which accepts only a
+ * real DOMException.
+ */
 function nameOfDomException(value: object): unknown {
   try {
     return DOM_NAME?.get?.call(value);

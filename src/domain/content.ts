@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** What a tool shows the model. Bytes stay bytes: the wire is MessagePack. */
+/** One block of what a tool shows the model. Bytes stay binary, because the wire format is MessagePack. */
 export type ContentBlock =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly mediaType: string; readonly bytes: Uint8Array }
@@ -16,20 +16,20 @@ export type ResourceBlock = {
   readonly mediaType?: string;
 } & ({ readonly text: string } | { readonly bytes: Uint8Array });
 
-/** A file the tool hands over beside its answer. */
+/** A file that the tool returns in addition to its answer. */
 export interface FileWriteBack {
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }
 
-/** A message for the conversation beside the answer: cards, embeds, buttons. The platform's adapter renders it. */
+/** A message for the conversation in addition to the answer: cards, embeds, buttons. The platform's adapter renders it. */
 export interface RichMessage {
   readonly format: string;
   readonly body: JsonObject;
 }
 
-/** A tool offered to the same run only, still subject to selection and permission. */
+/** A tool that another tool offers to the same run only. Selection and permission still apply. */
 export interface InjectedTool {
   readonly tool: string;
   readonly description?: string;
@@ -39,11 +39,11 @@ export interface WriteBacks {
   readonly files: readonly FileWriteBack[];
   readonly messages: readonly RichMessage[];
   readonly injectedTools: readonly InjectedTool[];
-  /** What the call cost, as its tool counted it. Absent: what the tool declares. */
+  /** The cost of the call as its tool counted it. Absent: the cost that the tool declares applies. */
   readonly cost?: number;
 }
 
-/** The most a call can cost: millionths of it, summed up for a run, stay exact. */
+/** The maximum cost of a call. Up to it, the sum of a run in millionths stays exact. */
 export const MOST_COST = 1_000_000;
 
 export const NO_WRITE_BACKS: WriteBacks = Object.freeze({

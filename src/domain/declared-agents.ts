@@ -1,23 +1,26 @@
 import type { AgentDeclaration, SelectionInput } from './selection.ts';
 
-/** An agent as code declares it: what it selects, or that and a description. */
+/** An agent as code declares it: its selection alone, or its selection and a description. */
 export type AgentInput = SelectionInput | { readonly selection: SelectionInput; readonly description?: string };
 
-/** By name. `null` takes an agent away; agents that are not named stay as they are. */
+/** Agents by name. `null` removes an agent; agents that are not named stay as they are. */
 export type AgentsInput = Readonly<Record<string, AgentInput | null>>;
 
-/** For whom agents are declared. */
+/** The scope of a declaration of agents. */
 export interface DeclareOptions {
-  /** For this tenant alone, in place of what is declared in general. Without it: for every tenant that has none of its own. */
+  /**
+   * Declares the agents for this tenant alone, where they replace the general declarations. Absent: for every tenant that has none of its
+   * own.
+   */
   readonly tenant?: string;
 }
 
-/** One declaration: the agent, and the tenant if it is for one alone. */
+/** The place of one declaration: the agent's name, and the tenant if the declaration is for one tenant alone. */
 export interface DeclaredPlace extends DeclareOptions {
   readonly name: string;
 }
 
-/** What a declaration was checked to mean. */
+/** The changes that a declaration makes, after it was checked. */
 export interface AgentChanges {
   readonly declared: Readonly<Record<string, AgentDeclaration>>;
   readonly removed: readonly string[];
@@ -25,21 +28,21 @@ export interface AgentChanges {
   readonly tenant?: string;
 }
 
-/** What a declaration has done. */
+/** The result of a declaration. */
 export interface DeclaredAgents {
-  /** Of the policy in which they stand. */
+  /** Version of the policy that contains the declared agents. */
   readonly policyVersion: number;
-  /** False: it stood there like this already, and nothing was written. */
+  /** False if the policy already contained exactly this, so that nothing was written. */
   readonly changed: boolean;
   /**
-   * These are the first agents of the deployment, or of the tenant: nothing was selected before, and every agent there had what the
-   * permissions allow. From now on an agent that is not declared has no tools there.
+   * True if these are the first agents of the deployment, or of the tenant. Before, nothing was selected, and every agent there had what
+   * the permissions allow. From now on, an agent that is not declared has no tools there.
    */
   readonly selectingBegan: boolean;
-  /** As they are stored. */
+  /** The declarations as they are stored. */
   readonly declared: Readonly<Record<string, AgentDeclaration>>;
-  /** Those that were there. */
+  /** Names of the removed agents; only those that existed. */
   readonly removed: readonly string[];
-  /** Legal, and probably not meant: names that are not published, modules with several entries, nothing selected. */
+  /** Legal but probably unintended: names that are not published, modules with several entries, nothing selected. */
   readonly warnings: readonly string[];
 }

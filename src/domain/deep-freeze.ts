@@ -1,4 +1,4 @@
-/** Freezes plain data all the way down; what is shared between calls must not be changed by one of them. */
+/** Freezes plain data recursively, so that no call can change data that calls share. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

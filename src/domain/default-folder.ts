@@ -1,2 +1,2 @@
-/** Folder of the embedded store, below the working directory, where none is named. */
+/** Default folder of the embedded store, relative to the working directory. */
 export const DEFAULT_FOLDER = '.sallyport';

@@ -8,9 +8,9 @@ import type { ValueSummary } from './summarise-value.ts';
 import type { Effect, RunnerName } from './tool.ts';
 
 /**
- * Everything that can happen to a call, as told to whoever operates the plane. Names are `noun.verb`, past tense. Every field is an id,
- * a number, or a word of a closed list: there is no field for a text that somebody wrote, so none can carry an argument or a secret.
- * The sentences for each are in `event-table.ts`, from which `docs/events.md` is made.
+ * Everything that can happen to a call, as events for operators. Names are `noun.verb`, past tense. Every field is an id, a number, or a
+ * word of a closed list. There is no field for free text, so no event can carry an argument or a secret. `event-table.ts` describes each
+ * event, and `docs/events.md` is generated from it.
  */
 export interface DiagnosticEventMap {
   'call.accepted': Described & Timed & { readonly deadlineMs: number; readonly parent?: CallId };
@@ -65,7 +65,7 @@ interface Loop {
 export type BlockedBy = 'rule' | 'hook' | 'loop' | 'budget' | 'approval';
 export type HookFailure = 'threw' | 'timed-out' | 'invalid-answer' | 'not-started' | 'exited';
 
-/** What an event can say beside its own fields. The subject is a person and is not among them. */
+/** Fields that an event can have in addition to its own. The subject is a person and is not among them. */
 export interface SharedFields {
   readonly stage?: Stage;
   readonly callId?: CallId;
@@ -79,28 +79,28 @@ export interface SharedFields {
   readonly trace?: TraceIds;
 }
 
-/** The door a call came in by; absent when it was made with the client library or by a tool. */
+/** The interface through which a call came in; absent when it was made with the client library or by a tool. */
 export type CallVia = 'mcp' | 'http';
 
-/** Of the stage that the event tells of. Nothing else of a trace is in events: a tracestate can hold anything. */
+/** Trace ids of the stage that the event is about. Events contain nothing else of a trace, because a tracestate can hold any text. */
 export interface TraceIds {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly sampled: boolean;
-  /** The trace begins here, and `parentSpanId` is the call as a whole: no caller tells of it. */
+  /** True if the trace begins here. `parentSpanId` is then the span of the call as a whole, which no caller reports. */
   readonly begins?: boolean;
 }
 
 interface EventHead<Kind extends EventKind> {
   readonly kind: Kind;
-  /** Of this process, growing by one with each event that somebody listens for. */
+  /** Sequence number within this process. It grows by one with each event that has a listener. */
   readonly seq: number;
-  /** This process's clock, milliseconds since 1970. For showing; nothing is decided by it. */
+  /** Time by this process's clock, in milliseconds since 1970. For display only; no decision depends on it. */
   readonly at: number;
 }
 
 export type EventFacts<Kind extends EventKind> = DiagnosticEventMap[Kind] & SharedFields;
-/** Frozen, all the way down. */
+/** Any diagnostic event. Events are frozen recursively. */
 export type DiagnosticEvent = { [Kind in EventKind]: EventHead<Kind> & EventFacts<Kind> }[EventKind];
 export type DiagnosticEventOf<Kind extends EventKind> = Extract<DiagnosticEvent, { readonly kind: Kind }>;

@@ -1,27 +1,30 @@
 import type { Outcome } from './outcome.ts';
 
-/** What the gate says of a call that it refused. The outcome goes to the model, and must not name a check that failed. */
+/**
+ * What the gate reports about a call that it refused. It is kept apart from the outcome: the outcome goes to the model and must not name a
+ * check that failed.
+ */
 export interface RefusedBy {
-  /** For the model: loop detection warned of the call before another check refused it. */
+  /** Advice for the model; present if loop detection warned about the call before another check refused it. */
   readonly advice?: string;
-  /** What warned of a loop. */
+  /** The detector that warned about a loop. */
   readonly detector?: string;
   /** The hook that blocked the call, failed or timed out. */
   readonly hook?: string;
-  /** The rules and hooks that wanted a person to be asked, where no question was stored. */
+  /** The rules and hooks that wanted a person to be asked; present where no question was stored. */
   readonly askers?: readonly string[];
 }
 
 /** What the operator's result hooks did to a result. For the audit and the loop history. */
 export interface ReviewedResult {
-  /** What the tool itself gave, without secrets. */
+  /** The tool's own result, without secrets. */
   readonly own: Outcome;
   readonly changedBy?: readonly string[];
-  /** The hook that failed, so that the result is withheld. */
+  /** The hook that failed, which is why the result is withheld. */
   readonly withheldBy?: string;
 }
 
-/** A stage that ends a call says how. Settle takes it from there. */
+/** How a stage ended its work on a call. The settle stage continues from here. */
 export type Ending =
   | {
       readonly kind: 'ended';
@@ -29,11 +32,11 @@ export type Ending =
       readonly refusedBy?: RefusedBy;
       readonly reviewed?: ReviewedResult;
     }
-  /** Somebody else owns the call now: nothing is to be done. */
+  /** Another worker owns the call now, so there is nothing left to do. */
   | { readonly kind: 'lost' }
-  /** Given back to the queue for a worker that can serve it. */
+  /** The call was returned to the queue for a worker that can serve it. */
   | { readonly kind: 'handed-back' }
-  /** A person is asked about it. No worker holds it until they decide. */
+  /** A person is asked about the call. No worker holds it until they decide. */
   | { readonly kind: 'parked' };
 
 export function ended(outcome: Outcome, refusedBy?: RefusedBy): Ending {

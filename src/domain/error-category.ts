@@ -2,8 +2,9 @@ import { ERRORS } from './errors.ts';
 import type { Outcome, OutcomeKind } from './outcome.ts';
 
 /**
- * Every way to fail, as events name it. Closed, so that it can be counted and alarmed on. The value says whether the cause may pass by
- * itself, so that trying later can help; whether a second run would do harm is another question, answered by `executed` and the effect.
+ * All categories of failure, as events name them. The list is closed, so that failures can be counted and alerted on. `retryable` states
+ * whether the cause may pass by itself, so that a later retry can help. Whether a second run would do harm is another question, answered by
+ * `executed` and the effect.
  */
 export const ERROR_CATEGORIES = {
   invalid_args: { retryable: false, says: 'the arguments were refused, by a schema or by an upstream (400, 422)' },
@@ -33,17 +34,17 @@ export function isErrorCategory(name: unknown): name is ErrorCategory {
   return typeof name === 'string' && Object.hasOwn(ERROR_CATEGORIES, name);
 }
 
-/** What a failure itself showed; what it did not show is absent. */
+/** What a failure revealed about its cause; what it did not reveal is absent. */
 export interface Fault {
   readonly category?: ErrorCategory;
-  /** HTTP, 100 to 599. */
+  /** HTTP status, 100 to 599. */
   readonly status?: number;
 }
 
 export interface EventError {
   readonly category: ErrorCategory;
   readonly retryable: boolean;
-  /** A code of the plane, never one of a tool or of an exception. */
+  /** An error code of the plane, never one of a tool or of an exception. */
   readonly code?: string;
   readonly status?: number;
 }
@@ -67,7 +68,10 @@ const CATEGORY_OF_KIND: Readonly<Record<OutcomeKind, ErrorCategory>> = {
   indeterminate: 'indeterminate',
 };
 
-/** Undefined for an outcome that is no error. What the tool's failure showed says more than that it failed, and not more than the rest. */
+/**
+ * The error field of an event about an outcome; undefined for `ok`. If the tool failed or threw, the category of `fault` is more precise
+ * than that of the outcome and is used instead. For all other outcomes `fault` gives only the status.
+ */
 export function errorOfOutcome({ kind, error }: Outcome, fault?: Fault): EventError | undefined {
   if (kind === 'ok') return undefined;
   const shown = kind === 'failed' || kind === 'exception' ? fault?.category : undefined;

@@ -1,4 +1,4 @@
-/** What an error says, in one line. */
+/** The message of an error; any other thrown value as text. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

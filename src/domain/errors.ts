@@ -4,7 +4,7 @@ import type { JsonObject } from './json.ts';
 import type { Executed, Outcome, OutcomeKind } from './outcome.ts';
 import { PLANE_ERRORS } from './plane-errors.ts';
 
-/** One table for every code; `docs/errors.md` is generated from it. */
+/** One table of all error codes; `docs/errors.md` is generated from it. */
 export const ERRORS = { ...CALL_ERRORS, ...PLANE_ERRORS };
 export type CallErrorCode = keyof typeof CALL_ERRORS;
 export type PlaneErrorCode = keyof typeof PLANE_ERRORS;
@@ -13,12 +13,12 @@ type FactsOf<Code extends keyof typeof ERRORS> = Parameters<(typeof ERRORS)[Code
   ? Record<never, never>
   : NonNullable<Parameters<(typeof ERRORS)[Code]['say']>[0]>;
 
-/** A fact may be a whole sentence; its full stop and that of the message are one. */
+/** Builds the message. A fact may be a whole sentence, so its full stop and that of the message are reduced to one. */
 function messageOf({ say }: ErrorEntry<JsonObject>, facts: JsonObject): string {
   return say(facts).replaceAll(/(?<=[\p{L}\p{N})"'’”])\.\.(?=\s|$)/gu, '.');
 }
 
-/** Trouble of the plane itself. Endings of calls are outcomes, not exceptions. */
+/** An error of the plane itself. Endings of calls are outcomes, not exceptions. */
 export class PlaneError extends Error {
   override readonly name = 'PlaneError';
   readonly code: PlaneErrorCode;
@@ -38,7 +38,7 @@ export function planeError<Code extends PlaneErrorCode>(code: Code, facts: Facts
   return new PlaneError(code, facts as JsonObject, cause);
 }
 
-/** An outcome that is not `ok`, from the table. */
+/** Builds an outcome that is not `ok` from the error table. */
 export function trouble<Code extends CallErrorCode>(
   code: Code,
   facts: FactsOf<Code>,

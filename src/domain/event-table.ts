@@ -2,11 +2,11 @@ import type { DiagnosticEventMap, EventKind, SharedFields } from './diagnostic-e
 import type { Stage } from './stages.ts';
 
 export interface EventEntry<Kind extends EventKind> {
-  /** Where it is told of, unless whoever tells says another. */
+  /** The stage of the event, unless the code that emits it names another stage. */
   readonly stage?: Stage;
   readonly where: 'caller' | 'worker' | 'both' | 'listener';
   readonly says: string;
-  /** Only these are copied into an event, so a field that is not listed here reaches nobody. */
+  /** Only these fields are copied into an event, so a field that is not listed here reaches no listener. */
   readonly fields: { readonly [Field in AllKeys<DiagnosticEventMap[Kind]>]: string };
 }
 
@@ -22,7 +22,7 @@ const ENDED = {
 const PARENT = { parent: 'the call whose tool made this one' } as const;
 const LOOP = { detector: 'which detector saw it', count: 'how often the pattern was seen' } as const;
 
-/** Every event there is, in the order in which a call can meet them. */
+/** All diagnostic events, in the order in which they can happen to a call. */
 export const DIAGNOSTIC_EVENTS: { readonly [Kind in EventKind]: EventEntry<Kind> } = {
   'call.accepted': {
     stage: 'call',

@@ -19,16 +19,16 @@ import type { Identity } from './session.ts';
 import type { ToolDeclaration } from './tool.ts';
 import { whyUnattended } from './unattended.ts';
 
-/** In the order in which `identify` and then the gate's rules decide. */
+/** The checks, in the order in which `identify` and then the gate's rules decide. */
 export const CHECKS = ['tool', 'paused', 'selection', 'permission', 'arguments', 'rules'] as const;
 export type Check = (typeof CHECKS)[number];
 
 export interface CheckAnswer {
   readonly check: Check;
   readonly passes: boolean;
-  /** What was found, in a sentence for a person. */
+  /** The result of the check, as a sentence for a person. */
   readonly found: string;
-  /** Where the rule that decides stands in the policy record. Absent where no rule says anything. */
+  /** Path in the policy record of the entry that decides. Absent where no entry decides. */
   readonly rule?: readonly string[];
 }
 
@@ -36,17 +36,17 @@ export interface Explanation {
   readonly tool: string;
   readonly identity: Identity;
   readonly policyVersion: number;
-  /** No check refuses it. A person may still have to be asked: see `verdict`. */
+  /** True if no check refuses the call. A person may still have to be asked: see `verdict`. */
   readonly allowed: boolean;
-  /** What happens to the call. `depends`: rules are about its arguments, and these are not known here: see `checks`. */
+  /** What happens to the call. `depends`: the rules test its arguments, which are not known here. See `checks`. */
   readonly verdict: RuleVerdict | 'depends';
-  /** The first check that refuses; when none does, the rules if one of them speaks, else the permission. */
+  /** The first check that refuses. If none refuses: `rules` if a rule or `unmatched` decides, else `permission`. */
   readonly decidedBy: Check;
-  /** All of them, also those after a refusal. Arguments only if some were given. */
+  /** All checks, including those after a refusal. `arguments` only if some were given. For an unknown tool, only the check `tool`. */
   readonly checks: readonly CheckAnswer[];
-  /** The smallest changes of the policy that, all together, let the call through. Empty when no such change exists or is needed. */
+  /** The smallest set of changes of the policy that together let the call through. Empty if no such change exists or is needed. */
   readonly changes: readonly PolicyChange[];
-  /** Names that were probably meant, when there is no such tool. */
+  /** Similar tool names, if there is no such tool. */
   readonly near: readonly string[];
 }
 
@@ -59,22 +59,25 @@ export interface Asked {
 export interface ExplainNeeds {
   readonly catalog: Catalog;
   readonly record: PolicyRecord;
-  /** The problems of arguments, by the published schema. */
+  /** Returns the problems of arguments, according to the published schema. */
   readonly validate: (tool: ToolDeclaration, value: JsonObject) => readonly string[];
-  /** With the defaults of the published schema. */
+  /** Returns the arguments with the defaults of the published schema. */
   readonly fill: (tool: ToolDeclaration, value: JsonObject) => JsonObject;
   readonly near: (name: string, known: Iterable<string>) => string[];
-  /** Of the catalog, if it is there already. */
+  /** The index of the catalog's tools, if the caller already has one. */
   readonly tools?: ReturnType<typeof indexTools>;
-  /** Leaves out what would have to change: working that out takes much longer than the verdict. */
+  /** Leaves out `changes`: computing them takes much longer than the verdict. */
   readonly onlyVerdict?: boolean;
-  /** What the rules of a policy say to the call. */
+  /** Returns what the rules of a policy decide about the call. */
   readonly askRules: (
     call: Omit<Asked, 'tool'> & { readonly tool: ToolDeclaration; readonly policy: Policy },
   ) => RuleForesight;
 }
 
-/** Would this call be let through, by which rule, and what would have to change? The same decisions as at execution; runs nothing. */
+/**
+ * Explains whether a call would be let through, by which rule, and what would have to change. Makes the same decisions as at execution and
+ * runs nothing.
+ */
 export function explainCall(asked: Asked, needs: ExplainNeeds): Explanation {
   const { record, validate, near, askRules, tools = indexTools(needs.catalog) } = needs;
   const { tool: name, identity } = asked;
@@ -113,7 +116,10 @@ export function explainCall(asked: Asked, needs: ExplainNeeds): Explanation {
   };
 }
 
-/** The rules judge what a worker makes of the arguments. Without the tool's code only the defaults can be foretold. */
+/**
+ * The arguments that the rules judge, as far as they are known here. The rules judge what a worker makes of the arguments; without the
+ * tool's code, only the defaults can be predicted.
+ */
 function judgedHere(
   tool: ToolDeclaration,
   given: JsonObject,
@@ -162,14 +168,14 @@ function answerSelection(policy: Policy, { id }: ToolDeclaration, identity: Iden
   return { check: 'selection', passes: true, found, rule: placeOfAgent(policy, tenant, identity.agent) };
 }
 
-/** Where the declaration that decides stands in the policy record. */
+/** Path in the policy record of the agent's declaration that decides. */
 function placeOfAgent(policy: Policy, tenant: string, agent: string): string[] {
   const own = declaringTenant(policy, tenant, agent);
   return [...(own === undefined ? [] : ['tenants', own]), 'agents', agent, 'selection'];
 }
 
 function answerPermission(policy: Policy, tool: ToolDeclaration, identity: Identity): CheckAnswer {
-  // A pause has its own check; the permission is told beside it.
+  // A pause has its own check, so the permission is checked as if nothing were paused.
   const answer = checkPermission({ ...policy, paused: {} }, tool, identity);
   if (answer.allowed) {
     const { entry, grantedTo } = answer;
@@ -185,7 +191,10 @@ function answerPermission(policy: Policy, tool: ToolDeclaration, identity: Ident
   return { check: 'permission', passes: false, ...describeNotGranted(policy, tool, identity) };
 }
 
-/** A privileged tool is closed in spite of entries that would open another one: say so, or nobody finds out why. */
+/**
+ * A privileged tool stays closed despite entries that would open any other tool. The text states this; without it, an operator could not
+ * find out why.
+ */
 function describeNotGranted(
   policy: Policy,
   { id, privileged }: ToolDeclaration,
@@ -213,7 +222,7 @@ function answerArguments(problems: readonly string[], { normalises }: ToolDeclar
 
 const SAYS: Readonly<Record<RuleVerdict, string>> = { allow: 'allows it', ask: 'asks a person', deny: 'denies it' };
 
-/** `unattended`: why no person is asked about calls of this caller. */
+/** `unattended`: why no person is asked about calls of this caller; undefined if a person is asked. */
 function answerRules(
   { rules = [], unmatched }: Policy,
   foresight: RuleForesight,
@@ -237,7 +246,7 @@ function answerRules(
   return { check: 'rules', passes, found, ...(unmatched === undefined ? {} : { rule: ['unmatched'] }) };
 }
 
-/** A grant is a person's answer from before: it is used in an unattended run too. */
+/** A grant is an earlier answer of a person, so it is used in an unattended run too. */
 function describeDenial(unattended: string): string {
   return `${unattended}, so what asks a person is denied at once unless a grant allows it`;
 }

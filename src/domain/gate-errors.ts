@@ -4,7 +4,7 @@ import { entry } from './error-entry.ts';
 export const RUN_ENDED_ADVICE =
   'This call did not run: this run was ended because it went round in circles, and nothing runs in it any more. Stop calling tools, and report what you have and what is missing.';
 
-/** Endings of calls that rules or loop detection decided. */
+/** Errors that end calls because of rules, loop detection or budgets. */
 export const GATE_ERRORS = {
   RULE_DENIED: entry({
     stage: 'gate',

@@ -9,23 +9,23 @@ import type { Identity } from './session.ts';
 export const TOKEN_SCOPES = ['agent', 'operator', 'approver', 'sessions', 'admin'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
-/** `login-link`: the code of a link, which works once. `login`: what a browser that used it holds. */
+/** `login-link`: the code in a link, which works once. `login`: the token that a browser holds after it used the link. */
 export type LoginPurpose = 'login-link' | 'login';
 
 /** A token as the store keeps it. The secret itself is shown once and stored nowhere. */
 export interface GatewayToken {
-  /** Part of the token's text, so that it can be found; no secret. */
+  /** Part of the token's text, by which the store finds the token. It is not a secret. */
   readonly id: string;
-  /** Who or what it was made for, as people call it. Stands in the audit for what its bearer decides. */
+  /** The person or program that the token was made for, as people name it. Audit records name it for what the bearer decides. */
   readonly name: string;
   readonly scopes: readonly TokenScope[];
-  /** Whom calls are made for; there exactly with the scope `agent`. */
+  /** The identity that calls are made for; present exactly with the scope `agent`. */
   readonly identity?: Identity;
-  /** `TENANT/SUBJECT` an approver decides as. Absent: as an operator, who may decide every question. */
+  /** `TENANT/SUBJECT` that an approver decides as. Absent: the bearer decides as an operator, who may decide every question. */
   readonly decidesAs?: string;
-  /** Every session that it opens is unattended, whatever the request says. Its bearer cannot take that back. */
+  /** True if every session that the token opens is unattended, whatever the request states. The bearer cannot undo this. */
   readonly unattended?: true;
-  /** Made by a login link or for one; absent: made by an administrator for a program or a person. */
+  /** Set if the token was made by a login link or for one. Absent: an administrator made it for a program or a person. */
   readonly purpose?: LoginPurpose;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -36,20 +36,23 @@ export const TOKEN_LIMITS = Object.freeze({
   nameLength: 100,
   defaultLifetimeMs: 30 * 24 * 60 * 60 * 1000,
   mostLifetimeMs: 366 * 24 * 60 * 60 * 1000,
-  /** Of those that work; ended ones make room before their time. */
+  /** Max number of valid tokens. When the store is full, tokens that have ended are deleted early to make room. */
   mostTokens: 10_000,
-  /** Ended ones are listed for so long. */
+  /** Tokens that have ended stay in lists for this long. */
   keptAfterEndMs: 7 * 24 * 60 * 60 * 1000,
 });
 
-/** What a new token says of itself; the rest is the store's. */
+/** The fields of a new token that its creator states. The store adds the rest. */
 export type NewToken = Omit<GatewayToken, 'createdAt' | 'expiresAt' | 'revokedAt'>;
 
 const ID = /^[a-z2-7]{16}$/;
 const PLAIN = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 const IDENTITY_FIELDS = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
 
-/** Why such a token must not be made, for who asked. A token that says more than its scopes mean would be misread by somebody. */
+/**
+ * Why such a token must not be created, for the person who asked; undefined if it may be. A token that states more than its scopes mean is
+ * refused, because people would misread it.
+ */
 export function findTokenProblem(token: NewToken, lifetimeMs: number): string | undefined {
   const { id, name, scopes, identity, decidesAs, unattended } = token;
   if (!ID.test(id)) return 'its id must be 16 characters of a-z and 2-7';
@@ -83,7 +86,7 @@ function findIdentityProblem(identity: Identity | undefined): string | undefined
   }
   if (identity.tenant.includes('/')) return 'a tenant has no slash';
   if (identity.unattended !== undefined) return 'the token itself is unattended, not its identity';
-  // Agents delegate by sessions, which end with their delegator; a token would outlive it.
+  // Agents delegate with sessions, which end together with their delegator; a token would outlive the delegator.
   return identity.delegators === undefined ? undefined : 'a token has no delegators';
 }
 
@@ -93,7 +96,7 @@ function findUnattendedProblem(scopes: readonly TokenScope[], unattended: unknow
   if (!scopes.includes('agent') && !scopes.includes('sessions')) {
     return 'only a token with the scope agent or sessions is unattended';
   }
-  // An admin can make a token that is attended, so the mark would promise a bound that is not there.
+  // An admin can create a token that is attended, so the flag would promise a limit that does not exist.
   return scopes.includes('admin') ? 'a token with the scope admin cannot be unattended' : undefined;
 }
 
@@ -101,6 +104,6 @@ function findPrincipalProblem(scopes: readonly TokenScope[], decidesAs: string |
   if (decidesAs === undefined) return undefined;
   const [tenant = '', ...rest] = decidesAs.split('/');
   if (!PLAIN.test(tenant) || !PLAIN.test(rest.join('/'))) return 'who it decides as must read TENANT/SUBJECT';
-  // An admin decides everything anyway, as an operator: the name would promise a bound that is not there.
+  // An admin without the scope `approver` decides every question as an operator, so the name would promise a limit that does not exist.
   return scopes.includes('approver') ? undefined : 'only a token with the scope approver decides as somebody';
 }

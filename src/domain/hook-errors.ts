@@ -1,6 +1,6 @@
 import { entry } from './error-entry.ts';
 
-/** Endings of calls that a hook decided. */
+/** Errors that end calls because of a hook. */
 export const HOOK_CALL_ERRORS = {
   HOOK_BLOCKED: entry({
     stage: 'gate',
@@ -9,7 +9,7 @@ export const HOOK_CALL_ERRORS = {
     say: (d: { hook: string; reason: string }) => d.reason,
     fix: 'The hook named in the facts decided so; see its own documentation.',
   }),
-  // One sentence whatever went wrong: the cause could tell the model how to get past the check.
+  // One sentence whatever went wrong: the cause could show the model how to get past the check.
   HOOK_FAILED: entry({
     stage: 'gate',
     kind: 'blocked',
@@ -26,7 +26,7 @@ export const HOOK_CALL_ERRORS = {
       `The call was not run: the hook ${d.hook} changed the arguments of ${d.tool}, and they are wrong now: ${d.problems.join('; ')}.`,
     fix: "Correct the hook: what it makes of the arguments must match the tool's input schema.",
   }),
-  // Nothing of the result or of the cause: the hook may be there to keep exactly that from the model.
+  // The message contains nothing of the result or of the cause: the hook may exist to keep exactly that from the model.
   HOOK_RESULT_WITHHELD: entry({
     stage: 'execute',
     kind: 'blocked',

@@ -6,7 +6,7 @@ import type { AskOptions } from './rule.ts';
 import type { Identity } from './session.ts';
 import type { Effect } from './tool.ts';
 
-/** Where an operator's own code is asked or told about a call. */
+/** The events at which an operator's own code is asked or notified about a call. */
 export const HOOK_EVENTS = ['before_tool_call', 'tool_result', 'after_tool_call', 'approval_resolved'] as const;
 export type HookEventName = (typeof HOOK_EVENTS)[number];
 
@@ -14,36 +14,36 @@ export const DEFAULT_HOOK_TIMEOUT_MS = 15_000;
 export const MOST_HOOK_TIMEOUT_MS = 600_000;
 export const MOST_HOOK_PRIORITY = 1_000_000;
 
-/** What of a tool decides whether a hook is for it. */
+/** The facts of a tool that decide whether a hook applies to it. */
 export interface HookedTool {
   readonly id: string;
   readonly effect: Effect;
   readonly privileged: boolean;
 }
 
-/** Which calls a hook is for. What it leaves out matches all; what it names must all match. */
+/** Which calls a hook applies to. A field that is absent matches all calls; the fields that are present must all match. */
 export interface HookMatch {
   /** `module.tool`, `module.*` or `*`. */
   readonly tools?: readonly string[];
   readonly effects?: readonly Effect[];
 }
 
-/** Whose call it is; the same in every event about it. */
+/** Facts about a call and its caller, the same in every event about the call. */
 export interface HookedCallFacts {
-  /** The attempt's id: joins what is said before, after and about an approval. */
+  /** The attempt's id. It links the events before the call, after the call and about its approval. */
   readonly callId: string;
   readonly session: string;
   readonly run: string;
   readonly identity: Identity;
-  /** The call of the tool that made this one. */
+  /** The call whose tool made this call. */
   readonly parent?: string;
-  /** W3C `traceparent`. */
+  /** W3C `traceparent` of the call. */
   readonly trace?: string;
-  /** What the caller claims. Decide nothing by it. */
+  /** Unproven claims of the caller. Do not base a decision on them. */
   readonly untrusted?: JsonObject;
 }
 
-/** `before_tool_call`: a frozen copy for each hook, as the one before it left the arguments. */
+/** `before_tool_call`: each hook gets a frozen copy, with the arguments as the hook before it left them. */
 export interface BeforeToolCall extends HookedCallFacts {
   readonly tool: string;
   readonly effect: Effect;
@@ -51,46 +51,49 @@ export interface BeforeToolCall extends HookedCallFacts {
   readonly arguments: Readonly<JsonObject>;
 }
 
-/** What a `before_tool_call` hook may answer; nothing means no objection. No answer overrules a rule or another hook. */
+/**
+ * What a `before_tool_call` hook may answer. A hook that answers nothing has no objection. An answer cannot overrule a rule or another
+ * hook.
+ */
 export interface BeforeAnswer {
-  /** `true` ends it: no later hook is asked, nobody is asked for approval, nothing runs. */
+  /** `true` ends the call: no later hook is asked, no person is asked for approval, nothing runs. */
   readonly block?: boolean;
-  /** Why it is blocked: a sentence for the model. */
+  /** Why the call is blocked: a sentence for the model. */
   readonly reason?: string;
-  /** Takes the place of all arguments. */
+  /** Replaces all arguments. */
   readonly params?: JsonObject;
-  /** Merged into the arguments (RFC 7396): `null` takes a member away. */
+  /** Merged into the arguments (RFC 7396): `null` removes a member. */
   readonly patch?: JsonObject;
   readonly requireApproval?: ApprovalRequest;
 }
 
 /** A question to a person about this call, with the arguments as they are after all hooks. */
 export interface ApprovalRequest {
-  /** Why somebody should look: for the person, and for the model if it is refused. */
+  /** Why a person should look at the call: for the approver, and for the model if the call is refused. */
   readonly reason?: string;
   readonly title?: string;
   readonly description?: string;
-  /** For the approver's eyes only. */
+  /** Only the approver sees this. */
   readonly detail?: string;
   readonly severity?: Severity;
   readonly timeoutMs?: number;
-  /** What may be answered; `deny` always may. */
+  /** The decisions that an approver may choose from; `deny` is always among them. */
   readonly decisions?: readonly ApprovalDecision[];
   readonly approvers?: readonly string[];
   readonly quorum?: number;
-  /** A remembered yes may answer instead of a person. */
+  /** True if a grant may answer instead of a person. */
   readonly grantable?: boolean;
 }
 
-/** One rule or hook that wants a person to look at a call; those of one call are merged into a question. */
+/** A request of one rule or hook to ask a person about a call. All requests of one call are merged into one question. */
 export interface Ask extends AskOptions {
   readonly asker: Asker;
   readonly reason?: string;
-  /** For the approver's eyes only. */
+  /** Only the approver sees this. */
   readonly detail?: string;
 }
 
-/** An outcome as observers see it: bytes are told by their number, and what is very large is left out. */
+/** An outcome as observers see it: binary content is given as its number of bytes, and very large content is left out. */
 export interface ObservedOutcome {
   readonly kind: OutcomeKind;
   readonly executed: Executed;
@@ -98,9 +101,9 @@ export interface ObservedOutcome {
   readonly content: readonly ObservedBlock[];
   readonly structured?: JsonValue;
   readonly error?: OutcomeError;
-  /** What loop detection advised the model. */
+  /** The advice that loop detection gave the model. */
   readonly advice?: string;
-  /** Content and structured value are left out: they were too large to be handed around. */
+  /** Present if content and structured value were left out because they were too large to be passed on. */
   readonly truncated?: true;
 }
 
@@ -113,19 +116,24 @@ export type ObservedBlock =
     ))
   | { readonly kind: 'image' | 'audio' | 'file'; readonly mediaType: string; readonly bytes: number };
 
-/** `tool_result`: what a tool gave, before it is stored or answered. A frozen copy for each hook, as the one before it left the result. */
+/**
+ * `tool_result`: the result of a tool before it is stored or returned. Each hook gets a frozen copy, as the hook before it left the result.
+ */
 export interface ToolResultCall extends HookedCallFacts {
   readonly tool: string;
   readonly effect: Effect;
   readonly privileged: boolean;
-  /** Those that ran. */
+  /** The arguments that ran. */
   readonly arguments: Readonly<JsonObject>;
   readonly changedBy: readonly ArgumentChange[];
   readonly outcome: ResultOutcome;
   readonly durationMs: number;
 }
 
-/** Secrets of the call are already masked. Never cut: a hook that sees only a part could not check the rest. */
+/**
+ * A tool's outcome as result hooks see it. Secrets of the call are already masked. It is never cut: a hook that sees only a part could not
+ * check the rest.
+ */
 export interface ResultOutcome {
   readonly kind: OutcomeKind;
   readonly executed: Executed;
@@ -137,8 +145,8 @@ export interface ResultOutcome {
 }
 
 /**
- * A content block as result hooks see and answer it. Bytes are given by their number. `at` is the place of the block in the content: an
- * answer keeps such a block by repeating it. Only the text of a resource may be another one.
+ * A content block as result hooks see and answer it. Binary content is given as its number of bytes. `at` is the block's index in the
+ * content: an answer keeps such a block by repeating it, and may change nothing in it but the text of a resource.
  */
 export type ResultBlock =
   | { readonly kind: 'text'; readonly text: string }
@@ -156,26 +164,29 @@ export type ResultBlock =
       readonly bytes: number;
     };
 
-/** The whole new result, what it leaves out is gone; nothing at all keeps the result. */
+/**
+ * What a `tool_result` hook may answer: the whole new result. A field that is left out is removed from the result. A hook that answers
+ * nothing keeps the result.
+ */
 export interface ResultAnswer {
   readonly content?: readonly ResultBlock[];
   /** Must match the tool's output schema. */
   readonly structured?: JsonValue;
 }
 
-/** `after_tool_call`: told once, of every ending, whether or not the tool ran. */
+/** `after_tool_call`: sent once for every ending of a call, whether or not the tool ran. */
 export interface AfterToolCall extends HookedCallFacts {
   readonly tool: string;
   readonly effect: Effect;
   readonly privileged: boolean;
-  /** Those that ran, or would have. */
+  /** The arguments that ran, or would have run. */
   readonly arguments: Readonly<JsonObject>;
   readonly changedBy: readonly ArgumentChange[];
   readonly outcome: ObservedOutcome;
   readonly durationMs: number;
 }
 
-/** `approval_resolved`: told at most once. */
+/** `approval_resolved`: sent at most once per approval. */
 export interface ApprovalResolved {
   readonly approvalId: string;
   readonly resolution: Resolution;
@@ -185,22 +196,25 @@ export interface ApprovalResolved {
   readonly run: string;
   readonly identity: Identity;
   readonly askers: readonly Asker[];
-  /** Whoever decided; nobody when it ran out or was cancelled. */
+  /** The person who decided; absent if the question timed out or was cancelled. */
   readonly by?: string;
   readonly binding: string;
 }
 
-/** Beside the event. */
+/** What a hook gets in addition to the event. */
 export interface HookContext {
-  /** Aborted when the hook's time is up or the call is stopped. */
+  /** Aborted when the hook times out or the call is stopped. */
   readonly signal: AbortSignal;
 }
 
 export const HOOK_FAILURES = ['threw', 'timed-out', 'invalid-answer', 'not-started', 'exited'] as const;
-/** `not-started` and `exited` are for commands: it could not be started; it ended badly, or said far too much. */
+/**
+ * `not-started` and `exited` are for hooks that are commands: the command could not be started; it exited with an error, or wrote far too
+ * much.
+ */
 export type HookFailure = (typeof HOOK_FAILURES)[number];
 
-/** For metrics and events: never a value of a call, never the cause. */
+/** Reports a failed hook to metrics and events. Contains no value of a call and not the cause. */
 export interface HookFailed {
   readonly type: 'hook.failed';
   readonly hook: string;
@@ -211,7 +225,7 @@ export interface HookFailed {
   readonly durationMs: number;
 }
 
-/** How a hook is doing, since its process started. */
+/** Statistics of one hook since its process started. */
 export interface HookHealth {
   readonly hook: string;
   readonly on: HookEventName;
@@ -219,13 +233,13 @@ export interface HookHealth {
   readonly blocked: number;
   readonly asked: number;
   readonly changed: number;
-  /** Of any kind, those that timed out among them. */
+  /** Failures of any kind, including timeouts. */
   readonly failed: number;
   readonly timedOut: number;
-  /** Observations that were never handed over, because too many waited. */
+  /** Observations that were never delivered to the hook, because too many were waiting. */
   readonly dropped: number;
-  /** Milliseconds since 1970, by the clock of the process. */
+  /** Time of the last failure, in milliseconds since 1970 by the clock of the process. */
   readonly lastFailureAt?: number;
-  /** Of the last calls; absent before the first. */
+  /** 95th percentile of the duration of the last calls; absent before the first call. */
   readonly p95Ms?: number;
 }

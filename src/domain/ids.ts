@@ -18,17 +18,17 @@ export function toolId(module: string, tool: string): ToolId {
 }
 
 /**
- * Nested calls of a pool stand in a queue of their own, which workers read with the slots that waiting parents lend. In one queue
- * they would stand behind other parents, and all would wait for each other.
+ * The queue for nested calls of a pool. Workers read it with the slots that waiting parent calls lend. In one shared queue, nested calls
+ * would stand behind other parents, and all calls would wait for each other.
  */
 export function nestedPool(pool: string): string {
   return `${pool}~nested`;
 }
 
-/** No name of a pool has this mark, so nobody can be told to serve a private one. */
+/** Prefix of private pools. No name of a pool can contain it, so no worker can be configured to serve a private pool. */
 const PRIVATE_POOL = 'caller~';
 
-/** Where the calls of pinned tools stand: a queue that only the caller's own process reads. */
+/** The queue for calls of pinned tools. Only the caller's own process reads it. */
 export function privatePool(secret: string): string {
   return PRIVATE_POOL + secret;
 }
@@ -37,7 +37,7 @@ export function isPrivatePool(pool: string): boolean {
   return pool.startsWith(PRIVATE_POOL);
 }
 
-/** Splits `module.tool`; undefined when it has not exactly that form. */
+/** Splits `module.tool`; undefined if the text does not have exactly this form. */
 export function splitToolId(id: string): { module: string; tool: string } | undefined {
   const dot = id.indexOf('.');
   if (dot < 0) return undefined;
@@ -47,9 +47,9 @@ export function splitToolId(id: string): { module: string; tool: string } | unde
 }
 
 /**
- * Call and session ids read `<lane>.<scope>.<rest>`: the lane says where all keys of the subject live,
- * the scope is a digest of (tenant, subject), so that the store can refuse a key of somebody else
- * by comparing prefixes. A released key continues as `<id>~2`, `<id>~3`, …
+ * Call and session ids have the form `<lane>.<scope>.<rest>`. The lane determines where all keys of the subject are stored. The scope is a
+ * digest of (tenant, subject), so that the store can refuse a key of another subject by comparing prefixes. A released key continues as
+ * `<id>~2`, `<id>~3`, …
  */
 const SCOPED_ID = /^(\d{1,4})\.([A-Za-z0-9_-]{12})\.([A-Za-z0-9_-]{22})(?:~(\d{1,6}))?$/;
 
@@ -66,7 +66,7 @@ export function parseScopedId(
   };
 }
 
-/** The lane of a call or session id; -1 for a text that is none. Cheaper than taking the whole id apart. */
+/** The lane of a call or session id; -1 for a text that is not such an id. Cheaper than parsing the whole id. */
 export function laneOfScopedId(id: string): number {
   return SCOPED_ID.test(id) ? Number.parseInt(id, 10) : -1;
 }

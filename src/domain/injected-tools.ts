@@ -4,7 +4,7 @@ import { checkPermission, type Policy } from './policy.ts';
 import type { Identity, InjectedGrant } from './session.ts';
 import type { MissingTool, Toolkit } from './toolkit.ts';
 
-/** Offers that one run can hold. A tool that goes on offering must not make the session's record grow without bound. */
+/** Max number of offers that one run can hold. A tool that keeps offering tools must not make the session's record grow without bound. */
 export const MOST_INJECTED = 100;
 
 interface AskedTool {
@@ -13,16 +13,16 @@ interface AskedTool {
 }
 
 /**
- * Whether an offer could make up for this refusal. Only for the caller's own selection: whoever acts for others holds at most what they
- * hold, and an agent that is not declared has nothing. Never for a privileged tool: those are opened by name.
+ * Whether an offer could make up for this refusal. It can only for the caller's own selection: an agent that acts for others has at most
+ * what they have, and an agent that is not declared has nothing. It never can for a privileged tool: those are opened by name.
  */
 export function mayBeInjected(refused: SelectionAnswer, { privileged }: AskedTool, identity: Identity): boolean {
   return !refused.selected && refused.reason === 'not-selected' && refused.agent === identity.agent && !privileged;
 }
 
 /**
- * Selection within one run: what the agent selected, and what a tool offered that it has selected now. An offer of an offered tool
- * does not count, so that one selection cannot grow step by step. Permission is asked apart from it, as always.
+ * Selection within one run: the tools that the agent selected, and the tools offered by a tool that the agent has selected now. An offer of
+ * an offered tool does not count, so that a selection cannot grow step by step. Permission is checked separately, as always.
  */
 export function checkRunSelection(
   policy: Policy,
@@ -43,7 +43,10 @@ export function checkRunSelection(
   return isOffered ? { selected: true } : own;
 }
 
-/** The toolkit of one run: the agent's own, and what was offered there. By the rule of the execution; `injected` are that run's. */
+/**
+ * The toolkit of one run: the agent's own tools and those that were offered in that run. Uses the same rule as the execution. `injected`
+ * are the offers of that run.
+ */
 export function addInjected(
   toolkit: Toolkit,
   catalog: Catalog,

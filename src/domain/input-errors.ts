@@ -1,7 +1,7 @@
 import { entry } from './error-entry.ts';
 import type { JsonObject } from './json.ts';
 
-/** Endings of calls whose tool needs something of its caller. */
+/** Errors that end calls whose tool needs input from its caller. */
 export const INPUT_ERRORS = {
   INPUT_REQUIRED: entry({
     stage: 'execute',

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from './json.ts';
 
 /**
- * What a tool can ask of the person or program at the other end. Nothing waits for the answer: the run ends, its outcome says what is
- * missing, and whoever wants to go on makes a new call that carries the answers and the state.
+ * What a tool can ask the person or program that calls it for. Nothing waits for the answer: the call ends, and its outcome states what is
+ * missing. A caller that wants to continue makes a new call, which carries the answers and the state.
  */
 export const INPUT_KINDS = ['elicit', 'elicit-url', 'sample', 'roots'] as const;
 export type InputKind = (typeof INPUT_KINDS)[number];
@@ -12,7 +12,7 @@ export type InputRequest =
   | { readonly kind: 'elicit'; readonly message: string; readonly schema: JsonObject }
   /** A page that a person opens: for what must not pass through the caller, such as a password. */
   | { readonly kind: 'elicit-url'; readonly message: string; readonly url: string; readonly id: string }
-  /** Something for the caller's own model. */
+  /** A prompt for the caller's own model. */
   | {
       readonly kind: 'sample';
       readonly messages: readonly SampleMessage[];
@@ -31,21 +31,21 @@ export interface SampleMessage {
 
 export type InputRequests = Readonly<Record<string, InputRequest>>;
 
-/** What a call brings along. All of it is the caller's claim. */
+/** The input that a call carries. All of it is the caller's unproven claim. */
 export interface GivenInput {
-  /** What the caller can be asked for; absent: it did not say. */
+  /** The kinds of input that the caller can be asked for; absent if the caller did not state them. */
   readonly kinds?: readonly InputKind[];
   readonly responses?: JsonObject;
-  /** As the outcome gave it. */
+  /** The state exactly as the outcome that asked for input returned it. */
   readonly state?: string;
 }
 
 /** The facts of an outcome whose code is INPUT_REQUIRED. */
 export interface RequiredInput {
   readonly requests: InputRequests;
-  /** To be sent back as it is; absent when there is none. */
+  /** State that the caller sends back unchanged; absent if there is none. */
   readonly state?: string;
-  /** Why responses that were given did not do, by name of the request. */
+  /** Why given responses were not accepted, by name of the request. */
   readonly problems?: Readonly<Record<string, readonly string[]>>;
 }
 

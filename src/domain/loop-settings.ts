@@ -1,12 +1,12 @@
-/** After `warn` calls without progress the model is told; after `block` the next one does not run. */
+/** Thresholds of a detector. After `warn` calls without progress the model is warned; after `block` calls the next one does not run. */
 export interface Rungs {
   readonly warn: number;
   readonly block: number;
 }
 
-/** How a run is kept from going round in circles. `false` switches one detector off. */
+/** How loops in a run are detected and stopped. `false` switches one detector off. */
 export interface LoopSettings {
-  /** Budgets hold all the same. */
+  /** False switches all detectors off. Budgets still apply. */
   readonly enabled: boolean;
   /** The same call with the same result. */
   readonly repeat: Rungs | false;
@@ -18,21 +18,24 @@ export interface LoopSettings {
   readonly sameFailure: Rungs | false;
   /** Failures one after the other, whatever the tools. */
   readonly anyFailure: Rungs | false;
-  /** The same tool that does not exist. */
+  /** Calls of the same tool, which does not exist. */
   readonly unknownTool: Rungs | false;
   /** The same call while earlier ones are still under way. */
   readonly inFlight: Rungs | false;
-  /** Calls that gave their last result for the third time or more, of at most eight different calls together. */
+  /** Calls that gave the same result again, for the third time or more, counted over at most eight different calls together. */
   readonly breaker: number | false;
-  /** So many blocked calls end the run. */
+  /** Number of blocked calls that ends the run. */
   readonly endRun: number;
-  /** Repetitions that come as slowly as this are not counted: whoever waits in between is not in a loop. */
+  /** Repetitions that are at least this far apart are not counted: a caller that waits in between is not in a loop. */
   readonly paceMs: number;
-  /** What is older does not count. */
+  /** Attempts that are older than this do not count. */
   readonly decayMs: number;
-  /** After loop detection ended a run, its conversation gets no new run for so long. Counted from the end; refused calls change nothing. */
+  /**
+   * After loop detection ended a run, its conversation gets no new run for this long. Counted from the end of the run; refused calls do not
+   * extend it.
+   */
   readonly restMs: number;
-  /** For so long each ended run makes later runs of its session stricter. */
+  /** For this long, each run that loop detection ended makes later runs of its session stricter. */
   readonly strictMs: number;
   readonly budgets: LoopBudgets;
 }
@@ -40,29 +43,29 @@ export interface LoopSettings {
 /** What a run may use up. Absent: no limit. */
 export interface LoopBudgets {
   readonly callsPerRun?: number;
-  /** For each tool alone; by `module.tool`, `module.*` or `*`, the closest one counts. */
+  /** Max calls of each single tool. Keys are `module.tool`, `module.*` or `*`; the most specific key applies. */
   readonly callsPerTool?: number | Readonly<Record<string, number>>;
   readonly wallTimeMs?: number;
-  /** In the unit in which tools state their cost. */
+  /** Max cost, in the unit in which tools state their cost. */
   readonly cost?: number;
 }
 
 type Changes<Value> = Value extends Rungs ? Partial<Rungs> : Value;
 
-/** What is left out stays as it is by default. */
+/** Changes to loop settings. A setting that is left out keeps its value. */
 export type LoopOptions = { readonly [Name in keyof LoopSettings]?: Changes<LoopSettings[Name]> };
 
 export interface LoopPolicy {
   readonly default?: LoopOptions;
-  /** agent → what is different for it. */
+  /** Changes to `default` for single agents, by agent name. */
   readonly agents?: Readonly<Record<string, LoopOptions>>;
 }
 
 export const LONGEST_CYCLE = 8;
-/** A circle of eight calls is one only after it was walked a few times; two or three passes over the same things are work. */
+/** Rounds after which a cycle of calls counts as a loop. Two or three passes over the same things are normal work. */
 export const CYCLE_ROUNDS: Rungs = Object.freeze({ warn: 3, block: 4 });
 
-/** 60 calls of evidence and 60 blocked calls fit into what the store remembers of a run. */
+/** Max value of a threshold. 60 calls of evidence and 60 blocked calls fit into the history that the store keeps of a run. */
 export const MOST_COUNTED = 60;
 
 export const DEFAULT_LOOP_SETTINGS: LoopSettings = Object.freeze({
@@ -93,7 +96,7 @@ export const RUNG_NAMES = [
   'inFlight',
 ] as const satisfies readonly (keyof LoopSettings)[];
 
-/** Settings with some of them changed. A detector that was off and gets one number has the other from the defaults. */
+/** The settings with some of them changed. If a detector was off and gets one threshold, the other one comes from the defaults. */
 export function changeLoopSettings(base: LoopSettings, options: LoopOptions): LoopSettings {
   const changed: Record<string, unknown> = { ...base, ...options };
   for (const name of RUNG_NAMES) {
@@ -113,7 +116,7 @@ interface Resolved {
 
 const known = new WeakMap<LoopPolicy, Resolved>();
 
-/** The settings of one agent. Worked out once for each policy; the same object each time. */
+/** The loop settings of one agent. Computed once per policy; returns the same object each time. */
 export function settingsFor(loops: LoopPolicy | undefined, agent: string): LoopSettings {
   if (loops === undefined) return DEFAULT_LOOP_SETTINGS;
   let resolved = known.get(loops);

@@ -18,7 +18,7 @@ export interface ModuleDeclaration {
   readonly digest: string;
 }
 
-/** Everything of a module that can be called. */
+/** Everything in a module that can be called: its tools, resources and prompts. */
 export function entriesOf({
   tools,
   surfaces,
@@ -26,7 +26,7 @@ export function entriesOf({
   return surfaces === undefined ? tools : [...tools, ...surfaces];
 }
 
-/** A module that could not be loaded, and why. The others are served all the same. */
+/** A module that could not be loaded, and the reason. The other modules are served all the same. */
 export interface BrokenModule {
   readonly id: string;
   readonly file: string;

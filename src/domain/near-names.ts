@@ -1,13 +1,16 @@
 const MAX_NAME_LENGTH = 129;
 
-/** Edits (insert, delete, replace a character, swap two neighbours) from one text to the other, or `bound + 1` when there are more. */
+/**
+ * Number of edits (insert, delete or replace a character, swap two neighbours) from one text to the other, or `bound + 1` if there are more
+ * than `bound`.
+ */
 export function editDistance(a: string, b: string, bound: number): number {
   if (Math.abs(a.length - b.length) > bound) return bound + 1;
   let previous = new Uint16Array(b.length + 2).map((_, index) => index);
   let current = new Uint16Array(b.length + 2);
   let earlier = new Uint16Array(b.length + 2);
   for (let row = 1; row <= a.length; row += 1) {
-    // Further from the diagonal than the bound there is nothing to find.
+    // Cells further from the diagonal than the bound cannot give a distance within the bound.
     const from = Math.max(1, row - bound);
     const to = Math.min(b.length, row + bound);
     current[from - 1] = from === 1 ? row : bound + 1;
@@ -28,7 +31,7 @@ export function editDistance(a: string, b: string, bound: number): number {
   return Math.min(previous[b.length]!, bound + 1);
 }
 
-/** The few names a mistyped one was probably meant to be, the nearest first. */
+/** The few known names that a mistyped name was probably meant to be, the nearest first. */
 export function nearNames(name: string, known: Iterable<string>, limit = 3): string[] {
   if (name.length > MAX_NAME_LENGTH) return [];
   const wanted = name.toLowerCase();
@@ -37,13 +40,13 @@ export function nearNames(name: string, known: Iterable<string>, limit = 3): str
   const found: { readonly name: string; readonly distance: number }[] = [];
   for (const candidate of known) {
     const folded = candidate.toLowerCase();
-    // Cheap first: one edit changes at most two members of the set of letters.
+    // Cheap check first: one edit changes at most two members of the set of letters.
     if (Math.abs(folded.length - wanted.length) > bound || countBits(letters ^ letterSet(folded)) > 2 * bound) continue;
     const distance = editDistance(wanted, folded, bound);
     if (distance <= bound) found.push({ name: candidate, distance });
   }
   found.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
-  // Beside a good guess a bad one only confuses.
+  // Next to a good guess, a bad one only confuses.
   return found
     .filter((one) => one.distance <= found[0]!.distance + 1)
     .slice(0, limit)

@@ -15,7 +15,7 @@ import { normaliseSelection, type AgentDeclaration } from './selection.ts';
 import type { Identity } from './session.ts';
 import { whyUnattended } from './unattended.ts';
 
-/** One change of the policy, as what stands there afterwards. */
+/** One change of the policy, given as the new value at that place. */
 export type PolicyChange =
   | { readonly kind: 'resume'; readonly what: 'all' }
   | { readonly kind: 'resume'; readonly what: 'agent' | 'tool'; readonly name: string }
@@ -23,20 +23,20 @@ export type PolicyChange =
       readonly kind: 'declare';
       readonly agent: string;
       readonly declaration: AgentDeclaration;
-      /** The declaration is for this tenant alone; absent: for all tenants that have none of their own. */
+      /** The tenant that the declaration is for. Absent: it is for all tenants that have none of their own. */
       readonly tenant?: string;
     }
   | {
       readonly kind: 'permit';
       readonly entry: string;
       readonly permission: Permission;
-      /** A denial of more than this caller that had to go; others are then let through as well. */
+      /** The removed deny entry, if it denied more than this caller: other subjects are then let through as well. */
       readonly frees?: string;
     }
-  /** The rule denies other calls too; narrowing it would do as well. */
+  /** The rule denies other calls too; narrowing it would also let this call through. */
   | { readonly kind: 'remove-rule'; readonly rule: string }
   | { readonly kind: 'add-rule'; readonly rule: Rule }
-  /** The agent is no longer listed as unattended: a person is asked, and can allow the call. */
+  /** The agent is removed from the list of unattended agents: a person is asked then, and can allow the call. */
   | { readonly kind: 'attend'; readonly agent: string };
 
 interface AskedTool {
@@ -44,12 +44,15 @@ interface AskedTool {
   readonly privileged: boolean;
 }
 
-/** Each turn takes one name out of a list, or adds one. Lists of a policy are bounded; this only says that it ends. */
+/**
+ * Max turns of the search. Each turn removes one name from a list or adds one, and the lists of a policy are bounded. This limit only
+ * guarantees that the search ends.
+ */
 const MOST_TURNS = 1_000;
 
 /**
- * The changes that let the caller use the tool, each as small as it can be and none too many. Found by making them one after the
- * other and asking again, so what is returned is known to suffice. Empty when it is allowed, or when no change would do.
+ * The changes that let the caller use the tool, each as small as possible and no more than needed. They are found by applying one change
+ * after the other and checking again, so they are known to suffice. Empty if the call is allowed already, or if no change would help.
  */
 export function findChanges(
   policy: Policy,
@@ -123,7 +126,7 @@ function nextChange(
   return change === 'none-needed' ? findRuleChange(policy, tool, identity, askRules(policy)) : change;
 }
 
-/** A question to a person is no obstacle that the policy has to lose, where a person can be asked. */
+/** The next change of the rules that the call needs. A rule that asks a person needs no change, if a person can be asked. */
 function findRuleChange(
   policy: Policy,
   { id }: AskedTool,
@@ -144,7 +147,9 @@ function findRuleChange(
   return { kind: 'add-rule', rule: { id: unused, verdict: 'allow', tools: [id], agents, subjects: [own] } };
 }
 
-/** No policy makes a session attended that was opened unattended. */
+/**
+ * The agent to remove from the list of unattended agents. Undefined for a session that was opened unattended: no policy makes it attended.
+ */
 function findAttend(policy: Policy, identity: Identity): PolicyChange | 'none-needed' | undefined {
   if (whyUnattended(policy, identity) === undefined) return 'none-needed';
   const agent = agentsOf(identity).find((name) => policy.unattended?.includes(name));
@@ -183,13 +188,13 @@ function findPermit(policy: Policy, tool: AskedTool, identity: Identity): Policy
     const isOwn = name === own || name === `${identity.tenant}/${identity.subject}`;
     return { kind: 'permit', entry: answer.entry, permission, ...(isOwn ? {} : { frees: name }) };
   }
-  // A subject called "*" cannot be named without meaning everybody.
+  // A subject named "*" cannot be named in a policy, because "*" means every subject.
   if (own === undefined) return undefined;
   const known: Permission = Object.hasOwn(policy.permissions, tool.id) ? policy.permissions[tool.id]! : {};
   return { kind: 'permit', entry: tool.id, permission: { ...known, allow: [...(known.allow ?? []), own] } };
 }
 
-/** How a policy names this caller and nobody else. */
+/** The name that means exactly this caller in a policy; undefined if there is no such name. */
 function nameOf({ tenant, subject }: Identity): string | undefined {
   if (subject === '*') return undefined;
   const isPlain = tenant === 'default' && !subject.includes('/') && !subject.startsWith('role:');
@@ -200,7 +205,7 @@ function isSamePlace(one: PolicyChange, other: PolicyChange): boolean {
   return one.kind === 'permit' && other.kind === 'permit' && one.entry === other.entry;
 }
 
-/** Two changes of one entry are one; the later has the whole of it. */
+/** Merges two changes of the same entry into one. The later change holds the whole new entry. */
 function merge(one: PolicyChange, later: PolicyChange): PolicyChange {
   if (one.kind !== 'permit' || later.kind !== 'permit') return later;
   const frees = [one.frees, later.frees].filter((name) => name !== undefined).join(', ');

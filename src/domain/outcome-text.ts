@@ -2,8 +2,8 @@ import type { ContentBlock } from './content.ts';
 import type { Outcome } from './outcome.ts';
 
 /**
- * What a model reads of an outcome, as one text: why it is not ok, the value, the content, and the advice of loop detection. Bytes are only
- * named. For results that take one text, as those of OpenAI, Anthropic, the AI SDK and LangChain do.
+ * An outcome as one text for a model: why it is not ok, the structured value, the content, and the advice of loop detection. Binary content
+ * is only named. For frameworks whose results are one text: OpenAI, Anthropic, the AI SDK and LangChain.
  */
 export function outcomeText({ kind, structured, content, error, advice }: Outcome): string {
   const texts = content.map(blockText).filter((text) => text !== error?.message);

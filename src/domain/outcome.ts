@@ -24,30 +24,30 @@ export type OutcomeKind = (typeof OUTCOME_KINDS)[number];
 /** Whether the tool's own code ran. `unknown` means: it may have. */
 export type Executed = 'no' | 'yes' | 'unknown';
 
-/** The one terminal answer to a call. It names neither call nor waiter, so that every waiter reads the same bytes. */
+/** The one final answer to a call. It names neither the call nor a waiter, so that every waiter reads the same bytes. */
 export interface Outcome {
   readonly kind: OutcomeKind;
   readonly executed: Executed;
-  /** The same call may be sent again and could end better. */
+  /** True if the same call may be sent again and could end better. */
   readonly retryable: boolean;
   readonly content: readonly ContentBlock[];
   readonly structured?: JsonValue;
   readonly writeBacks?: WriteBacks;
   readonly error?: OutcomeError;
   /**
-   * What loop detection tells the model about this call: what it repeats and what to do instead. Present when it warned. A call that it
-   * blocked says the same in `error.message`.
+   * The advice of loop detection for the model: what this call repeats and what to do instead. Present if loop detection warned. If it
+   * blocked the call, `error.message` states the same.
    */
   readonly advice?: string;
 }
 
-/** The outcome with the advice of loop detection; the same object without any. */
+/** The outcome with the advice of loop detection; the same object if there is no advice. */
 export function withAdvice(outcome: Outcome, advice: string | undefined): Outcome {
   return advice === undefined ? outcome : { ...outcome, advice };
 }
 
 export interface OutcomeError {
-  /** Stable, from the table in `errors.ts`. */
+  /** Stable error code, from the table in `errors.ts`. */
   readonly code: string;
   /** A sentence the model can act on. Never a stack, a path or a secret. */
   readonly message: string;
@@ -57,7 +57,7 @@ export interface OutcomeError {
   readonly facts?: JsonObject;
 }
 
-/** Nothing ran and the caller is asked to come again: the key is free for a new call. */
+/** Kinds of outcome after which nothing ran and the caller is asked to retry: the key is free for a new call. */
 export const KEY_RELEASING_KINDS: readonly OutcomeKind[] = ['stale', 'unauthenticated', 'overloaded'];
 
 export function releasesKey(kind: OutcomeKind): boolean {

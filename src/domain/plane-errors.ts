@@ -6,7 +6,7 @@ import { STORE_PLANE_ERRORS } from './store-errors.ts';
 import { SERVICE_PLANE_ERRORS } from './service-errors.ts';
 import { TOKEN_PLANE_ERRORS } from './token-errors.ts';
 
-/** Trouble of the plane itself: thrown, for the operator. */
+/** Errors of the plane itself. They are thrown, for the operator. */
 export const PLANE_ERRORS = {
   STORE_UNAVAILABLE: entry({
     stage: 'operate',
@@ -68,7 +68,7 @@ export const PLANE_ERRORS = {
   APPROVAL_INVALID: entry({
     stage: 'gate',
     retry: 'after-the-fix',
-    /** `problems`: each with the place of the member that is wrong, for a form. */
+    /** `problems`: each one names the place of the member that is wrong, so that a form can show it there. */
     say: (d: { problem: string; problems?: string[] }) => `The approval was not understood: ${d.problem}.`,
   }),
   GRANT_UNKNOWN: entry({

@@ -2,7 +2,7 @@ import type { FileWriteBack, RichMessage } from './content.ts';
 import { laneOfScopedId, type CallId } from './ids.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** What a tool can do on the platform its session is on. `call` is a raw operation; `result` is the outcome of a redirected call. */
+/** What a tool can do on the platform of its session. `call` is a raw operation; `result` is the outcome of a redirected call. */
 export const EFFECT_KINDS = ['send', 'edit', 'react', 'file', 'call', 'result'] as const;
 export type EffectKind = (typeof EFFECT_KINDS)[number];
 
@@ -11,7 +11,7 @@ export type EffectKind = (typeof EFFECT_KINDS)[number];
  *   ▲          │  └──► failed (kept, shown to operators)
  *   └─ retry ──┘
  *
- * Effects of one call are delivered in the order they were published: the next is claimed when the one before has ended.
+ * Effects of one call are delivered in the order in which they were published: the next one is claimed after the one before it has ended.
  */
 export const EFFECT_STATES = ['queued', 'claimed', 'delivered', 'failed'] as const;
 export type EffectState = (typeof EFFECT_STATES)[number];
@@ -25,7 +25,7 @@ export interface PlatformMessage {
   readonly rich?: RichMessage;
 }
 
-/** What is to be done. Crosses the store as MessagePack. */
+/** What an effect does. Passes through the store as MessagePack. */
 export type EffectBody =
   | { readonly kind: 'send'; readonly message: PlatformMessage; readonly replyTo?: string }
   | { readonly kind: 'edit'; readonly messageId: string; readonly message: PlatformMessage }
@@ -34,15 +34,15 @@ export type EffectBody =
   | { readonly kind: 'call'; readonly operation: string; readonly arguments: JsonObject }
   | { readonly kind: 'result' };
 
-/** What an adapter answered. */
+/** The answer of a platform's adapter to an effect. */
 export interface EffectAnswer {
   /** The platform's own id of the message, for `edit` and `react`. */
   readonly messageId?: string;
-  /** Of a raw operation. */
+  /** The result of a raw operation. */
   readonly value?: JsonValue;
 }
 
-/** Who an effect is for, as the call's session says. Written by the worker, or for a redirect by the caller's side. */
+/** The identity that an effect is for, taken from the call's session. The worker writes it; for a redirect, the caller's side does. */
 export interface EffectOrigin {
   readonly tenant: string;
   readonly subject: string;
@@ -50,7 +50,7 @@ export interface EffectOrigin {
   readonly session: string;
   readonly tool?: string;
   readonly space?: string;
-  /** Where the session is: anything else needs the operator's leave. */
+  /** The session's own platform; `homeChannel` is its channel there. Sending anywhere else needs the operator's permission. */
   readonly homePlatform?: string;
   readonly homeChannel?: string;
 }
@@ -64,33 +64,33 @@ export interface EffectRecord {
   readonly channel: string;
   readonly origin: EffectOrigin;
   readonly state: EffectState;
-  /** Times it was claimed; the claim that may finish it is the last one. */
+  /** Number of times the effect was claimed. Only the last claim may finish it. */
   readonly attempts: number;
-  /** Of those, before an operator sent it again. */
+  /** The part of `attempts` that was made before an operator sent the effect again. */
   readonly attemptsBefore: number;
   readonly publishedAt: number;
-  /** Not claimed before. */
+  /** The effect is not claimed before this time. */
   readonly dueAt: number;
-  /** Not delivered by then, it fails. */
+  /** An effect that is not delivered by this time fails. */
   readonly expiresAt: number;
   readonly endedAt?: number;
   readonly bytes: number;
-  /** Encoded EffectBody. Absent once it is delivered, unless the platform keeps its messages here. */
+  /** Encoded EffectBody. Absent after the effect is delivered, unless the platform keeps its messages here. */
   readonly body?: Uint8Array;
   /** Encoded EffectAnswer. */
   readonly answer?: Uint8Array;
-  /** Of the last attempt that went wrong. */
+  /** The problem of the last attempt that failed. */
   readonly problem?: string;
 }
 
-/** Of one call. */
+/** Limits on the effects of one call. */
 export interface EffectLimits {
   readonly effectsPerCall: number;
   readonly bytesPerCall: number;
 }
 
 export const RESULT_NAME = 'result';
-/** A name of the tool's own, apart from numbers and from `result`. */
+/** The form of a name that a tool gives its effect. Effect keys keep such names apart from numbers and from `result`. */
 export const EFFECT_NAME_PATTERN = /^[A-Za-z0-9_.:-]{1,64}$/;
 const KEY_PATTERN = /^[^/]+\/(?:\d{1,6}|k\.[A-Za-z0-9_.:-]{1,64}|result)$/;
 
@@ -98,7 +98,7 @@ export function effectKey(callId: CallId, name: number | string): EffectKey {
   return typeof name === 'number' || name === RESULT_NAME ? `${callId}/${name}` : `${callId}/k.${name}`;
 }
 
-/** Undefined for a text that is no key of an effect. */
+/** Parses the key of an effect; undefined if the text is not such a key. */
 export function parseEffectKey(key: string): { readonly callId: CallId; readonly lane: number } | undefined {
   if (!KEY_PATTERN.test(key)) return undefined;
   const callId = key.slice(0, key.indexOf('/'));

@@ -1,6 +1,9 @@
 import { entry } from './error-entry.ts';
 
-/** Why `ctx.platform` refused. Thrown in the tool as ToolFailure; a tool that does not catch it ends `failed` with this code among the facts. */
+/**
+ * Reasons why `ctx.platform` refuses. Thrown in the tool as ToolFailure; a tool that does not catch it ends `failed` with this code among
+ * the facts.
+ */
 export const PLATFORM_ERRORS = {
   PLATFORM_NONE: entry({
     stage: 'execute',

@@ -5,8 +5,8 @@ import type { AgentDeclaration } from './selection.ts';
 import type { Identity } from './session.ts';
 
 /**
- * Who may call a tool: subjects, `role:NAME`, or `*` for everybody. A plain name is a subject of the tenant `default`;
- * `TENANT/NAME` names one of another tenant, `TENANT/*` all of them. Deny beats allow.
+ * Who may call a tool: subjects, `role:NAME`, or `*` for everyone. A plain name is a subject of the tenant `default`; `TENANT/NAME` is a
+ * subject of another tenant, `TENANT/*` all of its subjects. Deny beats allow.
  */
 export interface Permission {
   readonly allow?: readonly string[];
@@ -20,7 +20,7 @@ export interface Paused {
   readonly tools?: readonly string[];
 }
 
-/** What holds for one tenant only. */
+/** The part of a policy that applies to one tenant only. */
 export interface TenantPolicy {
   readonly agents: Readonly<Record<string, AgentDeclaration>>;
 }
@@ -28,32 +28,35 @@ export interface TenantPolicy {
 export interface Policy {
   /** role → subjects */
   readonly roles: Readonly<Record<string, readonly string[]>>;
-  /** `module.tool`, `module.*` or `*` → who. A tool that no entry names is closed. */
+  /** `module.tool`, `module.*` or `*` → who may call it. A tool that no entry names is closed. */
   readonly permissions: Readonly<Record<string, Permission>>;
   readonly paused: Paused;
   /**
-   * agent → what it declared. Absent: this deployment does not select, permissions alone decide. Present: an agent that is not named
-   * here has no tools. In this record so that a change of it reaches every claim like any other change of the policy.
+   * agent → its declaration. Absent: this deployment does not select, permissions alone decide. Present: an agent that is not named here
+   * has no tools. It is part of this record so that a change reaches every claim like any other change of the policy.
    */
   readonly agents?: Readonly<Record<string, AgentDeclaration>>;
   /**
-   * tenant → what its agents declared. In its tenant such a declaration stands in place of the one in `agents`; for other tenants it is
-   * not there. A tenant with a group here selects, also where the deployment does not.
+   * tenant → declarations of its agents. Within the tenant, such a declaration replaces the one in `agents`; for other tenants it does not
+   * exist. A tenant with an entry here selects, even if the deployment does not.
    */
   readonly tenants?: Readonly<Record<string, TenantPolicy>>;
-  /** How runs are kept from going round in circles, and what they may use up. */
+  /** How loops in runs are stopped, and what runs may use up. */
   readonly loops?: LoopPolicy;
-  /** Agents that run while nobody watches: what a person would have to be asked about is denied at once. */
+  /** Agents that run while no person watches: a call that a person would have to be asked about is denied at once. */
   readonly unattended?: readonly string[];
   /** Checks of calls that are permitted, in the order in which they are written. */
   readonly rules?: readonly Rule[];
-  /** What holds for a call that no rule matches; `allow` when it is left out, as permissions have decided already. */
+  /** The verdict for a call that no rule matches. Default: `allow`, because permissions have decided already. */
   readonly unmatched?: RuleVerdict;
-  /** agent → names of secrets that its calls may use, or `PREFIX_*`; `*` stands for all agents, or all names. Others: none. */
+  /**
+   * agent → the secrets that its calls may use: names, or `PREFIX_*`. `*` stands for all agents, or for all names. Other agents may use
+   * none.
+   */
   readonly secrets?: Readonly<Record<string, readonly string[]>>;
-  /** Who may answer a question whose rule does not say: subjects, `role:NAME` or `*`. */
+  /** Approvers of a question whose rule names none: subjects, `role:NAME` or `*`. */
   readonly approvers?: readonly string[];
-  /** Whether somebody may answer the question about their own call; not when it is left out. */
+  /** Whether a person may decide the question about their own call. Default: no. */
   readonly requesterMayDecide?: boolean;
 }
 
@@ -74,7 +77,7 @@ interface AskedTool {
   readonly privileged: boolean;
 }
 
-/** One decision for every call, nested ones included. Pure, so that `explain` and the tests ask the same function. */
+/** The permission check of every call, including nested calls. Pure, so that `explain` and the tests use the same function. */
 export function checkPermission(policy: Policy, tool: AskedTool, identity: Identity): PermissionAnswer {
   if (isPaused(policy.paused, tool.id, identity)) return { allowed: false, reason: 'paused' };
   const entries = matchingEntries(policy, tool.id);
@@ -84,7 +87,7 @@ export function checkPermission(policy: Policy, tool: AskedTool, identity: Ident
     }
   }
   for (const [entry, permission] of entries) {
-    // A privileged tool is opened by name only: neither "all tools" nor "everybody" reaches it.
+    // A privileged tool is opened by name only: neither the entry for all tools nor a name that means every subject opens it.
     if (tool.privileged && entry === '*') continue;
     const grantedTo = findSubject(policy, permission.allow ?? [], identity, tool.privileged);
     if (grantedTo !== undefined) return { allowed: true, entry, grantedTo };
@@ -92,7 +95,7 @@ export function checkPermission(policy: Policy, tool: AskedTool, identity: Ident
   return { allowed: false, reason: 'not-granted' };
 }
 
-/** Whoever acts for a paused agent is paused with it. */
+/** The paused agent that stops this caller: its own agent, or one that it acts for. */
 export function pausedAgent(paused: Paused, { agent, delegators = [] }: Identity): string | undefined {
   return paused.agents?.find((name) => name === agent || delegators.includes(name));
 }
@@ -102,7 +105,7 @@ function isPaused(paused: Paused, tool: string, identity: Identity): boolean {
   return paused.tools?.some((pattern) => toolPatternMatches(pattern, tool)) === true;
 }
 
-/** The most specific entry first. */
+/** The permission entries that match a tool, the most specific first. */
 export function matchingEntries(policy: Policy, tool: string): [string, Permission][] {
   const module = splitToolId(tool)?.module;
   const names = module === undefined ? [tool, '*'] : [tool, `${module}.*`, '*'];
@@ -117,7 +120,7 @@ export function toolPatternMatches(pattern: string, tool: string): boolean {
   return pattern.endsWith('.*') && tool.startsWith(pattern.slice(0, -1));
 }
 
-/** The first of the names that means this caller; with `named`, only one that does not mean everybody. */
+/** The first of the names that means this caller. With `named`, names that mean every subject do not count. */
 export function findSubject(
   policy: Policy,
   names: readonly string[],
@@ -132,7 +135,9 @@ export function findSubject(
   });
 }
 
-/** The same name in two tenants is two people. A tenant has no slash, so whatever a subject is called, the two cannot be confused. */
+/**
+ * The same name in two tenants means two people. A tenant's name has no slash, so the two cannot be confused, whatever a subject is called.
+ */
 function isSubject(name: string, { tenant, subject }: Identity): boolean {
   const isPlain = tenant === 'default' && !subject.includes('/');
   return name === `${tenant}/${subject}` || (isPlain && name === subject);

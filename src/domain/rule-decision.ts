@@ -5,16 +5,16 @@ import type { AskOptions, Rule, RuleVerdict } from './rule.ts';
 import type { Identity } from './session.ts';
 import type { ToolDeclaration } from './tool.ts';
 
-/** What rules are asked about. */
+/** A call as rules judge it. */
 export interface RuleCall {
   readonly tool: Pick<ToolDeclaration, 'id' | 'effect' | 'privileged'>;
   readonly identity: Identity;
-  /** For its roles, and for what holds where no rule matches. Its rules are the compiled ones. */
+  /** Gives the roles, and the verdict if no rule matches. The rules that are judged are its compiled ones. */
   readonly policy: Policy;
   readonly arguments: JsonObject;
 }
 
-/** A matching rule that wants a person to look; several of them become one question. */
+/** A matching rule that wants a person to be asked; several of them become one question. */
 export interface AskingRule {
   readonly asker: Asker;
   readonly options: AskOptions;
@@ -23,19 +23,19 @@ export interface AskingRule {
 
 export interface RuleDecision {
   readonly verdict: RuleVerdict;
-  /** The first of the strictest rules that match; `unmatched` when none does. */
+  /** The first of the strictest rules that match; `unmatched` if none matches. */
   readonly by: Rule | 'unmatched';
-  /** All that match, in the order in which they are written. */
+  /** All rules that match, in the order in which they are written. */
   readonly matched: readonly Rule[];
-  /** Everybody who asks, if the verdict is `ask`; otherwise empty. */
+  /** All rules that ask, if the verdict is `ask`; otherwise empty. */
   readonly askers: readonly AskingRule[];
 }
 
-/** What rules say to a call whose arguments may not be known yet. */
+/** What rules decide about a call whose arguments may not be known yet. */
 export type RuleForesight =
   | { readonly kind: 'certain'; readonly verdict: RuleVerdict; readonly by: Rule | 'unmatched' }
-  /** The arguments decide: these rules are about them, and another verdict follows if they match. */
+  /** The arguments decide: these rules test them, and the verdict is another one if they match. */
   | { readonly kind: 'depends'; readonly among: readonly Rule[] };
 
-/** Matching rules are reported under their own id, so no rule may be called this. */
+/** Stands in place of a rule's id if no rule matches, so no rule may have this id. */
 export const UNMATCHED = 'unmatched';

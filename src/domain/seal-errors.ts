@@ -1,6 +1,6 @@
 import { entry } from './error-entry.ts';
 
-/** Trouble with arguments that are sealed to an auditor. */
+/** Errors about arguments that are sealed to an auditor. */
 export const SEAL_ERRORS = {
   AUDITOR_KEY_INVALID: entry({
     stage: 'operate',

@@ -1,6 +1,6 @@
 import { entry } from './error-entry.ts';
 
-/** Endings of calls that use secrets. None of them says what a secret holds. */
+/** Errors that end calls which use secrets. None of them contains the value of a secret. */
 export const SECRET_ERRORS = {
   SECRET_REFERENCE_INVALID: entry({
     stage: 'identify',

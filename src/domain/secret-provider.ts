@@ -1,10 +1,10 @@
-/** Where secrets of some names come from. The first one that knows a name is asked. */
+/** A source of secrets. The first provider that knows a name is asked for its value. */
 export type SecretProvider =
-  /** Variables of the worker, by their own names. */
+  /** Environment variables of the worker, by their own names. */
   | { readonly environment: readonly string[] }
-  /** `secret:NAME` is the variable PREFIX + NAME. */
+  /** `secret:NAME` is the environment variable PREFIX + NAME. */
   | { readonly environmentPrefix: string }
-  /** `secret:NAME` is the file NAME in it. */
+  /** `secret:NAME` is the file NAME in this folder. */
   | { readonly folder: string }
   | { readonly name: string; readonly file: string }
   | SecretCommand;
@@ -13,11 +13,11 @@ export type SecretProvider =
 export interface SecretCommand {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
-  /** Variables it gets beside PATH and HOME. */
+  /** Environment variables that the program gets in addition to PATH and HOME. */
   readonly env?: readonly string[];
   readonly cwd?: string;
   readonly timeoutMs?: number;
-  /** How long an answer is used again; 0: it is asked each time. */
+  /** How long an answer is cached, in ms. 0: the program is run each time. */
   readonly cacheMs?: number;
 }
 

@@ -1,19 +1,19 @@
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** What a secret is called: `GITHUB_TOKEN`. Capitals, so that ordinary text is never taken for one. */
+/** The form of a secret's name, such as `GITHUB_TOKEN`. Capitals, so that ordinary text is never taken for a name. */
 export const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-/** A name, or all names with a beginning: `MAIL_*`. */
+/** A name, or all names with a common beginning: `MAIL_*`. */
 export const SECRET_PATTERN = /^[A-Z][A-Z0-9_]{0,62}(?:[A-Z0-9_]|\*)?$/;
 
 /**
- * What a tool declares: a pattern of names that its arguments, its setup and its own code may use. With `own:` before it, only setup and
- * code: what a caller writes can then not send the secret elsewhere.
+ * What a tool declares: a pattern of names that its arguments, its setup and its own code may use. With the prefix `own:`, only setup and
+ * code may use them, so that nothing a caller writes can send the secret elsewhere.
  */
 export const SECRET_DECLARATION = new RegExp(`^(?:own:)?${SECRET_PATTERN.source.slice(1)}`);
 const OWN = 'own:';
 
-/** Where a secret is asked for: in what the caller sent, or by the tool itself. */
+/** Where a secret is used: in what the caller sent, or by the tool itself. */
 export type SecretPlace = 'arguments' | 'own';
 
 export function declarationMatches(declaration: string, name: string, place: SecretPlace): boolean {
@@ -26,22 +26,22 @@ export function secretMatches(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 }
 
-/** Every text with a reference or an escape in it holds this. */
+/** Every text that has a reference or an escape contains this word. */
 export const SECRET_WORD = 'secret:';
 const OPENING = '${secret:';
 const WHOLE = /^secret:[^\s:]\S*$/;
 
 export type SecretText =
   | { readonly kind: 'plain' }
-  /** Text and names in turn: the ones at odd places are names. */
+  /** Text and names in turn: the parts at odd indexes are names. */
   | { readonly kind: 'parts'; readonly parts: readonly string[] }
   | { readonly kind: 'invalid'; readonly problem: string };
 
 const PLAIN: SecretText = Object.freeze({ kind: 'plain' });
 
 /**
- * `secret:NAME` as the whole text, or `${secret:NAME}` anywhere in it. Who means the letters writes `secret::NAME` and
- * `$${secret:NAME}`. Text that only starts with "secret: " is text.
+ * Parses references to secrets: `secret:NAME` as the whole text, or `${secret:NAME}` anywhere in it. `secret::NAME` and `$${secret:NAME}`
+ * are escapes for the letters themselves. Text that only starts with "secret: " is plain text.
  */
 export function parseSecretText(text: string): SecretText {
   if (!text.includes(SECRET_WORD)) return PLAIN;
@@ -73,7 +73,7 @@ function parseInner(text: string, changed: boolean): SecretText {
   return { kind: 'parts', parts: [...parts, literal + text.slice(from)] };
 }
 
-/** What stands there is cut: it may be a secret that somebody put where its name belongs. */
+/** The problem does not quote the text: it may be a secret that a person wrote where its name belongs. */
 function invalid(name: string): SecretText {
   const problem = name.length === 0 ? 'it names none' : `${name.length} characters that are no name`;
   return { kind: 'invalid', problem };
@@ -81,15 +81,15 @@ function invalid(name: string): SecretText {
 
 export interface FoundReferences {
   readonly names: ReadonlySet<string>;
-  /** One that cannot be understood. */
+  /** The problem of the first reference that cannot be parsed. */
   readonly problem?: string;
-  /** Filling in changes something: there are references, or escapes. */
+  /** True if filling in changes the value, because it has references or escapes. */
   readonly needsFilling: boolean;
 }
 
 const NONE: FoundReferences = Object.freeze({ names: new Set<string>(), needsFilling: false });
 
-/** References in all texts of a value. Keys are never references. */
+/** Finds the references in all texts of a value. Keys are never references. */
 export function findReferences(value: JsonValue): FoundReferences {
   const names = new Set<string>();
   let problem: string | undefined;
@@ -113,7 +113,9 @@ function forEachText(value: JsonValue, visit: (text: string) => void): void {
   }
 }
 
-/** A copy with values in place of references. A reference whose value is undefined stays as it is written. */
+/**
+ * A copy with values in place of references. If the value of a reference is undefined, the text that contains it stays as it is written.
+ */
 export function fillReferences(value: JsonValue, valueOf: (name: string) => string | undefined): JsonValue {
   if (typeof value === 'string') return fillText(value, valueOf);
   if (Array.isArray(value)) return value.map((item) => fillReferences(item, valueOf));

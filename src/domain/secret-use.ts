@@ -13,16 +13,16 @@ import {
 import type { Identity } from './session.ts';
 import type { ToolDeclaration } from './tool.ts';
 
-/** A call, as far as its secrets go. */
+/** The facts of a call that decide which secrets it may use. */
 export interface SecretUser {
   readonly tool: Pick<ToolDeclaration, 'id' | 'secrets'>;
   readonly policy: Pick<Policy, 'secrets'>;
   readonly identity: Identity;
-  /** Whether somebody here can say what the secret of this name is. */
+  /** Whether a provider of this process knows a secret of this name. */
   readonly knows: (name: string) => boolean;
 }
 
-/** Why the call may not use this secret; undefined when it may. Who may not use it does not learn whether it is there. */
+/** Why the call may not use this secret; undefined if it may. A caller that may not use a secret does not learn whether it exists. */
 export function refuseSecret(
   name: string,
   place: SecretPlace,
@@ -43,7 +43,7 @@ export function declaresSecret(
   return secrets?.some((declaration) => declarationMatches(declaration, name, place)) === true;
 }
 
-/** The agent that may not use it: this one, or one that it acts for. */
+/** The agent that may not use the secret: the caller's own, or one that it acts for. */
 function closedTo({ secrets = {} }: Pick<Policy, 'secrets'>, identity: Identity, name: string): string | undefined {
   const open = (agent: string): boolean => {
     const own = Object.hasOwn(secrets, agent) ? secrets[agent]! : [];
@@ -54,20 +54,22 @@ function closedTo({ secrets = {} }: Pick<Policy, 'secrets'>, identity: Identity,
 }
 
 export interface GivenSecrets {
-  /** Canonical JSON of the arguments: looked at first, as most hold no reference. */
+  /** Canonical JSON of the arguments. It is searched first, because most arguments contain no reference. */
   readonly canonical: string;
   readonly arguments: JsonObject;
   readonly setup: JsonObject;
 }
 
-/** Whether there is anything to refuse. Most calls have nothing to do with secrets, and this costs them next to nothing. */
+/**
+ * Whether the call has references to secrets that `refuseSecrets` must check. Most calls have none, and for them this check is very cheap.
+ */
 export function namesSecrets({ canonical, setup }: Pick<GivenSecrets, 'canonical' | 'setup'>): boolean {
   return canonical.includes(SECRET_WORD) || referencesOfSetup(setup).names.size > 0;
 }
 
 /**
- * The first reason why the call may not run. Names in the setup are the operator's: those that the tool did not declare stay
- * out of its reach, as the other tools of its module may need them.
+ * The first reason why the call may not run; undefined if there is none. The operator wrote the names in the setup. Names that the tool did
+ * not declare are not refused, but the tool cannot read them: other tools of its module may need them.
  */
 export function refuseSecrets(user: SecretUser, given: GivenSecrets): Outcome | undefined {
   const inSetup = referencesOfSetup(given.setup).names;
@@ -90,7 +92,7 @@ function firstRefusal(names: Iterable<string>, place: SecretPlace, user: SecretU
 
 const known = new WeakMap<JsonObject, FoundReferences>();
 
-/** A setup lives as long as its module and is asked about by every call. */
+/** The references in a setup, computed once. A setup lives as long as its module, and every call needs its references. */
 export function referencesOfSetup(setup: JsonObject): FoundReferences {
   let found = known.get(setup);
   if (found === undefined) known.set(setup, (found = findReferences(setup)));

@@ -1,18 +1,18 @@
 import { splitToolId } from './ids.ts';
 
 /**
- * What an agent takes of one module. `all` includes tools that the module gets later; a list is exactly that list, and an empty one
- * is none. `*` as the module, only with `all`, is every module.
+ * What an agent selects from one module. `all` includes tools that the module gets later; a list is exactly that list, and an empty list is
+ * none. The module `*`, only with `all`, is every module.
  */
 export interface ModuleSelection {
   readonly module: string;
   readonly tools: 'all' | readonly string[];
 }
 
-/** At most one entry per module, in the order of their ids. */
+/** The stored selection: at most one entry per module, in the order of their ids. */
 export type Selection = readonly ModuleSelection[];
 
-/** An agent as it was declared. All agents of a deployment are peers: none takes anything from another. */
+/** An agent as it was declared. All agents of a deployment are peers: none gets anything from another. */
 export interface AgentDeclaration {
   readonly selection: Selection;
   readonly description?: string;
@@ -20,22 +20,22 @@ export interface AgentDeclaration {
 
 export const ALL_MODULES = '*';
 
-/** How a person may write it: the grammar of the docs, and the form of setups and triggers. */
+/** A selection as a person may write it: in the grammar of the docs, or in the form of setups and triggers. */
 export type SelectionInput = readonly (
   | { readonly module: string; readonly tools: 'all' | readonly string[] | Readonly<Record<string, boolean>> }
   | { readonly setup_id: string; readonly triggers: Readonly<Record<string, boolean>> }
 )[];
 
-/** What was written and probably not meant. Whoever declares a selection is told. */
+/** A selection in stored form, and what in it was probably unintended. The person who declares the selection is warned about that. */
 export interface NormalisedSelection {
   readonly selection: Selection;
-  /** Modules with several entries; these were united. */
+  /** Modules with several entries; the entries were merged. */
   readonly duplicates: readonly string[];
-  /** Entries without a module id; these were left out. */
+  /** Number of entries without a module id; these were left out. */
   readonly blanks: number;
 }
 
-/** The one form that is stored. */
+/** Converts a selection to the one form that is stored. */
 export function normaliseSelection(input: SelectionInput): NormalisedSelection {
   const byModule = new Map<string, 'all' | Set<string>>();
   const duplicates = new Set<string>();
@@ -61,7 +61,7 @@ function unite(byModule: Map<string, 'all' | Set<string>>, module: string, tools
   byModule.set(module, known === 'all' || tools === 'all' ? 'all' : new Set([...(known ?? []), ...tools]));
 }
 
-/** Nothing is ever guessed from emptiness: an empty list and a map of falses are both none. */
+/** An empty list and a map of falses both select no tool. Emptiness never means all. */
 function toolsOf(tools: 'all' | readonly string[] | Readonly<Record<string, boolean>>): 'all' | readonly string[] {
   if (tools === 'all') return 'all';
   if (isList(tools)) return tools;
@@ -74,10 +74,10 @@ function isList(tools: object): tools is readonly string[] {
 
 type Taken = 'all' | ReadonlySet<string>;
 
-/** A selection never changes, so it is taken apart once. */
+/** Selections by module, computed once for each: a selection never changes. */
 const compiled = new WeakMap<Selection, ReadonlyMap<string, Taken>>();
 
-/** What a selection takes, by module. */
+/** What a selection takes from each module, by module id. */
 export function takenByModule(selection: Selection): ReadonlyMap<string, Taken> {
   const known = compiled.get(selection);
   if (known !== undefined) return known;
@@ -87,12 +87,12 @@ export function takenByModule(selection: Selection): ReadonlyMap<string, Taken> 
   return made;
 }
 
-/** Whether it is every tool of every module. A list on `*` names no tool of any module. */
+/** Whether the selection takes every tool of every module. A list of tools on `*` takes no tool of any module. */
 export function takesEverything(selection: Selection): boolean {
   return takenByModule(selection).get(ALL_MODULES) === 'all';
 }
 
-/** What it takes of one module; undefined is nothing. */
+/** What the selection takes from one module; undefined means nothing. */
 export function takenFrom(selection: Selection, module: string): Taken | undefined {
   return takesEverything(selection) ? 'all' : takenByModule(selection).get(module);
 }

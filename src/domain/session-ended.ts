@@ -4,7 +4,7 @@ import type { Outcome } from './outcome.ts';
 import type { SessionEnding } from './session.ts';
 
 /**
- * The answer to a call in a run that loop detection ended. `restMs`: for so long the conversation gets no new run. It is left out for
+ * The outcome of a call in a run that loop detection ended. `restMs`: the conversation gets no new run for this long. It is left out for
  * calls that were accepted before the run ended.
  */
 export function runEndedByLoop(restMs?: number): Outcome {
@@ -19,17 +19,19 @@ export function sessionEnded(ending: SessionEnding): Outcome {
 }
 
 /**
- * For how long the conversation gets no new run, if the gate ended the run with this outcome. Calls that were queued at that moment are
- * answered with the same code, and end nothing.
+ * How long the conversation gets no new run, in ms, if the gate ended the run with this outcome; else undefined. Calls that were queued at
+ * that moment get the same code, but do not end the run.
  */
 export function restAfterLoop({ kind, error }: Outcome): number | undefined {
-  // A tool may fail with any code. It must not end its run with it.
+  // A tool may fail with any code, but must not be able to end its run with it.
   if (kind !== 'blocked') return undefined;
   const restMs = error?.code === 'RUN_ENDED_BY_LOOP' ? error.facts?.['restMs'] : undefined;
   return typeof restMs === 'number' ? restMs : undefined;
 }
 
-/** Whether a refused call may be made again in a new run: its run is gone, or a loop ended it and the rest is over. */
+/**
+ * Whether a refused call may be made again in a new run: its run no longer exists, or loop detection ended it and the rest time is over.
+ */
 export function mayOpenNextRun({ error }: Outcome): boolean {
   if (error?.code === 'RUN_UNKNOWN') return true;
   return error?.code === 'RUN_ENDED_BY_LOOP' && error.facts?.['restMs'] === 0;

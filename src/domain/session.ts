@@ -1,26 +1,26 @@
 import type { Actor } from './actor.ts';
 import type { RunId, SessionId, ToolId } from './ids.ts';
 
-/** Who a call is made for. Comes from the session record only, never from an envelope. */
+/** The identity that a call is made for. It comes from the session record only, never from an envelope. */
 export interface Identity {
   readonly tenant: string;
   readonly subject: string;
   readonly agent: string;
   readonly channel?: string;
-  /** The guild, workspace or room a platform has. */
+  /** The guild, workspace or room on the platform. */
   readonly space?: string;
   readonly platform?: string;
-  /** Agents this one acts for, the nearest first: it holds at most what each of them holds. */
+  /** Agents that this one acts for, the nearest first. It has at most the tools that each of them has. */
   readonly delegators?: readonly string[];
-  /** The session was opened unattended: its calls are denied at once where a person would be asked. Never taken back. */
+  /** True if the session was opened unattended: a call that a person would be asked about is denied at once. This cannot be undone. */
   readonly unattended?: true;
 }
 
-/** A tool that another one offered to a run. Ids only: what they mean is looked up when it is asked for. */
+/** A tool that another tool offered to a run. Holds ids only; they are looked up when they are needed. */
 export interface InjectedGrant {
   readonly run: RunId;
   readonly tool: ToolId;
-  /** The tool that offered it. */
+  /** The tool that made the offer. */
   readonly by: ToolId;
 }
 
@@ -31,12 +31,12 @@ export interface Session {
   /** Absent for a session that an earlier release opened. */
   readonly openedBy?: Actor;
   readonly expiresAt: number;
-  /** Without a call or a touch for so long the session ends. */
+  /** The session ends after this long without a call or a touch. */
   readonly idleMs: number;
   readonly lastSeenAt: number;
   readonly revoked: boolean;
   readonly runs: readonly RunId[];
-  /** Of all runs that are open, in no order. Absent when there are none. */
+  /** Offers of all open runs, in no particular order. Absent if there are none. */
   readonly injected?: readonly InjectedGrant[];
 }
 
@@ -49,22 +49,22 @@ export interface SessionHandle {
 }
 
 /**
- * Open runs of one session. A store opens no more of them, and closes none to make room: what a run has tried would be forgotten with
- * it, and its queued calls denied. The side that opened the runs knows which of them are over.
+ * Max open runs of one session. A store opens no more of them and closes none to make room: closing a run would lose what it has tried and
+ * deny its queued calls. The side that opened the runs knows which of them are over.
  */
 export const MAX_RUNS = 1000;
 
 /**
- * A session remembers this many of the runs that loop detection ended, the latest ones: calls in them are answered with its advice. A
- * run that is no longer remembered is unknown.
+ * Max runs ended by loop detection that a session remembers, the latest ones: calls in them are answered with its advice. A run that is no
+ * longer remembered is unknown.
  */
 export const MAX_LOOP_ENDS = 16;
-/** It also remembers those whose rest is not over, up to this many together. */
+/** Max ended runs that a session remembers in all, because it also keeps those whose rest time is not over. */
 export const MAX_RESTING_RUNS = 256;
 
 /** `run-ended`: loop detection ended the run. `run-unknown`: there is no such run in the session, or something else ended it. */
 export const SESSION_ENDINGS = ['unknown', 'expired', 'revoked', 'run-unknown', 'run-ended'] as const;
 export type SessionEnding = (typeof SESSION_ENDINGS)[number];
 
-/** The problem with a session that is to be delegated by one that has ended. */
+/** The problem text for a delegation by a session that has ended. */
 export const DELEGATOR_ENDED = 'the session that delegates does not live';

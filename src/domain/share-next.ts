@@ -1,6 +1,6 @@
 /**
- * Reads for everybody who asks, one read at a time. Who comes while a read is under way shares the next one: that one may have
- * begun before what they have just written.
+ * Shares reads between callers, one read at a time. A caller that comes while a read is under way shares the next read instead: the current
+ * one may have begun before what the caller has just written.
  */
 export function shareNext<Value>(read: () => Promise<Value>): () => Promise<Value> {
   let running: Promise<Value> | undefined;

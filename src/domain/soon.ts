@@ -1,2 +1,5 @@
-/** An answer that is here already, as most are, or a promise of it. Who asks waits for promises only: each wait costs a short call. */
+/**
+ * A value that is usually available at once, or a promise of it. Callers await it only if it is a promise: each await costs a short call
+ * noticeable time.
+ */
 export type Soon<Value> = Value | Promise<Value>;

@@ -1,6 +1,6 @@
 import { entry } from './error-entry.ts';
 
-/** Endings of calls that the fate of the store decided. */
+/** Errors that end calls because of what happened to the store. */
 export const STORE_CALL_ERRORS = {
   STORE_WENT_BACK: entry({
     stage: 'operate',
@@ -12,7 +12,7 @@ export const STORE_CALL_ERRORS = {
   }),
 } as const;
 
-/** Trouble with the store as a whole: what is in it, which release it belongs to, where its copies are. */
+/** Errors about the store as a whole: what is in it, which release it belongs to, where its copies are. */
 export const STORE_PLANE_ERRORS = {
   STORE_REPLACED: entry({
     stage: 'operate',

@@ -1,10 +1,10 @@
-/** What one subject may use only a part of, so that it cannot leave the others without. */
+/** Resources of which one subject may use only a part, so that it cannot leave other subjects without. */
 export const SUBJECT_SHARES = ['liveBytes', 'parkedBytes', 'retainedBytes', 'pendingApprovals'] as const;
 export type SubjectShare = (typeof SUBJECT_SHARES)[number];
 
 export type SubjectLimits = Readonly<Record<SubjectShare, number>>;
 
-/** A subject has reached one of its shares. Without `retryAfterMs` it is not known when there will be room. */
+/** A subject has reached one of its shares. `retryAfterMs` is absent if it is not known when there will be room. */
 export interface ShareFull {
   readonly kind: 'share-full';
   readonly share: SubjectShare;
@@ -12,7 +12,7 @@ export interface ShareFull {
   readonly retryAfterMs?: number;
 }
 
-/** The bound of a lane, or of one call, that was reached. */
+/** The limit of a lane, or of one call, that was reached. */
 export const OVERLOADED_BY = [
   'calls',
   'bytes of calls',
@@ -24,12 +24,12 @@ export const OVERLOADED_BY = [
 ] as const;
 export type OverloadedBy = (typeof OVERLOADED_BY)[number];
 
-/** A share is at least this large, or the whole limit where that is smaller: one large call always fits. */
+/** Min bytes of a share, or the whole limit if that is smaller, so that one large call always fits. */
 const MIN_SHARE_BYTES = 4 * 1024 * 1024;
 const SHARE = 4;
 const DEFAULT_PENDING_APPROVALS = 1000;
 
-/** Field names are those of the admission limits. */
+/** The limits that shares are computed from. The field names are those of the admission limits. */
 export interface ShareSettings {
   readonly liveBytes: number;
   readonly retainedBytes: number;
@@ -40,8 +40,8 @@ export interface ShareSettings {
 }
 
 /**
- * A quarter of the live and of the retained bytes. Parked calls may take half of the live share: they can wait for days, and the
- * subject's other calls need room meanwhile.
+ * The shares of one subject. By default, a quarter of the live bytes and a quarter of the retained bytes. Parked calls may take half of the
+ * live share: they can wait for days, and the subject's other calls need room meanwhile.
  */
 export function subjectShares(settings: ShareSettings): SubjectLimits {
   const liveBytes = settings.subjectLiveBytes ?? partOf(settings.liveBytes, SHARE);

@@ -1,13 +1,13 @@
-/** What events say of a value: what kind it is and how large. Never the value, never the name of a key. */
+/** What events contain about a value: its kind and its size. Never the value, never the name of a key. */
 export type ValueSummary =
   | { readonly kind: 'null' | 'undefined' | 'boolean' | 'number' | 'other' }
   | { readonly kind: 'string' | 'array'; readonly length: number }
-  /** Bytes of its canonical text in UTF-8, where that was at hand. */
+  /** `bytes` is the size of the canonical text in UTF-8, present if that text was at hand. */
   | { readonly kind: 'object'; readonly bytes?: number };
 
 /**
- * Looks at nothing but the type and, of an array, its length: keys are not listed and no getter is invoked, so that an object that
- * fights back is an `object` like any other. `canonicalText` is what the value was written as, if it was.
+ * Reads only the type and, for an array, its length. Keys are not listed and no getter is invoked, so that a hostile object (a proxy) is an
+ * `object` like any other. `canonicalText` is the canonical text of the value, if there is one already.
  */
 export function summariseValue(value: unknown, canonicalText?: string): ValueSummary {
   if (value === null) return { kind: 'null' };
@@ -30,7 +30,10 @@ export function summariseValue(value: unknown, canonicalText?: string): ValueSum
   }
 }
 
-/** Of a proxy of an array even the length is somebody's code; a revoked one throws when it is looked at. */
+/**
+ * The length of an array, else undefined. The length of a proxy comes from foreign code, so it is checked. A revoked proxy throws when it
+ * is read.
+ */
 function lengthOfArray(value: object): number | undefined {
   try {
     if (!Array.isArray(value)) return undefined;

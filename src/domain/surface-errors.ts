@@ -1,6 +1,6 @@
 import { entry } from './error-entry.ts';
 
-/** Endings of calls of resources and prompts. */
+/** Errors that end calls of resources and prompts. */
 export const SURFACE_ERRORS = {
   RESOURCE_UNKNOWN: entry({
     stage: 'call',

@@ -1,6 +1,6 @@
 /**
- * What a module exposes beside tools. Each is an entry of the catalog that is called like a tool, under an id of its own, with the same
- * identity, selection, permission, gate and audit. It is in no toolkit: models do not call it.
+ * What a module exposes in addition to tools. Each surface is an entry of the catalog that is called like a tool, under an id of its own,
+ * with the same identity, selection, permission, gate and audit. It is in no toolkit: models do not call it.
  */
 export type Surface = ResourceSurface | PromptSurface;
 
@@ -9,7 +9,7 @@ export type ResourceSurface = {
   readonly name: string;
   readonly title?: string;
   readonly mediaType?: string;
-  /** Whether it helps to fill in the variables of its template. */
+  /** True if the resource offers completions for the variables of its template. */
   readonly completes?: true;
 } & ({ readonly uri: string } | { readonly uriTemplate: string });
 
@@ -28,10 +28,10 @@ export interface PromptArgument {
   readonly required: boolean;
 }
 
-/** What it is called by selections and permissions: no tool of a module may have such a name. */
+/** Prefixes of the names under which selections and permissions name surfaces. No tool of a module may have a name with such a prefix. */
 const PREFIXES = { resource: 'resource--', prompt: 'prompt--' } as const;
 
-/** With its prefix a name must fit where names of tools do. */
+/** Max length of a surface's name. With its prefix, the name must fit where names of tools do. */
 export const MOST_SURFACE_NAME = 50;
 
 export function surfaceToolName(kind: Surface['kind'], name: string): string {

@@ -1,6 +1,6 @@
 import { entry } from './error-entry.ts';
 
-/** Trouble with tokens of the gateway. None of them says anything to who only guesses. */
+/** Errors about tokens of the gateway. None of them reveals anything to an attacker who guesses tokens. */
 export const TOKEN_PLANE_ERRORS = {
   TOKEN_INVALID: entry({
     stage: 'operate',

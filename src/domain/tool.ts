@@ -9,7 +9,10 @@ import type { Surface } from './surface.ts';
 export const EFFECTS = ['read', 'idempotent', 'unsafe'] as const;
 export type Effect = (typeof EFFECTS)[number];
 
-/** `process`: a child process that serves one module's calls, one after another. `process-per-call`: one that ends with its call. */
+/**
+ * `process`: a child process that serves one module's calls, one after another. `process-per-call`: a child process that ends with its
+ * call.
+ */
 export const RUNNERS = ['inline', 'process', 'process-per-call'] as const;
 export type RunnerName = (typeof RUNNERS)[number];
 
@@ -21,24 +24,30 @@ export interface ToolDeclaration {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly effect: Effect;
-  /** Shell, code execution, anything unsandboxed: closed unless the policy names it. */
+  /** True for a shell, code execution and anything unsandboxed. Such a tool is closed unless the policy names it. */
   readonly privileged: boolean;
-  /** Starts in accept order, one at a time per subject. */
+  /** True if calls of the tool start in accept order, one at a time per subject. */
   readonly serial: boolean;
-  /** Runs in the caller's process, never on a fleet worker. */
+  /** The tool runs in the caller's process, never on a fleet worker. */
   readonly pinned?: 'caller';
-  /** The code of its schema may change arguments: its runner parses them once, before the rules, and everything after sees the result. */
+  /**
+   * The code of the tool's schema may change arguments. The runner parses them once, before the rules, and everything after that sees the
+   * result.
+   */
   readonly normalises?: true;
-  /** Secrets it may be given: names, or `PREFIX_*`; with `own:` before it, not by its arguments. Absent: none. */
+  /** Secrets that the tool may get: names, or `PREFIX_*`. With the prefix `own:`, its arguments may not refer to them. Absent: none. */
   readonly secrets?: readonly string[];
   readonly limits: ToolLimits;
-  /** Made to be asked again and again. Not faster than this, it is never taken for a loop. */
+  /** The tool is made to be called again and again. Calls that are no faster than this are never taken for a loop. */
   readonly poll?: ToolPoll;
-  /** JSON pointers into the structured result: what they name is progress when it changes, the rest is not. None: nothing is. */
+  /**
+   * JSON pointers into the structured result. A change in what they name is progress; a change elsewhere is not. An empty list: nothing is
+   * progress.
+   */
   readonly progress?: readonly string[];
-  /** Of one call, for the budget of its run, unless the call counts its own with `ctx.cost`. The unit is the deployment's. */
+  /** Cost of one call for the budget of its run, unless the call counts its own with `ctx.cost`. The deployment defines the unit. */
   readonly cost?: number;
-  /** Present: no tool but a resource or a prompt. It is never in `tools` of a module. */
+  /** Present if the entry is a resource or a prompt and not a tool. Such an entry is never in `tools` of a module. */
   readonly surface?: Surface;
   /** SHA-256 over what the caller was shown: see `wire/digest.ts`. */
   readonly digest: string;
@@ -49,15 +58,15 @@ export interface ToolPoll {
 }
 
 export interface ToolLimits {
-  /** One run may take so long; then it is aborted, killed where possible, and answered `timed-out`. */
+  /** Max duration of one run. Then the run is aborted, killed where possible, and answered `timed-out`. */
   readonly timeoutMs: number;
-  /** Starts in all, for `read` and `idempotent` tools. `unsafe` tools have one. */
+  /** Max number of starts, for `read` and `idempotent` tools. `unsafe` tools have one. */
   readonly maxAttempts: number;
   /** How long a waiter waits before it gets `pending`. */
   readonly waitMs: number;
-  /** Runs at the same time in one worker; absent means the worker's own bound. */
+  /** Max runs at the same time in one worker. Absent: the worker's own limit. */
   readonly concurrency?: number;
-  /** Outcome with all its write-backs, encoded. */
+  /** Max bytes of the encoded outcome with all its write-backs. */
   readonly maxResultBytes: number;
 }
 

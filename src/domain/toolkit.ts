@@ -22,23 +22,23 @@ export const MISSING_REASONS = [
 export type MissingReason = (typeof MISSING_REASONS)[number];
 
 export interface MissingTool {
-  /** `module.tool`, or `module.*` where the reason is the module's. */
+  /** `module.tool`, or `module.*` where the reason applies to the whole module. */
   readonly tool: string;
   readonly reason: MissingReason;
-  /** The agent whose selection lacks it, if it is not the caller's own. */
+  /** The agent whose selection lacks the tool, if it is not the caller's own agent. */
   readonly delegator?: string;
 }
 
-/** What one agent is shown: a view of the shared catalog, which stays as it is. In the order of the tools' ids. */
+/** What one agent is shown: a view of the shared catalog, which stays unchanged. In the order of the tools' ids. */
 export interface Toolkit {
   readonly tools: readonly PublishedTool[];
-  /** Worked out when it is first read: it has an entry for every tool of the catalog that the agent lacks. */
+  /** Computed on first read: it has an entry for every tool of the catalog that the agent lacks. */
   readonly missing: readonly MissingTool[];
 }
 
 /**
- * A pure function of what everybody shares and what this agent declared. The same rule as at execution, so that the model sees
- * exactly what it may call.
+ * The toolkit of one agent: a pure function of what all agents share and what this agent declared. Uses the same rule as the execution, so
+ * that the model sees exactly what it may call.
  */
 export function buildToolkit(catalog: Catalog, policy: Policy, identity: Identity): Toolkit {
   let missing: readonly MissingTool[] | undefined;
@@ -50,7 +50,7 @@ export function buildToolkit(catalog: Catalog, policy: Policy, identity: Identit
   });
 }
 
-/** Resources and prompts that an agent may use: by the rule for tools. In the order of their ids. */
+/** The resources and prompts that an agent may use, by the same rule as for tools. In the order of their ids. */
 export function findSurfaces(catalog: Catalog, policy: Policy, identity: Identity): readonly PublishedTool[] {
   const all = indexCatalog(catalog).modules.flatMap(({ surfaces }) => surfaces);
   return Object.freeze(
@@ -61,7 +61,10 @@ export function findSurfaces(catalog: Catalog, policy: Policy, identity: Identit
   );
 }
 
-/** The modules that the tools of a toolkit come from, whether they are published or not. What is missing depends on all of them. */
+/**
+ * The modules that the tools of a toolkit come from, whether they are published or not. `Toolkit.missing` depends on all modules of the
+ * catalog.
+ */
 export function modulesOfToolkit(policy: Policy, identity: Identity): 'all' | readonly string[] {
   if (!isSelecting(policy, identity.tenant)) return 'all';
   let modules: 'all' | readonly string[] = 'all';
@@ -92,7 +95,7 @@ function findTools(catalog: Catalog, policy: Policy, identity: Identity): readon
   return Object.freeze(found);
 }
 
-/** The modules that may matter, in catalog order. */
+/** The modules that the agent's own selection can take tools from, in catalog order. */
 function modulesOf(index: CatalogIndex, own: Selection | undefined): readonly IndexedModule[] {
   if (own === undefined || takesEverything(own)) return index.modules;
   const modules = [...takenByModule(own).keys()].map((id) => index.find(id));
@@ -117,8 +120,9 @@ function selectedOf(module: IndexedModule, held: readonly Selection[]): readonly
 }
 
 /**
- * Permission depends on a tool by its module, by whether it is privileged, and by its own name where the policy has it. So one
- * answer stands for all tools of a module that the policy does not name, and 10,000 tools are not asked about one by one.
+ * Whether the caller may use a tool of this module. Permission depends on the tool's module, on whether it is privileged, and on its own
+ * name where the policy names it. So one answer is kept for all tools of a module that the policy does not name, and 10,000 tools are not
+ * checked one by one.
  */
 function permissionWithin(
   module: IndexedModule,
@@ -135,7 +139,7 @@ function permissionWithin(
   };
 }
 
-/** Tools that a policy names one by one, by module. Another version is another object. */
+/** Tools that a policy names one by one, by module. Cached per policy: another version of the policy is another object. */
 const named = new WeakMap<Policy, ReadonlyMap<string, ReadonlySet<string>>>();
 
 function namedTools(policy: Policy): ReadonlyMap<string, ReadonlySet<string>> {
@@ -153,7 +157,10 @@ function namedTools(policy: Policy): ReadonlyMap<string, ReadonlySet<string>> {
   return made;
 }
 
-/** Why this agent lacks what it lacks: every such tool of the catalog, and whatever it selects that the catalog does not have. */
+/**
+ * Why this agent lacks tools: one entry for every tool of the catalog that it lacks, and for everything it selects that the catalog does
+ * not have.
+ */
 export function explainMissing(catalog: Catalog, policy: Policy, identity: Identity): readonly MissingTool[] {
   const missing = missingOfSelection(indexCatalog(catalog), policy, identity);
   for (const { tool } of indexCatalog(catalog).tools) {
@@ -164,7 +171,7 @@ export function explainMissing(catalog: Catalog, policy: Policy, identity: Ident
   return Object.freeze(missing.sort((a, b) => compareText(a.tool, b.tool) || compareText(a.reason, b.reason)));
 }
 
-/** In the order in which identify refuses. */
+/** Why the agent lacks a tool; undefined if it has the tool. Checks in the order in which `identify` refuses. */
 function whyMissing(policy: Policy, tool: ToolDeclaration, identity: Identity): MissingTool | undefined {
   const permission = checkPermission(policy, tool, identity);
   if (!permission.allowed && permission.reason === 'paused') return { tool: tool.id, reason: 'paused' };
@@ -177,7 +184,7 @@ function whyMissing(policy: Policy, tool: ToolDeclaration, identity: Identity): 
   return { tool: tool.id, reason: permission.reason === 'denied' ? 'denied' : 'no-permission' };
 }
 
-/** What the agent names and the catalog does not have. Never guessed away: whoever declared it is told. */
+/** What the agent selects and the catalog does not have. It is never silently dropped: the person who declared the selection is warned. */
 function missingOfSelection(index: CatalogIndex, policy: Policy, identity: Identity): MissingTool[] {
   const declared = findAgent(policy, identity.tenant, identity.agent);
   if (declared === undefined) return [];
@@ -192,7 +199,7 @@ function missingOfSelection(index: CatalogIndex, policy: Policy, identity: Ident
     const isThere = (name: string): boolean => found.find(name) !== undefined || surfaces.has(toolId(module, name));
     const unknown = [...taken].filter((name) => !isThere(name));
     const missing = unknown.map((name): MissingTool => ({ tool: toolId(module, name), reason: 'unknown-name' }));
-    // Not one name fits: another module may answer under this id.
+    // None of the names exists: another module may be published under this id.
     if (taken.size > 0 && unknown.length === taken.size) missing.push({ tool: whole, reason: 'nothing-matched' });
     return missing;
   });

@@ -1,24 +1,24 @@
-/** W3C trace context as it travels: the names are those of the headers, so that it can be spread into a request. */
+/** W3C trace context as it is sent. The field names are those of the headers, so that it can be spread into a request. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string;
 }
 
-/** The same, taken apart. */
+/** A parsed W3C trace context. */
 export interface Trace {
   /** 32 hex digits, never all zero. */
   readonly traceId: string;
-  /** 16 hex digits, never all zero: the span that what comes next is a part of. */
+  /** 16 hex digits, never all zero. The next span becomes a child of this span. */
   readonly spanId: string;
   readonly flags: number;
   readonly state?: string;
 }
 
-/** 55 characters; only later versions may go on after them. */
+/** A traceparent has 55 characters; only versions later than 00 may have more. */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const NO_TRACE = '0'.repeat(32);
 const NO_SPAN = '0'.repeat(16);
-/** `sampled`, and `random` of level 2. What other bits mean nobody knows yet, so they are not passed on. */
+/** `sampled`, and `random` of level 2. Other bits have no defined meaning yet, so they are not passed on. */
 const KNOWN_FLAGS = 0x03;
 const SAMPLED = 0x01;
 
@@ -26,7 +26,10 @@ export function isSampled({ flags }: Trace): boolean {
   return (flags & SAMPLED) !== 0;
 }
 
-/** Undefined for what is no trace; whoever needs one then starts anew. A bad tracestate is dropped alone. */
+/**
+ * Parses a trace context; undefined if the traceparent is invalid. A caller that needs a trace then starts a new one. A bad tracestate is
+ * dropped alone.
+ */
 export function parseTrace(traceparent: unknown, tracestate?: unknown): Trace | undefined {
   const match = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null;
   if (match === null) return undefined;
@@ -45,24 +48,30 @@ export function parseTrace(traceparent: unknown, tracestate?: unknown): Trace | 
   return state === undefined ? trace : { ...trace, state };
 }
 
-/** For a line of the log; nothing where there is none. */
+/** The trace id as a field for a log line; empty if there is no valid trace. */
 export function traceIdIn(traceparent: string | undefined): { readonly traceId?: string } {
   const trace = traceparent === undefined ? undefined : parseTrace(traceparent);
   return trace === undefined ? {} : { traceId: trace.traceId };
 }
 
-/** Written as version 00, whatever it was read from. Frozen: it is handed to code that is not ours. */
+/**
+ * Writes a trace as version 00, whatever version it was read from. The result is frozen, because it is passed to code of tool authors and
+ * operators.
+ */
 export function toTraceContext({ traceId, spanId, flags, state }: Trace): TraceContext {
   const traceparent = `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
   return Object.freeze(state === undefined ? { traceparent } : { traceparent, tracestate: state });
 }
 
-/** The key of level 2, which the one of level 1 is a part of; `=` and `,` are in no value, and no value ends with a space. */
+/**
+ * One member of a tracestate. The key follows level 2, which includes all keys of level 1. A value contains neither `=` nor `,` and does
+ * not end with a space.
+ */
 const MEMBER = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 const MOST_MEMBERS = 32;
 const MOST_CHARACTERS = 512;
 const LONG_MEMBER = 128;
-/** More than anybody has to pass on; not even looked at. */
+/** A tracestate that is longer than this is dropped without being parsed: no caller needs to pass on so much. */
 const UNREASONABLE = 8192;
 
 function parseTraceState(text: unknown): string | undefined {
@@ -78,7 +87,7 @@ function parseTraceState(text: unknown): string | undefined {
 
 const isMember = (member: string): boolean => MEMBER.test(member);
 
-/** As the recommendation says: whole members only, the long ones first, then from the end. */
+/** Shortens a tracestate as the W3C recommendation describes: whole members only, the long ones first, then from the end. */
 function shorten(members: string[]): string[] {
   const length = (some: readonly string[]): number => some.join(',').length;
   if (length(members) <= MOST_CHARACTERS) return members;

@@ -3,7 +3,10 @@ import { nearNames } from './near-names.ts';
 import type { Policy } from './policy.ts';
 import type { Identity } from './session.ts';
 
-/** A warning for an operator who names an agent that has no tools because it is not declared. Where no agents are declared any name is one. */
+/**
+ * A warning for an operator who names an agent that has no tools because it is not declared. Where no agents are declared, any name is an
+ * agent and there is no warning.
+ */
 export function warnOfUndeclared(policy: Policy, { tenant, agent }: Pick<Identity, 'tenant' | 'agent'>): string[] {
   const names = namesInTenant(policy, tenant);
   if (names === undefined || findAgent(policy, tenant, agent) !== undefined) return [];

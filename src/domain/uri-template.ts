@@ -1,19 +1,19 @@
 /**
  * URI templates of RFC 6570, levels 1 and 2: `{name}` stands for one or more unreserved characters, `{+name}` and `{#name}` also for
- * reserved ones such as `/`. Matched without regular expressions made from the template and without going back, in time that grows
- * with template and URI and no faster. The attack: a template or a URI that keeps a matcher busy (CVE-2026-0621).
+ * reserved ones such as `/`. Matching uses no regular expressions made from the template and no backtracking. Its time grows with the
+ * lengths of template and URI and no faster. The attack: a template or a URI that keeps a matcher busy (CVE-2026-0621).
  */
 export interface UriTemplate {
   readonly text: string;
-  /** In the order in which they stand. */
+  /** Names of the variables, in the order in which they stand. */
   readonly variables: readonly string[];
   read(uri: string): ReadUri;
 }
 
 export type ReadUri =
-  /** `uri` is the canonical spelling: the only one of these values. Rules, approvers and records see it. `values` are decoded. */
+  /** `uri` is the canonical spelling, the only one for these values. Rules, approvers and records see it. `values` are decoded. */
   | { readonly kind: 'read'; readonly uri: string; readonly values: Readonly<Record<string, string>> }
-  /** The template describes the URI, but a variable holds something that leads out of its place. */
+  /** The template matches the URI, but a variable holds something that leads out of its place, or the variables can be read in two ways. */
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'other' };
 
@@ -25,14 +25,14 @@ export const URI_LIMITS = Object.freeze({ uriLength: 8192, templateLength: 1024,
 
 interface Part {
   readonly name: string;
-  /** What stands before it. Never empty but for the first. */
+  /** Literal text before the variable. Never empty, except before the first variable. */
   readonly before: string;
 }
 
 interface Parts {
   readonly parts: readonly Part[];
   readonly after: string;
-  /** Place of the one variable that takes reserved characters; -1 without one. */
+  /** Index of the one variable that takes reserved characters; -1 if there is none. */
   readonly wide: number;
 }
 
@@ -50,7 +50,7 @@ export function isUri(uri: unknown): uri is string {
   return typeof uri === 'string' && uri.length <= URI_LIMITS.uriLength && SCHEME.test(uri) && URI_TEXT.test(uri);
 }
 
-/** RFC 3986, section 6.2.2: unreserved characters are not encoded, and hexadecimal digits are in upper case. */
+/** Normalises a URI by RFC 3986, section 6.2.2: unreserved characters are not encoded, and hexadecimal digits are in upper case. */
 export function normaliseUri(uri: string): string {
   return uri.replaceAll(/%[0-9A-Fa-f]{2}/g, (triplet) => {
     const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
@@ -87,8 +87,9 @@ function normaliseParts({ parts, after, wide }: Parts): Parts {
 }
 
 /**
- * The attack: a rule denies `pages/prod`, and `pages/%70rod` or `pages/x/..%2Fprod` passes it, although the tool reads the same page.
- * So every set of values has one spelling, and values that a tool could take for another place have none.
+ * Reads a URI into values and a canonical spelling. The attack: a rule denies `pages/prod`, and `pages/%70rod` or `pages/x/..%2Fprod`
+ * passes it, although the tool reads the same page. So every set of values has one spelling, and values that a tool could take for another
+ * place are refused.
  */
 function readUri(template: Parts, uri: string): ReadUri {
   const values = match(template, uri);
@@ -114,7 +115,7 @@ function writeUri({ parts, after, wide }: Parts, values: Readonly<Record<string,
   return written.join('') + after;
 }
 
-/** Encodes any character: `encodeURIComponent` leaves some reserved ones as they are. */
+/** Percent-encodes any character: `encodeURIComponent` leaves some reserved ones as they are. */
 function encodeCharacter(character: string): string {
   return [...new TextEncoder().encode(character)]
     .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
@@ -160,8 +161,8 @@ function readParts(text: string): Parts | string {
 }
 
 /**
- * From the left up to the wide variable, from the right down to it; it takes what is left. A narrow variable takes as little as it can:
- * as all of them take the same characters, another choice could match nothing that this one does not.
+ * Matches from the left up to the wide variable and from the right down to it; the wide variable takes what is left. A narrow variable
+ * takes as little as it can. All narrow variables take the same characters, so no other choice could match a URI that this one does not.
  */
 function match({ parts, after, wide }: Parts, uri: string): Record<string, string> | undefined {
   const values: Record<string, string> = {};
@@ -193,7 +194,7 @@ function take(values: Record<string, string>, name: string, text: string, allowe
     values[name] = decodeURIComponent(text);
     return true;
   } catch {
-    // Not UTF-8.
+    // The decoded bytes are not UTF-8.
     return false;
   }
 }

@@ -2,7 +2,7 @@ import { hostOfAddress } from './host-of-address.ts';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Why nothing may be sent there; undefined when it may. Sent in clear, a question could be read on its way. */
+/** Why nothing may be sent to this address; undefined if it may be used. Over plain HTTP, an attacker could read a question on its way. */
 export function findWebhookProblem(address: string): string | undefined {
   const url = URL.parse(address);
   if (url === null) return 'is no address';

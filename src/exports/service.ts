@@ -1,4 +1,4 @@
-// `sallyport/service`: what the author of a service needs. Loaded in workers only.
+// `sallyport/service`: what the author of a service needs. It is loaded in workers only.
 export {
   defineService,
   type RunningService,

@@ -8,7 +8,7 @@ export { buildToolkit, type Toolkit } from '../domain/toolkit.ts';
 export type { Policy, PolicyRecord } from '../domain/policy.ts';
 export type { Outcome } from '../domain/outcome.ts';
 export type { Store } from '../ports/store.ts';
-// What every platform adapter owes, for those who write one.
+// The contract that every platform adapter must fulfil, for authors of adapters.
 export { adapterContract, type AdapterCase, type AdapterUnderTest } from '../platform/adapter-contract.ts';
 export { runOutbound, type OutboundSettings, type RunningOutbound } from '../platform/run-outbound.ts';
 export type { ServedPlatform } from '../platform/deliver-effect.ts';
@@ -19,14 +19,14 @@ export type {
   OperationResult,
   PlatformAdapter,
 } from '../ports/platform-adapter.ts';
-// Parts of a call without the plane around it: what the benches measure.
+// Parts of a call's path without the plane around them: the benches measure these.
 export { gate } from '../stages/gate/gate.ts';
 export type { GatedCall } from '../stages/gate/gated-call.ts';
 export { createRedactor } from '../redact/create-redactor.ts';
 export { newRedactionKey } from '../redact/redaction-key.ts';
 export { attemptOf } from '../stages/settle/attempt-of.ts';
 export { encodeHistory } from '../wire/history.ts';
-// What a checker from outside reads a run's traces with.
+// What an external checker needs to read the traces of a run.
 export { drainLanes } from '../audit/drain-lanes.ts';
 export { openSqliteSink } from '../audit/sqlite-sink.ts';
 export { verifyTrail, type Verification } from '../audit/verify-trail.ts';

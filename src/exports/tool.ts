@@ -1,4 +1,4 @@
-// `sallyport/tool`: what the author of a module needs. Loaded in tool processes, so it stays small.
+// `sallyport/tool`: what the author of a module needs. It is loaded in tool processes, so it stays small.
 export { audio, embedded, file, image, structured, text, type ToolContent } from '../authoring/content-blocks.ts';
 export {
   defineModule,

@@ -1,4 +1,4 @@
-// `sallyport/toolkit`: what model providers take, made of an agent's toolkit. No provider's package is needed to load it.
+// `sallyport/toolkit`: converts an agent's toolkit to the forms that model providers take. Loading it needs no provider's package.
 export {
   makeAiSdkTools,
   toAiSdk,
