@@ -1,8 +1,10 @@
 import type { Ending } from '../../domain/ending.ts';
 import { releasesKey } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
+import { opposedByLoop } from '../../gate/judge.ts';
 import type { DeliveredCall } from '../../ports/plane.ts';
-import { blockedByLoop, endedWithAdvice, historyOf, judgeLoop, tellWarning } from './judge-loop.ts';
+import { endedWithAdvice, historyOf, judgeLoop, reportLoop } from './judge-loop.ts';
+import { endOpposed } from './refuse.ts';
 
 type Claimed = DeliveredCall & { readonly policy: Policy };
 
@@ -15,7 +17,8 @@ export function brakeRefused(claimed: Claimed, ending: Ending): Ending {
   if (ending.kind !== 'ended' || delivery.history === undefined || releasesKey(ending.outcome.kind)) return ending;
   const { agent } = JSON.parse(delivery.identity) as { agent: string };
   const loop = judgeLoop({ delivery, policy, agent, tool: { id: delivery.tool } }, historyOf(delivery));
-  if (loop.kind === 'block') return blockedByLoop(loop, events);
-  tellWarning(loop, events);
+  if (loop.kind === 'pass') return ending;
+  reportLoop(loop, events);
+  if (loop.kind === 'block') return endOpposed(opposedByLoop(loop), events);
   return endedWithAdvice(ending, loop);
 }

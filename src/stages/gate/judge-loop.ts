@@ -1,18 +1,16 @@
 import type { RunHistory } from '../../domain/attempt.ts';
 import type { Ending } from '../../domain/ending.ts';
-import { trouble } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { settingsFor } from '../../domain/loop-settings.ts';
 import { argumentSignatures, targetSignature } from '../../gate/loop/argument-signature.ts';
 import { detectLoop } from '../../gate/loop/detect-loop.ts';
 import type { AskedAttempt } from '../../gate/loop/loop-window.ts';
-import { factsOfBlock, type LoopBlock, type LoopVerdict } from '../../gate/loop/loop-verdict.ts';
+import type { LoopBlock, LoopVerdict, LoopWarning } from '../../gate/loop/loop-verdict.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Delivery } from '../../ports/call-store.ts';
 import type { CallEmitter } from '../../ports/events.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
 import { NO_HISTORY, openHistory, shortSignature, toolTag } from '../../wire/history.ts';
-import { refuse } from './refuse.ts';
 
 export interface LoopedCall {
   readonly delivery: Delivery;
@@ -66,21 +64,16 @@ function signaturesOf(
   return target === undefined ? signatures : { ...signatures, target };
 }
 
-/** Emits the event for a warning. `endedWithAdvice` or the facts of the gate pass its message to the model. */
-export function tellWarning(loop: LoopVerdict, events: CallEmitter | undefined): void {
-  if (loop.kind === 'warn') events?.emit('loop.warned', { detector: loop.detector, count: loop.count });
+/** Emits the event for a warning or a block. The message of a warning reaches the model through the facts of the gate. */
+export function reportLoop(loop: LoopWarning | LoopBlock, events: CallEmitter | undefined): void {
+  const { detector, count } = loop;
+  if (loop.kind === 'warn') events?.emit('loop.warned', { detector, count });
+  else events?.emit('loop.blocked', { detector, count, blocks: loop.scope });
 }
 
-/** Adds a loop warning to a call that another check refused: the model reads the advice next to the refusal. */
+/** Adds the advice of loop detection to a refusal by another check, so that the model reads both. */
 export function endedWithAdvice(ending: Ending, loop: LoopVerdict): Ending {
   if (ending.kind !== 'ended' || loop.kind !== 'warn') return ending;
   const { message: advice, detector } = loop;
   return { ...ending, refusedBy: { ...ending.refusedBy, advice, detector } };
-}
-
-export function blockedByLoop(block: LoopBlock, events: CallEmitter | undefined): Ending {
-  const { detector, count, scope, code } = block;
-  events?.emit('loop.blocked', { detector, count, blocks: scope });
-  const outcome = trouble(code, factsOfBlock(block) as { message: string });
-  return refuse(outcome, events, code === 'BUDGET_SPENT' ? 'budget' : 'loop', detector);
 }

@@ -1,18 +1,21 @@
-import type { JsonObject } from '../../domain/json.ts';
-import { UNMATCHED, type RuleDecision } from '../../domain/rule-decision.ts';
 import type { Ending } from '../../domain/ending.ts';
-import { trouble } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { RuleDecision } from '../../domain/rule-decision.ts';
+import { opposedByRule } from '../../gate/judge.ts';
+import { PASS, type LoopVerdict } from '../../gate/loop/loop-verdict.ts';
 import { compileRules } from '../../gate/rules/compile-rules.ts';
 import { decideByRules } from '../../gate/rules/decide-by-rules.ts';
 import type { GatedCall } from './gated-call.ts';
-import { refuse } from './refuse.ts';
+import { endOpposed } from './refuse.ts';
+
+const NO_RULES: RuleDecision = Object.freeze({ verdict: 'allow', by: 'unmatched', matched: [], askers: [] });
 
 export function judgeRules({ claimed, tool, identity }: GatedCall, args: JsonObject): RuleDecision {
   const { policy } = claimed;
+  if (policy.rules === undefined && policy.unmatched === undefined) return NO_RULES;
   return decideByRules(compileRules(policy), { tool: tool.declaration, identity, policy, arguments: args });
 }
 
-export function deniedByRule({ tool, claimed }: GatedCall, { by }: RuleDecision): Ending {
-  const [rule, reason] = by === UNMATCHED ? [UNMATCHED, ''] : [by.id, by.reason ?? ''];
-  return refuse(trouble('RULE_DENIED', { tool: tool.declaration.id, rule, reason }), claimed.events, 'rule', rule);
+export function deniedByRule({ tool, claimed }: GatedCall, decision: RuleDecision, loop: LoopVerdict = PASS): Ending {
+  return endOpposed(opposedByRule({ tool: tool.declaration }, decision, loop), claimed.events);
 }

@@ -2,7 +2,14 @@ import type { BlockedBy } from '../../domain/diagnostic-event.ts';
 import { ended, type Ending, type RefusedBy } from '../../domain/ending.ts';
 import { errorOfOutcome, toEventError } from '../../domain/error-category.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import type { Opposed } from '../../gate/judge.ts';
 import type { CallEmitter } from '../../ports/events.ts';
+import { endedWithAdvice } from './judge-loop.ts';
+
+/** Ends a call that a check of the gate objects to. */
+export function endOpposed({ by, id, outcome, loop }: Opposed, events: CallEmitter | undefined): Ending {
+  return endedWithAdvice(refuse(outcome, events, by, id), loop);
+}
 
 /** Ends a call in the gate. The event and the audit record name the check that refused it. */
 export function refuse(

@@ -1,0 +1,125 @@
+import { trouble } from '../domain/errors.ts';
+import type { ToolId } from '../domain/ids.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import { UNMATCHED, type RuleDecision } from '../domain/rule-decision.ts';
+import type { Soon } from '../domain/soon.ts';
+import type { HooksVerdict } from '../ports/gate-hooks.ts';
+import { factsOfBlock, type LoopBlock, type LoopVerdict, type LoopWarning } from './loop/loop-verdict.ts';
+import { whenHere } from './when-here.ts';
+
+/** A call's tool, and its arguments as a value and as canonical JSON. */
+export interface JudgedCall {
+  readonly tool: { readonly id: ToolId };
+  readonly arguments: JsonObject;
+  readonly canonical: string;
+}
+
+/** The checks of one call. The worker and the library each bring theirs: their histories and their listeners differ, the order does not. */
+export interface GateChecks {
+  detectLoop(current: Pick<JudgedCall, 'arguments' | 'canonical'>): LoopVerdict;
+  /** Emits the event for a warning or a block. */
+  reportLoop(loop: LoopWarning | LoopBlock): void;
+  decideByRules(args: JsonObject): RuleDecision;
+  /** Absent if there are no hooks. */
+  readonly runHooks?: (() => Soon<HooksVerdict>) | undefined;
+}
+
+export type PassedHooks = Extract<HooksVerdict, { kind: 'passed' }>;
+
+/** No check objects. Rules and hooks may still ask for a person: `decision` and `passed` hold their questions. */
+export interface Unopposed {
+  readonly kind: 'unopposed';
+  readonly loop: LoopVerdict;
+  readonly decision: RuleDecision;
+  readonly passed: PassedHooks;
+}
+
+export interface Opposed {
+  readonly kind: 'opposed';
+  readonly by: 'loop' | 'budget' | 'rule' | 'hook';
+  /** Id of the detector, rule or hook that objects. */
+  readonly id: string;
+  /** The hook failed or timed out. The outcome does not name it; events do. */
+  readonly hookFailed?: true;
+  readonly outcome: Outcome;
+  /** A warning of loop detection is given to the model together with the refusal. */
+  readonly loop: LoopVerdict;
+  /** The arguments at this point, if hooks changed them. */
+  readonly passed?: PassedHooks;
+}
+
+/** `aborted`: the call was stopped while its hooks ran. */
+export type Judgement = Unopposed | Opposed | { readonly kind: 'aborted' };
+
+/**
+ * The checks between "may call" and "runs", in order: loop detection, rules, hooks; then loop detection and rules again if hooks changed the
+ * arguments, because the first answers were about other arguments. The first objection ends it. A call that no check objects to and that
+ * no hook is registered for is judged without a wait.
+ */
+export function judge(call: JudgedCall, checks: GateChecks): Soon<Judgement> {
+  const loop = checks.detectLoop(call);
+  if (loop.kind !== 'pass') checks.reportLoop(loop);
+  if (loop.kind === 'block') return opposedByLoop(loop);
+  const decision = checks.decideByRules(call.arguments);
+  if (decision.verdict === 'deny') return opposedByRule(call, decision, loop);
+  if (checks.runHooks === undefined) return { kind: 'unopposed', loop, decision, passed: unchanged(call) };
+  return whenHere(checks.runHooks(), (hooked) => afterHooks(call, loop, decision, hooked, checks));
+}
+
+/** What hooks answer that change nothing and ask nothing. */
+export function unchanged({ arguments: args, canonical }: Omit<JudgedCall, 'tool'>): PassedHooks {
+  return { kind: 'passed', arguments: args, canonical, changedBy: [], asks: [] };
+}
+
+export function opposedByRule({ tool }: Pick<JudgedCall, 'tool'>, { by }: RuleDecision, loop: LoopVerdict): Opposed {
+  const [rule, reason] = by === UNMATCHED ? [UNMATCHED, ''] : [by.id, by.reason ?? ''];
+  const outcome = trouble('RULE_DENIED', { tool: tool.id, rule, reason });
+  return { kind: 'opposed', by: 'rule', id: rule, outcome, loop };
+}
+
+export function opposedByLoop(loop: LoopBlock): Opposed {
+  const outcome = trouble(loop.code, factsOfBlock(loop) as { message: string });
+  return { kind: 'opposed', by: loop.code === 'BUDGET_SPENT' ? 'budget' : 'loop', id: loop.detector, outcome, loop };
+}
+
+function afterHooks(
+  call: JudgedCall,
+  loop: LoopVerdict,
+  decision: RuleDecision,
+  hooked: HooksVerdict,
+  checks: GateChecks,
+): Judgement {
+  switch (hooked.kind) {
+    case 'aborted':
+      return hooked;
+    case 'failed': {
+      const outcome = trouble('HOOK_FAILED', {});
+      return { kind: 'opposed', by: 'hook', id: hooked.hook, hookFailed: true, outcome, loop };
+    }
+    case 'blocked':
+      return { kind: 'opposed', by: 'hook', id: hooked.hook, outcome: blockedByHook(call, hooked), loop };
+    case 'passed':
+      return hooked.canonical === call.canonical
+        ? { kind: 'unopposed', loop, decision, passed: hooked }
+        : judgeChanged(call, loop, hooked, checks);
+  }
+}
+
+function blockedByHook({ tool }: JudgedCall, blocked: Extract<HooksVerdict, { kind: 'blocked' }>): Outcome {
+  const { hook } = blocked;
+  return blocked.code === 'HOOK_BLOCKED'
+    ? trouble('HOOK_BLOCKED', { hook, reason: blocked.reason })
+    : trouble('HOOK_ARGUMENTS_INVALID', { hook, tool: tool.id, problems: [...blocked.problems] });
+}
+
+/** A run is warned once per call: a warning about the caller's arguments stands, and one about the changed arguments is added only without it. */
+function judgeChanged(call: JudgedCall, first: LoopVerdict, passed: PassedHooks, checks: GateChecks): Judgement {
+  const again = checks.detectLoop(passed);
+  if (again.kind === 'block' || (again.kind === 'warn' && first.kind !== 'warn')) checks.reportLoop(again);
+  if (again.kind === 'block') return { ...opposedByLoop(again), passed };
+  const loop = first.kind === 'warn' ? first : again;
+  const decision = checks.decideByRules(passed.arguments);
+  if (decision.verdict === 'deny') return { ...opposedByRule(call, decision, loop), passed };
+  return { kind: 'unopposed', loop, decision, passed };
+}
