@@ -1,4 +1,4 @@
-// Runs the standard set of benches one after the other and writes one report of them all.
+// Runs the standard set of benches one after the other and writes one report for all of them.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// How many calls per second can be parked for a person, and go on when the person has decided, beside calls that nobody is asked about.
+// Measures how many calls per second can be parked for a person and resumed after the decision, compared with calls that need no approval.
 import { parseArgs } from 'node:util';
 import { toCount, toNames } from './harness/options.ts';
 import { ratios, row, type BenchReport } from './harness/report.ts';

@@ -1,4 +1,5 @@
-// What audited calls leave in Redis: with a gateway that drains them the number is bounded, without one it grows with every call.
+// Measures what audited calls leave in Redis: with a gateway that drains the records their number is bounded; without one it grows with
+// every call.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -14,7 +15,7 @@ import { formatTable } from './harness/table.ts';
 const MODULES = fileURLToPath(new URL('./round-trip/modules', import.meta.url));
 const AT_ONCE = 256;
 const SESSIONS = 16;
-/** Outcomes and keys are kept for so long here, so that what is left is the audit's. A deployment keeps them for a day. */
+/** Outcomes and keys are kept for only this long here, so that what remains is the audit. A deployment keeps them for a day. */
 const RETENTION_MS = 2000;
 const FAR = { records: 1e9, lateMs: 1e9 };
 
@@ -33,11 +34,11 @@ if (!(calls >= 1000 && calls <= 1e7)) {
 interface Left {
   readonly drained: boolean;
   readonly calls: number;
-  /** Of the lane's stream, the most that was seen. */
+  /** Max observed size of the lane's stream. */
   readonly peakBytes: number;
   readonly streamBytes: number;
   readonly records: number;
-  /** All of the server, before and after. */
+  /** Memory of the whole server, before and after. */
   readonly usedBefore: number;
   readonly usedAfter: number;
 }
@@ -109,7 +110,7 @@ async function makeCalls(options: StoreOptions, count: number): Promise<void> {
   await client.close();
 }
 
-/** Everything that can be drained or forgotten is. */
+/** Waits until everything that can be drained or forgotten is gone. */
 async function untilQuiet(store: Store, drained: boolean) {
   for (;;) {
     const state = await store.auditState({ lane: 0 });

@@ -1,4 +1,4 @@
-// How long the list of calls takes to open, to filter and to page through, over HTTP, when so many calls have ended.
+// Measures how long the list of calls takes to open, to filter and to page through over HTTP, with a given number of ended calls.
 import { parseArgs } from 'node:util';
 import { startSettledPlane, STORES } from './calls-page/settled-plane.ts';
 import { explainUsage } from './harness/explain-usage.ts';
@@ -57,7 +57,7 @@ async function readLists(store: string, url: string, token: string): Promise<Mea
   const cold = await read('limit=50');
   const coldMs = performance.now() - began;
   await untilRemembered(url, token);
-  // Half way down, by cursors, as somebody would who scrolls.
+  // Pages half way down by cursors, like a user who scrolls.
   let page = await read('limit=500');
   for (let shownCalls = 500; shownCalls < calls / 2 && page.next !== undefined; shownCalls += 500) {
     page = await read(`limit=500&cursor=${page.next}`);
@@ -91,7 +91,7 @@ async function readLists(store: string, url: string, token: string): Promise<Mea
   return rows;
 }
 
-/** Statistics wait until everything was read once. */
+/** Waits until the gateway has read all records once; the statistics answer only after that. */
 async function untilRemembered(url: string, token: string): Promise<void> {
   const began = performance.now();
   await fetch(`${url}/v1/statistics`, { headers: { authorization: `Bearer ${token}` } });

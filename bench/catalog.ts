@@ -1,4 +1,5 @@
-// What a catalog of 10,000 tools costs: a worker loads and publishes it, starts again with nothing changed, a client reads it and calls.
+// Measures what a catalog of 10,000 tools costs: a worker loads and publishes it, a worker restarts with nothing changed, and a client
+// reads it and calls tools.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -74,7 +75,7 @@ async function measureOn(store: (typeof STORES)[number], modules: string, size: 
   }
 }
 
-/** In the package's own tree, so that the modules can import it by its name. */
+/** The folder is in the package's own tree, so that the modules can import the package by its name. */
 function makeModules(size: CatalogSize): string {
   const parent = fileURLToPath(new URL('../.bench-modules/', import.meta.url));
   mkdirSync(parent, { recursive: true });
@@ -144,7 +145,7 @@ async function run(args: string[]): Promise<BenchReport> {
         ),
       },
     ],
-    // Times of single starts, not of two things in one run: nothing a baseline could hold against another machine.
+    // These are times of single starts, not ratios within one run, so a baseline cannot compare them across machines.
     ratios: [],
   };
 }

@@ -1,4 +1,4 @@
-// Compares the ratios of a report with those of bench/baseline.json; ends with 1 when one got worse than its tolerance allows.
+// Compares the ratios of a report with those of bench/baseline.json. Exits with 1 if a ratio is worse than its tolerance allows.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,5 @@
-// How long the console's page of calls takes to open, to filter and to page through in a real browser, when so many calls have ended.
+// Measures how long the console's page of calls takes to open, to filter and to page through in a real browser, with a given number of
+// ended calls.
 import { parseArgs } from 'node:util';
 import { chromium, type Page } from 'playwright-core';
 import { startSettledPlane, STORES, type SettledPlane } from './calls-page/settled-plane.ts';
@@ -35,7 +36,7 @@ interface Measured {
   readonly mostMs: number;
 }
 
-/** Does something on the page, and resolves when what was wanted is to be seen. */
+/** One action on the page. It resolves when the expected content is visible. */
 interface Step {
   readonly what: string;
   run(page: Page): Promise<void>;
@@ -58,7 +59,7 @@ async function measure(store: (typeof STORES)[number]): Promise<Measured[]> {
         const began = performance.now();
         await step.run(page);
         times.push(performance.now() - began);
-        // Each begins with a page on which nothing is filtered.
+        // Each step starts from a page without filters.
         if (!what.startsWith('open')) await open(page, plane);
       }
       rows.push({ store, what, firstMs: times[0]!, medianMs: median(times), mostMs: Math.max(...times) });
@@ -109,14 +110,14 @@ function stepsOn(plane: SettledPlane): Step[] {
   ];
 }
 
-/** Until all of the rows are what was asked for. */
+/** Filters the list and waits until all rows match. */
 async function filter(page: Page, label: string, text: string): Promise<void> {
   await page.getByLabel(label, { exact: true }).fill(text);
   await page.keyboard.press('Enter');
   await untilRows(page, (rows) => rows.length > 0 && rows.every((row) => row.includes(text)));
 }
 
-/** Asked from here: the page's policy evaluates nothing. */
+/** Polls from outside the page, because the page's content security policy allows no evaluation of code. */
 async function untilRows(page: Page, isDone: (rows: readonly string[]) => boolean): Promise<void> {
   const until = performance.now() + GIVE_UP_MS;
   for (;;) {

@@ -1,5 +1,5 @@
-// What the gate costs a call: in process, and as the difference between two planes that differ in nothing else. It may cost 25 µs of
-// CPU and no trip to the store.
+// Measures what the gate costs a call: in process, and as the difference between two planes that differ in nothing else. The gate may cost
+// 25 µs of CPU and no round trip to the store.
 import { parseArgs } from 'node:util';
 import { attemptOf, gate, type GatedCall, type Store } from 'sallyport/testing';
 import { measureCpu } from './gate/measure-cpu.ts';
@@ -22,7 +22,7 @@ const USAGE = `npm run bench -- gate [options]
   --repetitions 9       turns of each plane (default 9)
   --json                the report as JSON`;
 
-/** Whoever asks it for anything has made a trip. */
+/** A store that throws on any use, because a use would be a round trip. */
 const noStore = new Proxy({} as Store, {
   get(_, name): never {
     throw new Error(`the gate asked the store for ${String(name)}`);
@@ -40,7 +40,7 @@ const needs = {
 function pass(call: GatedCall): () => void {
   return () => {
     const verdict = gate(call, needs);
-    // A promise would be a wait, an ending a call that did not pass.
+    // A promise would mean a wait, and any other verdict would mean that the call did not pass.
     if (verdict instanceof Promise || verdict.kind !== 'allowed') throw new Error('the call did not pass at once');
   };
 }
@@ -79,7 +79,7 @@ interface Turn {
   readonly ungated: Measurement;
 }
 
-/** One after the other in each repetition, in turns first. */
+/** Measures both planes in each repetition, one after the other. The plane that goes first alternates. */
 async function measurePlanes(seconds: number, repetitions: number): Promise<Turn[]> {
   const pairs = { gated: await openPair('gated'), ungated: await openPair('ungated') };
   const turns: Turn[] = [];

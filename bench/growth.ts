@@ -1,4 +1,4 @@
-// What a call costs when the store holds more and more, or more and more agents, tools and sessions share it: small and large in turns.
+// Measures what a call costs as the store grows, or as more agents, tools and sessions share it. Small and large planes take turns.
 import { parseArgs } from 'node:util';
 import { toCount, toCounts, toNames, UsageProblem } from './harness/options.ts';
 import type { BenchReport, Ratio, ReportTable } from './harness/report.ts';
@@ -53,7 +53,7 @@ async function measureGrowth(
   }
 }
 
-/** Small, large, small, large, …, every second round backwards; the first does not count. */
+/** Measures all planes in each round: small to large, and in every second round large to small. The first round is not counted. */
 async function takeTurns(planes: readonly GrownPlane[], settings: Settings, name: string): Promise<GrowthCell[][]> {
   const cells: GrowthCell[][] = planes.map(() => []);
   for (let repetition = 0; repetition <= settings.repetitions; repetition += 1) {

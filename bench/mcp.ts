@@ -1,4 +1,5 @@
-// Tool calls over MCP: straight to a server, through a proxy that only passes on, and through Sallyport; same tool, same client, in turns.
+// Measures tool calls over MCP: directly to a server, through a proxy that only forwards, and through Sallyport. The tool and the client
+// are the same, and the endpoints take turns.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { toCount, toCounts, toNames, toNumber } from './harness/options.ts';

@@ -1,4 +1,4 @@
-// What a call takes while it waits: in the queue, for a person, and after its end until it is forgotten.
+// Measures how much memory a call takes: while it waits in the queue, while it waits for a person, and after its end until it is forgotten.
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -20,7 +20,7 @@ const USAGE = `npm run bench -- memory [options]
 const STATES = ['settled', 'parked', 'queued'] as const;
 type State = (typeof STATES)[number];
 
-/** So few that all of a subject's calls stand in the queue. */
+/** Few enough that all calls of a subject fit in the queue. */
 const CALLS_OF_SESSION = 50;
 const MIB = 1024 * 1024;
 const ARGUMENT_BYTES = Buffer.byteLength(JSON.stringify(makeRequest(1)));
@@ -28,7 +28,7 @@ const ARGUMENT_BYTES = Buffer.byteLength(JSON.stringify(makeRequest(1)));
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Bytes of store, caller and worker. */
+/** Bytes taken in the store, the caller and the worker. */
 type Taken = readonly [store: number, caller: number, worker: number];
 
 async function weigh(plane: BenchPlane): Promise<Taken> {
@@ -43,7 +43,7 @@ async function send(plane: BenchPlane, state: State, count: number): Promise<Pro
   const acceptedBefore = plane.accepted();
   const parkedBefore = state === 'parked' ? await plane.parked() : 0;
   const calls = sendCalls(plane, state === 'parked' ? 'bench.unsafe' : 'bench.read', count);
-  // The plane is closed under those that still wait.
+  // The plane is closed while some calls still wait; their errors are ignored.
   for (const call of calls) call.catch(() => undefined);
   if (state === 'settled') await untilOk(calls);
   else if (state === 'parked') await untilParked(plane, parkedBefore, calls);
@@ -51,13 +51,13 @@ async function send(plane: BenchPlane, state: State, count: number): Promise<Pro
   return calls;
 }
 
-/** One after the other on the same plane: what ended, then what waits for a person, then what waits for a worker. */
+/** Measures one state after the other on the same plane: settled calls, then calls that wait for a person, then calls that wait for a worker. */
 async function measure(store: StoreKind, count: number): Promise<{ name: string; taken: Taken }[]> {
   const sessions = Math.ceil(count / CALLS_OF_SESSION);
   const plane = await openPlane(store, { gate: ASK_FIRST, sessions });
   const waiting: Promise<CallAnswer>[] = [];
   try {
-    // What is made once, by the first calls, belongs to none.
+    // The first calls create things that are made only once. They are not measured.
     await untilOk(sendCalls(plane, 'bench.read', sessions));
     const measured: { name: string; taken: Taken }[] = [];
     for (const state of STATES) {
@@ -71,7 +71,7 @@ async function measure(store: StoreKind, count: number): Promise<{ name: string;
       const taken = after.map((bytes, index) => (bytes - before[index]!) / count) as unknown as Taken;
       measured.push({ name: `${store}/${state}`, taken });
     }
-    // Named after the measurement, so that nothing a caller holds is collected before.
+    // Uses the calls after the measurement, so that nothing a caller holds is garbage-collected before it.
     if (waiting.length !== STATES.length * count) throw new Error('some calls are missing');
     return measured;
   } finally {

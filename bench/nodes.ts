@@ -1,4 +1,4 @@
-// Start-up and round trips on each line of Node.js, taken in turns.
+// Measures start-up and round trips on each release line of Node.js. The lines take turns.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -37,7 +37,7 @@ function programs(): Record<string, string> {
 
 type Figures = number[][];
 
-/** The columns before those of the round trips. */
+/** The figures for the columns before those of the round trips. */
 async function measureStart(node: string): Promise<number[]> {
   const help = [cpuOfCommand(node, ['--help']), cpuOfCommand(node, ['call', '--help'])];
   const { cpuSeconds, wallSeconds } = await startOfDev(node);
@@ -60,7 +60,7 @@ async function run(args: string[]): Promise<BenchReport> {
   const file = fileURLToPath(new URL('./nodes/line-side.js', import.meta.url));
   const starts = new Map<string, Figures>(lines.map((line) => [line, []]));
   const trips = new Map<string, Figures>(lines.map((line) => [line, []]));
-  // The first round fills the caches of compiled code and does not count.
+  // The first round fills the caches of compiled code and is not counted.
   for (let round = 0; round <= repetitions; round += 1) {
     progress(`start-up, round ${round} of ${repetitions}`);
     for (const line of lines) {
@@ -102,7 +102,7 @@ async function run(args: string[]): Promise<BenchReport> {
         rows: lines.map((line) => row(line, [...middle(starts.get(line)!), ...middle(trips.get(line)!)])),
       },
     ],
-    // The lines are compared with each other; none is ours to make faster.
+    // There is no ratio to keep: the lines are compared with each other, and this project cannot make one of them faster.
     ratios: [],
   };
 }

@@ -1,4 +1,4 @@
-// What a gateway's memory is, and how fast it answers a caller, beside sockets that send requests ahead and read nothing.
+// Measures the memory of a gateway, and how fast it answers a caller, while other sockets send many requests ahead and read no answers.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -31,7 +31,7 @@ const MODULES = fileURLToPath(new URL('./round-trip/modules', import.meta.url));
 const GIVE_UP_MS = 5000;
 const EVERY_MS = 50;
 
-/** A few megabytes of answers are taken by the buffers of the operating system; what is beyond them waits in the gateway. */
+/** The buffers of the operating system take a few megabytes of answers. All answers beyond that wait in the gateway. */
 const ATTACKS = [
   { sockets: 0, requests: 0 },
   { sockets: 260, requests: 60 },
@@ -75,7 +75,7 @@ async function start(): Promise<Gateway> {
 const residentMiB = ({ child }: Gateway): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Milliseconds until a caller with a token was answered, on a socket of its own; undefined when it was not. */
+/** Milliseconds until a caller with a token was answered on its own socket. Undefined if it was not answered with 200. */
 function ask({ port, token }: Gateway): Promise<number | undefined> {
   const began = performance.now();
   return new Promise((resolve) => {

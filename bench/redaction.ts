@@ -1,4 +1,5 @@
-// What redaction costs a call: it looks at the arguments of every one, and most hold nothing secret. 200 such characters may cost 1 µs.
+// Measures what redaction costs a call: it checks the arguments of every call, and most of them contain no secret. For 200 such characters
+// it may cost 1 µs.
 import { parseArgs } from 'node:util';
 import { createRedactor, newRedactionKey } from 'sallyport/testing';
 import { measureCpu } from './gate/measure-cpu.ts';

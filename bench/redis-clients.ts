@@ -1,5 +1,5 @@
-// What a Redis client costs for the traffic of the store's hot path: one FCALL with the arguments of a batch of calls,
-// bytes in and bytes out, two batches under way. The clients take turns in one process, against one server.
+// Measures what a Redis client costs for the traffic of the store's hot path: one FCALL with the arguments of a batch of calls, bytes in
+// and bytes out, two batches under way. The clients take turns in one process, against one server.
 import { parseArgs } from 'node:util';
 import { explainUsage } from './harness/explain-usage.ts';
 import { cpuMicrosecondsOf } from './harness/cpu-of.ts';
@@ -64,7 +64,7 @@ const redis = await startRedis();
 const clients = new Map<ClientName, BenchClient>();
 for (const name of NAMES) clients.set(name, await CLIENTS[name](redis.url));
 const cells: Cell[] = [];
-// The first round warms up and is thrown away.
+// The first round is a warm-up and is not counted.
 for (let repetition = 0; repetition <= repetitions; repetition += 1) {
   for (const batch of BATCHES) {
     for (const [client, opened] of clients) {

@@ -1,5 +1,6 @@
-// Round trips caller → worker → caller in a closed loop: bare streams, BullMQ, the naive sequence and Sallyport, interleaved in one run.
-// Machines differ and neighbours make noise, so the ratios are the result; the absolute numbers are only there to judge them by.
+// Measures round trips caller → worker → caller in a closed loop: bare streams, BullMQ, the naive sequence and Sallyport, interleaved in
+// one run. Machines differ and other programs disturb, so the ratios are the result. The absolute figures are only there to judge the
+// ratios.
 import { runBench } from './harness/run-bench.ts';
 import { measureVariants } from './round-trip/measure.ts';
 import { parseOptions, USAGE } from './round-trip/options.ts';

@@ -1,4 +1,4 @@
-// Calls per second with one, two and four workers: of a tool that does nothing, and of one that waits for something else.
+// Measures calls per second with one, two and four workers, for a tool that does nothing and for one that waits for something else.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { cpuMicrosecondsOf } from './harness/cpu-of.ts';
@@ -16,7 +16,7 @@ const USAGE = `npm run bench -- scaling [options]
   --repetitions 5       of the whole round (default 5)
   --json                the report as JSON`;
 
-/** Slots of one worker: a tool that waits is bound by them, and more workers have more. */
+/** Slots of one worker. A tool that waits is limited by them, and more workers have more slots. */
 const CONCURRENCY = 32;
 const TOOLS = [
   { tool: 'read', inFlight: 128, about: 'A tool that does nothing: what is left is the plane' },
@@ -30,7 +30,7 @@ interface Cell {
   readonly workers: number;
   readonly repetition: number;
   readonly callsPerSecond: number;
-  /** Cores that were busy. */
+  /** Number of busy cores, per role. */
   readonly caller: number;
   readonly fleet: number;
   readonly redis: number;

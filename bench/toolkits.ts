@@ -1,4 +1,5 @@
-// What the toolkits of 1,000 agents over 10,000 tools cost: all of them, and one after the catalog or the policy changed.
+// Measures what the toolkits of 1,000 agents over 10,000 tools cost: building all of them, and building one after the catalog or the
+// policy changed.
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -19,7 +20,7 @@ const USAGE = `npm run bench -- toolkits [options]
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 const heapMb = (): number => {
-  // Twice: what only a weak map held is gone after the second.
+  // Two collections: what only a weak map held is gone after the second.
   collect();
   collect();
   return process.memoryUsage().heapUsed / 1024 / 1024;
@@ -28,7 +29,7 @@ const heapMb = (): number => {
 type Prepare = () => [Catalog, Policy];
 type Work = (catalog: Catalog, policy: Policy) => unknown;
 
-/** Milliseconds of the work, and the MiB of what it made; what it is made from is made before. */
+/** Milliseconds of the work, and MiB of what it made. Its inputs are made before the measurement. */
 function measureOnce(prepare: Prepare, work: Work): { ms: number; keptMb: number } {
   const [catalog, policy] = prepare();
   const before = heapMb();
@@ -36,7 +37,7 @@ function measureOnce(prepare: Prepare, work: Work): { ms: number; keptMb: number
   const made = work(catalog, policy);
   const ms = performance.now() - startedAt;
   const keptMb = heapMb() - before;
-  // Named after the measurement, so that none of it is collected before.
+  // Uses the values after the measurement, so that none of them is garbage-collected before it.
   if ([catalog, policy, made].includes(undefined)) throw new Error('nothing was made');
   return { ms, keptMb };
 }

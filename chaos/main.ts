@@ -1,4 +1,4 @@
-// `npm run chaos`: real processes, real stores, faults on a seeded schedule, and a checker that reads what they left behind.
+// `npm run chaos`: real processes, real stores, faults on a seeded schedule, and checks of what they left behind.
 import { LAYERS } from './layers/index.ts';
 import { parseOptions, USAGE, type ChaosOptions } from './options.ts';
 import { createProgress } from './progress.ts';
@@ -11,7 +11,8 @@ let presses = 0;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     presses += 1;
-    // The first takes everything down in order; children and folders go with this process in any case.
+    // The first signal ends everything in order; a second one exits at once. Children and folders are removed with this process in any
+    // case.
     if (presses > 1) process.exit(130);
     stop.abort();
   });

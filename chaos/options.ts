@@ -34,7 +34,7 @@ function listLayers(): string {
   return LAYERS.map(({ name, about }) => `                              ${name}: ${about}`).join('\n');
 }
 
-/** Throws an Error with a message for the user. */
+/** Throws an Error whose message is for the user. */
 export function parseOptions(args: readonly string[]): ChaosOptions | 'help' {
   const { values } = parseArgs({
     args: [...args],

@@ -1,6 +1,6 @@
 const EVERY_MS = 5000;
 
-/** One line that changes on a terminal; a line every few seconds elsewhere. With JSON on stdout all of it goes to stderr. */
+/** Shows one changing line on a terminal, and a line every few seconds elsewhere. If stdout is for JSON, everything goes to stderr. */
 export function createProgress(json: boolean) {
   const stream = json ? process.stderr : process.stdout;
   let saidAt = -Infinity;

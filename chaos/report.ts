@@ -10,7 +10,7 @@ export function violatedCount({ checks }: Pick<SeedResult, 'checks'>): number {
   return checks.reduce((sum, { result }) => sum + result.violations.length, 0);
 }
 
-/** One line per invariant, and what happened on the whole. */
+/** One line per invariant, and a summary of the run. */
 export function formatResult(result: SeedResult): string {
   const { traces, checks } = result;
   const { history } = traces;
@@ -34,7 +34,7 @@ export function formatResult(result: SeedResult): string {
   return lines.join('\n');
 }
 
-/** A stop at a send ends with what was acknowledged; see stop-at-send.ts. */
+/** A `stop-at-send` fault records in its detail which withdrawal was acknowledged; see stop-at-send.ts. */
 function wasWithdrawn({ detail }: FaultRecord): boolean {
   return /, (cancelled|revoked|closed),/.test(detail);
 }
@@ -48,7 +48,7 @@ function countBy(words: readonly string[]): string {
     .join(', ');
 }
 
-/** Everything that is known about what went wrong: the first calls in full, then the faults. */
+/** Everything that is known about the violations: the first calls in full, then the faults. */
 export function formatViolations({ store, seed, checks, traces }: SeedResult): string {
   const told = checks.flatMap(({ id, result }) =>
     result.violations.slice(0, MOST_TOLD).map((violation) => tell(id, violation, traces)),
@@ -112,7 +112,7 @@ function faultLine(fault: FaultRecord, traces: Traces): string {
   return `#${number} ${kind} ${target}${pid === undefined ? '' : ` pid ${pid}`} ${since(fromMs, traces)}${lasted} ${detail}`;
 }
 
-/** Since the first thing that happened in the run. */
+/** Time since the first recorded answer or effect of the run. */
 function since(atMs: number, { history }: Traces): string {
   const begin = Math.min(history.answers[0]?.atMs ?? atMs, history.effects[0]?.atMs ?? atMs);
   return `+${((atMs - begin) / 1000).toFixed(3)} s`;

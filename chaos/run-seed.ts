@@ -18,9 +18,9 @@ export interface SeedOptions {
   readonly calls: number;
   readonly faults: number;
   readonly signal: AbortSignal;
-  /** Where everything that was written down is copied to. */
+  /** Folder to which all files of the run are copied. */
   readonly keepIn?: string;
-  /** What happens now, for whoever waits. */
+  /** Reports the current state of the run to the user. */
   readonly progress: (line: string) => void;
 }
 
@@ -32,18 +32,18 @@ export interface SeedResult extends CheckedHistory {
 
 const CALLERS = 2;
 const GAP_MS = 450;
-/** A fault and what it takes, on the whole. */
+/** Average time of a fault, with the pause before it. */
 const FAULT_MS = 650;
 const MOST_CALLS_PER_SECOND = 150;
 const LEAST_MS = 4000;
-/** Without any new line in a caller's journal: then something hangs. */
+/** If no call gets its final answer for this long, the run hangs. */
 const STILL_FOR_MS = 90_000;
 const FINISH_WITHIN_MS = 20 * 60_000;
 const SETTLE_WITHIN_MS = 90_000;
 const DRAIN_WITHIN_MS = 40_000;
 const LOOK_EVERY_MS = 250;
 
-/** One run: the same seed gives the same calls and the same faults in the same order. The system decides how they meet. */
+/** One run. The same seed gives the same calls and the same faults in the same order. How they coincide depends on the system. */
 export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const { store, seed, calls, faults, signal, progress } = options;
   const startedMs = monotonicMs();
@@ -77,7 +77,10 @@ function describe(stage: Stage, records: readonly FaultRecord[], faults: number)
   return `${records.length} of ${faults} faults, ${up} of ${stage.workers.length} workers up${text}`;
 }
 
-/** Until the faults are over, every caller has its answers and the store has nothing left to do; the ids of what it has all the same. */
+/**
+ * Waits until the faults are over, every caller has its answers, and the store has nothing left to do. Returns the ids of calls that are
+ * still not settled.
+ */
 async function letRun(stage: Stage, plan: Plan, nemesis: Promise<void>, signal: AbortSignal): Promise<string[]> {
   const stopped = new Promise<'stopped'>((resolve) => {
     if (signal.aborted) resolve('stopped');
@@ -91,7 +94,7 @@ async function letRun(stage: Stage, plan: Plan, nemesis: Promise<void>, signal: 
   return untilSettled(stage);
 }
 
-/** Slow is not stuck: resolves when no call has been answered for good in a while. */
+/** Resolves when no call has got its final answer for a while. A slow run is not stuck. */
 async function untilStill(stage: Stage, plan: Plan): Promise<void> {
   const giveUpAtMs = monotonicMs() + FINISH_WITHIN_MS;
   let answered = -1;
@@ -118,7 +121,7 @@ async function untilSettled(stage: Stage): Promise<string[]> {
   }
 }
 
-/** The owner of an embedded store last: the others give back what they hold. */
+/** Drains the owner of an embedded store last, because the others first give back the calls that they hold. */
 async function drainAll(stage: Stage): Promise<void> {
   const [first, ...others] = stage.workers;
   await Promise.all(others.map((worker) => worker.retire('SIGTERM', DRAIN_WITHIN_MS)));

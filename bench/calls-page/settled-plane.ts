@@ -1,4 +1,4 @@
-// A plane on which so many calls have ended, and a gateway in a process of its own.
+// A plane with a given number of ended calls, and a gateway in its own process.
 import { execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const MODULES = fileURLToPath(new URL('../round-trip/modules', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 const AT_ONCE = 256;
 const SESSIONS = 50;
-/** One call in a hundred does not end ok, and each would be a line. */
+/** One call in a hundred does not end `ok`, and each of them would log a line. */
 const SILENT = { debug: noop, info: noop, warn: noop, error: console.error };
 function noop(): void {}
 
@@ -23,7 +23,7 @@ export const STORES = ['embedded', 'redis'] as const;
 
 export interface SettledPlane {
   readonly url: string;
-  /** What a command prints as JSON. */
+  /** Runs a command and returns the JSON that it prints. */
   cli(...args: string[]): Promise<Record<string, unknown>>;
   stop(): Promise<void>;
 }
@@ -91,7 +91,7 @@ async function startGateway(folder: string): Promise<{ url: string; stop(): Prom
   throw new Error('the gateway did not start');
 }
 
-/** The very first is the only one of its agent: who looks for it has to look at all of them. */
+/** The first call is the only one of its agent, so a search for it has to look at all calls. */
 async function makeCalls(options: StoreOptions, count: number): Promise<void> {
   const client = await connect(options);
   const open = (subject: string, agent: string) =>

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** Memory of a process that is in RAM now, in MiB; NaN where the system has no /proc. */
+/** Resident memory of a process, in MiB. NaN if the system has no /proc. */
 export function residentMb(pid: number): number {
   return statusMb(pid, 'VmRSS');
 }
 
-/** The most it ever was. */
+/** Peak resident memory of a process, in MiB. */
 export function peakMb(pid: number): number {
   return statusMb(pid, 'VmHWM');
 }

@@ -1,10 +1,10 @@
-// A worker with a large catalog. Argument: its options as JSON. Prints its facts as JSON when it serves; SIGTERM drains it.
+// A worker with a large catalog. Argument: its options as JSON. Prints its facts as JSON once it serves. SIGTERM drains it.
 import { startWorker, type WorkerOptions } from 'sallyport';
 import { openStore } from 'sallyport/testing';
 import { peakMb, residentMb } from './resident.ts';
 
 export interface ServeFacts {
-  /** From the start of the worker to its readiness: modules described, imported, published. */
+  /** Time from the start of the worker until it is ready: modules are described, imported and published. */
   readonly startMs: number;
   readonly residentMb: number;
   readonly peakMb: number;

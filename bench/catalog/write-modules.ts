@@ -8,7 +8,7 @@ export interface CatalogSize {
 
 export const LARGE: CatalogSize = { modules: 100, toolsPerModule: 100 };
 
-/** Numbers of one width, so that the order of names is the order of numbers. */
+/** Pads numbers to one width, so that the order of the names is the order of the numbers. */
 const padded = (number: number): string => String(number).padStart(3, '0');
 const moduleName = (index: number): string => `bulk-${padded(index)}`;
 const toolName = (index: number): string => `tool-${padded(index)}`;
@@ -21,7 +21,7 @@ export function lastTool({ modules, toolsPerModule }: CatalogSize): string {
   return `${moduleName(modules - 1)}.${toolName(toolsPerModule - 1)}`;
 }
 
-/** Module files with plain JSON Schemas of ordinary size. The folder must lie where `sallyport/tool` can be resolved. */
+/** Writes module files with plain JSON Schemas of typical size. The folder must be where `sallyport/tool` can be resolved. */
 export function writeModules(
   folder: string,
   size: CatalogSize = LARGE,

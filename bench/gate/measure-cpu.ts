@@ -1,8 +1,9 @@
 import { median } from '../harness/statistics.ts';
 
 /**
- * Median CPU time of one run of each, in microseconds. They take turns in short slices, so that what disturbs one disturbs all; all
- * threads of the process count, so the collector's do too. The first rounds warm up and are not counted.
+ * Median CPU time of one run of each function, in microseconds. The functions take turns in short slices, so that a disturbance affects
+ * all of them. All threads of the process count, including those of the garbage collector. The first rounds are a warm-up and are not
+ * counted.
  */
 export function measureCpu<Name extends string>(
   works: Readonly<Record<Name, () => void>>,

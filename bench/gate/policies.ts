@@ -2,7 +2,7 @@ import type { Policy } from 'sallyport/testing';
 
 type GatePart = Partial<Pick<Policy, 'rules' | 'loops'>>;
 
-/** Three rules that are about the tool and have to look at its arguments; none of them matches. Loops as they are by default. */
+/** Three rules that apply to the tool and have to check its arguments; none of them matches. Loop detection has its default settings. */
 export const GATED: GatePart = {
   rules: [
     { id: 'far-ids', verdict: 'deny', tools: ['bench.*'], arguments: [{ at: '/id', range: { max: -1 } }] },

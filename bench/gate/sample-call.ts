@@ -1,7 +1,7 @@
 import { encodeHistory, type Attempt, type GatedCall, type Outcome, type Policy } from 'sallyport/testing';
 import { answerRequest, makeRequest } from '../round-trip/variant.ts';
 
-/** What the store remembers of a run, when it is full. */
+/** Number of attempts that the store remembers of a run when its history is full. */
 const FULL_HISTORY = 128;
 const DIGEST = 'ab12cd34';
 
@@ -13,8 +13,8 @@ const policyWith = (gate: Partial<Policy>): Policy => ({
 });
 
 /**
- * A call as it comes to the gate. A history only travels with a call that looks repeated; here it was made four times before with other
- * results, between 124 different calls, so that every detector has to look and none objects.
+ * A call as it reaches the gate. A history is sent only with a call that looks repeated. Here the call was made four times before with
+ * other results, between 124 different calls, so every detector has to check it and none objects.
  */
 export function sampleCall(gate: Partial<Policy>, withHistory: boolean): GatedCall {
   const { id, text } = makeRequest(1);
@@ -32,7 +32,7 @@ export function sampleCall(gate: Partial<Policy>, withHistory: boolean): GatedCa
     ...history,
   };
   const declaration = { id: 'bench.read', effect: 'read', privileged: false, digest: 'digest' };
-  // Only what the gate looks at.
+  // Only the fields that the gate reads.
   return {
     claimed: { delivery, policy: policyWith(gate), now: FULL_HISTORY * 1000 },
     envelope: { arguments: JSON.stringify({ id, text }) },
@@ -57,7 +57,7 @@ function fullHistory(): Attempt[] {
   });
 }
 
-/** About 200 bytes of text, and the same as a value. */
+/** A result of about 200 bytes, as a structured value. */
 export function sampleOutcome(): Outcome {
   const reply = answerRequest(makeRequest(1));
   return {

@@ -14,7 +14,7 @@ import type { Order, RunResult } from './side.ts';
 
 export type StoreKind = 'redis' | 'embedded';
 
-/** Time and CPU of one call. On a file caller and worker are one process: it counts as the worker. */
+/** Time and CPU of one call. On an embedded store, caller and worker are one process, which counts as the worker. */
 export interface GrowthCell {
   readonly usPerCall: number;
   readonly callerUs: number;
@@ -22,7 +22,7 @@ export interface GrowthCell {
   readonly redisUs: number;
 }
 
-/** A plane of one size, filled, kept running for the whole bench. */
+/** A filled plane of one size that runs for the whole bench. */
 export interface GrownPlane {
   readonly population: Population;
   measure(calls: number, concurrency: number): Promise<GrowthCell>;
@@ -32,7 +32,7 @@ export interface GrownPlane {
 
 const SIDE = fileURLToPath(new URL('./side.js', import.meta.url));
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** What is measured is forgotten so soon, so that a store keeps the size it is measured at; what it was filled with stays. */
+/** Measured calls are forgotten after this time, so that the store keeps the size at which it is measured. The calls it was filled with stay. */
 const MEASURED_RETENTION_MS = 1000;
 const FILL = { atOnce: 1024, step: 50_000 };
 
@@ -50,7 +50,7 @@ export async function openPlane(kind: StoreKind, population: Population): Promis
   await fill(caller, population.settled, name);
   if (worker === caller) await worker.order({ kind: 'stop-serving' });
   else {
-    // A new process, so that those of all sizes are equally young.
+    // Starts a new process, so that the workers of all sizes are equally young.
     await worker.close();
     worker = startSide<Order>({ file: SIDE, name: `worker of ${name}` });
   }
@@ -69,7 +69,7 @@ export async function openPlane(kind: StoreKind, population: Population): Promis
   };
 }
 
-/** In the package's own tree, so that the modules can import it by its name. */
+/** The folder is in the package's own tree, so that the modules can import the package by its name. */
 function makeModules(population: Population): string {
   const parent = fileURLToPath(new URL('../../.bench-modules/', import.meta.url));
   mkdirSync(parent, { recursive: true });
@@ -79,7 +79,7 @@ function makeModules(population: Population): string {
   return folder;
 }
 
-/** Through the whole path: accepted, run and settled in the batches that a busy plane makes. */
+/** Fills the store through the whole data path: calls are accepted, run and settled in batches, as on a busy plane. */
 async function fill(caller: Side<Order>, count: number, name: string): Promise<void> {
   for (let done = 0; done < count; done += FILL.step) {
     await caller.order({ kind: 'run', calls: Math.min(FILL.step, count - done), concurrency: FILL.atOnce });

@@ -1,7 +1,7 @@
 import type { Policy } from 'sallyport/testing';
 import { makePolicy } from '../toolkits/population.ts';
 
-/** How large a plane is: what its store holds, and who uses it. */
+/** The size of a plane: how much its store holds, and how many agents, tools and sessions use it. */
 export interface Population {
   readonly settled: number;
   readonly agents: number;
@@ -12,11 +12,11 @@ export interface Population {
 export const DIMENSIONS = ['settled', 'population', 'agents', 'tools', 'sessions'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** The others stay so small while one grows. */
+/** The sizes of the other dimensions while one grows. */
 const SMALL: Population = { settled: 1000, agents: 10, tools: 100, sessions: 100 };
 const MODULE_TOOLS = 100;
 
-/** Of `population` everything but what the store holds grows together, ten times each step. */
+/** In the dimension `population`, agents, tools and sessions grow together, ten times each step; the store's content does not grow. */
 export function populationOf(dimension: Dimension, size: number): Population {
   if (dimension !== 'population') return { ...SMALL, [dimension]: size };
   const step = size / SMALL.agents;
@@ -41,7 +41,7 @@ export function modulesOf({ tools }: Population): { modules: number; toolsPerMod
   return { modules: Math.max(1, Math.round(tools / toolsPerModule)), toolsPerModule };
 }
 
-/** As the bench of toolkits has it: some take everything, some a few modules, most single tools. */
+/** The same policy as in the toolkits bench: some agents select everything, some a few modules, most of them single tools. */
 export function policyOf(population: Population): Policy {
   return makePolicy({ agents: population.agents, ...modulesOf(population) })();
 }

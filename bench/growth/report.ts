@@ -3,7 +3,7 @@ import { median } from '../harness/statistics.ts';
 import type { GrowthCell, StoreKind } from './plane.ts';
 import type { Dimension } from './population.ts';
 
-/** Nobody sees a cost that stays within this of what the smallest plane pays. */
+/** A cost within this factor of the smallest plane's counts as flat, because users would not notice it. */
 export const FLAT = 1.15;
 
 /** The measurements of one plane, one per repetition. */
@@ -18,7 +18,7 @@ const MIB = 1024 * 1024;
 export const cpuOf = ({ callerUs, workerUs, redisUs }: GrowthCell): number =>
   [callerUs, workerUs, redisUs].filter(Number.isFinite).reduce((sum, us) => sum + us, 0);
 
-/** To the smallest plane, inside each repetition, where both stood closest together. */
+/** Median ratio to the smallest plane. Each ratio is taken within one repetition, where both were measured closest in time. */
 function ratioTo(small: GrownCells, own: GrownCells, measure: (cell: GrowthCell) => number): number {
   return median(own.cells.map((cell, index) => measure(cell) / measure(small.cells[index]!)));
 }

@@ -1,4 +1,4 @@
-// Worker or caller of one plane, or both in one process when its store is a file; told what to do over IPC.
+// Worker or caller of one plane, or both in one process if the store is embedded. Takes its orders over IPC.
 import { startWorker, type RunningWorker } from 'sallyport';
 import { connect, type Client, type SessionHandle } from 'sallyport/client';
 import { openStore, type StoreOptions } from 'sallyport/testing';
@@ -26,9 +26,9 @@ interface Target {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const WORKER_CONCURRENCY = 128;
 const SERVE_ATTEMPTS = 3;
-/** Sessions that are opened at once. */
+/** Number of sessions that are opened at the same time. */
 const OPEN_AT_ONCE = 500;
-/** A million outcomes are more than a deployment keeps by default. */
+/** A million outcomes are more than a deployment keeps by default, so the limit is raised. */
 const ADMISSION = { retainedBytes: 2 ** 40 };
 
 let worker: RunningWorker | undefined;
@@ -45,7 +45,7 @@ async function obey(order: Order): Promise<unknown> {
     case 'run':
       return run(order.calls, order.concurrency);
     case 'touch':
-      // Every session and tool once: what is worked out at first use belongs to no measurement.
+      // Calls every session and tool once, so that work done at first use is not measured.
       return run(targets.length, 64);
     case 'stop-serving':
       await worker?.drain();
@@ -55,7 +55,7 @@ async function obey(order: Order): Promise<unknown> {
 }
 
 async function serve({ store, modules, retentionMs }: Extract<Order, { kind: 'serve' }>): Promise<void> {
-  // On a machine that others keep busy a module may take longer to import than a worker waits.
+  // On a busy machine, importing a module may take longer than the worker waits, so the start is retried.
   for (let attempt = 1; ; attempt += 1) {
     worker = await startWorker({ ...store, modules, retentionMs, concurrency: WORKER_CONCURRENCY, health: false });
     const [broken] = worker.loaded.broken;
@@ -80,7 +80,7 @@ async function open(store: StoreOptions, population: Population): Promise<void> 
   }
 }
 
-/** Each session calls one tool that its agent has been given. */
+/** Each session calls one tool that its agent has. */
 async function openTarget(index: number, { agents }: Population): Promise<Target> {
   const agent = agentName(index % agents);
   const session = await client!.openSession({ subject: `subject-${index}`, agent, lifetimeMs: DAY_MS });

@@ -6,7 +6,7 @@ const isRecord = (value: unknown): value is Unknowns =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** Why this is no report of a bench; empty when it is one. Files come from people, and from other releases. */
+/** Explains why the value is not a report of a bench; empty if it is one. Files may be edited by people or come from other releases. */
 export function problemsOfReport(value: unknown): string[] {
   if (!isRecord(value)) return ['it is no object'];
   const problems: string[] = [];

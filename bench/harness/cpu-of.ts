@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** All threads are in, so the fsync of the append-only file is too. */
+/** CPU time of all threads of a process, in microseconds. It includes the thread that does the fsync of Redis' append-only file. */
 export function cpuMicrosecondsOf(pid: number): number {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
@@ -13,14 +13,14 @@ export function cpuMicrosecondsOf(pid: number): number {
   }
 }
 
-/** A kernel without statistics of its scheduler counts in ticks of 10 ms. */
+/** Fallback for a kernel without scheduler statistics: CPU time in ticks of 10 ms. */
 function ticksOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** With all processes that it started, as long as they live. */
+/** CPU time of a process and of all processes that it started and that are still live. */
 export function cpuOfTree(pid: number): number {
   return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + cpuMicrosecondsOf(each), 0);
 }

@@ -1,4 +1,4 @@
-/** Parses what was typed; with `--help` it prints the usage and ends with 0, when it cannot be parsed with 2. */
+/** Parses the command line. With `--help` it prints the usage and exits with 0; if parsing fails, it prints the usage and exits with 2. */
 export function explainUsage<Parsed>(usage: string, parse: () => Parsed): Parsed {
   if (process.argv.includes('--help') || process.argv.includes('-h')) {
     console.log(usage);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// However this process ends, short of SIGKILL, it leaves nothing behind.
+// When this process ends, its children are killed and its folders are deleted. Only SIGKILL prevents that.
 const children = new Set<ChildProcess>();
 const folders: string[] = [];
 

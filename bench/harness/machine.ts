@@ -8,7 +8,7 @@ export function describeMachine(): string {
 
 const SCHED_BATCH = 3;
 
-/** Of this process, and so of all that it starts. */
+/** The scheduling policy of this process, which all processes that it starts inherit. */
 function scheduling(): string {
   try {
     const [, policy] = /^policy\s*:\s*(\d+)/m.exec(readFileSync('/proc/self/sched', 'utf8')) ?? [];
@@ -18,7 +18,7 @@ function scheduling(): string {
   }
 }
 
-/** What others made of the machine in the last minute, per core. Above a half the absolute figures mean little. */
+/** Load of the machine in the last minute, per core. Above 0.5 the absolute figures mean little. */
 export function loadPerCore(): number {
   return loadavg()[0]! / cpus().length;
 }

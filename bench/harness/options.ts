@@ -1,4 +1,4 @@
-/** What the user typed is wrong; the message says how. */
+/** A mistake in the command line; the message describes it. */
 export class UsageProblem extends Error {}
 
 export function toNumber(option: string, text: string): number {
@@ -18,7 +18,7 @@ export function toCounts(option: string, text: string): number[] {
   return text.split(',').map((part) => toCount(option, part));
 }
 
-/** Each must be one of those that there are. */
+/** Splits a list of names; each must be one of `all`. */
 export function toNames<Name extends string>(option: string, text: string, all: readonly Name[]): Name[] {
   return text.split(',').map((part) => {
     const found = all.find((name) => name === part);

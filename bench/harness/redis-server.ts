@@ -11,7 +11,7 @@ export interface BenchRedis {
 
 const READY_WITHIN_MS = 10_000;
 
-/** A server with the settings a deployment needs, its own folder and a free port; ends with this process. */
+/** Starts a Redis server with the settings that a deployment needs, its own folder and a free port. It ends with this process. */
 export async function startRedis(): Promise<BenchRedis> {
   const port = await freePort();
   const child = spawn(process.env['SALLYPORT_REDIS_SERVER'] ?? 'redis-server', serverArguments(port, ownFolder()), {
@@ -39,7 +39,7 @@ function serverArguments(port: number, folder: string): string[] {
     appendonly: 'yes',
     appendfsync: 'everysec',
     'maxmemory-policy': 'noeviction',
-    // A rewrite would fork in the middle of somebody's measurement.
+    // A rewrite of the append-only file would fork in the middle of a measurement.
     'auto-aof-rewrite-percentage': 0,
   };
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);

@@ -1,22 +1,22 @@
 import { formatTable } from './table.ts';
 import { shown } from './statistics.ts';
 
-/** What every bench gives: tables to read, and the ratios in them that a baseline can be compared with. */
+/** The result of every bench: tables for readers, and the ratios that can be compared with a baseline. */
 export interface BenchReport {
   readonly bench: string;
-  /** What has to be typed to get it again. */
+  /** The command that produces this report again. */
   readonly command: string;
   readonly notes: readonly string[];
   readonly tables: readonly ReportTable[];
   readonly ratios: readonly Ratio[];
-  /** Every single measurement, for whoever looks closer. */
+  /** All single measurements, for closer inspection. */
   readonly details?: unknown;
 }
 
 export interface ReportTable {
   readonly id: string;
   readonly title: string;
-  /** Heads the column of labels. */
+  /** Title of the column of labels. */
   readonly of: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
@@ -29,30 +29,30 @@ export interface Column {
 
 export interface Row {
   readonly label: string;
-  /** One per column; null where nothing was measured. */
+  /** One value per column; null if it was not measured. */
   readonly values: readonly (number | null)[];
 }
 
-/** Of two things measured in one run, so that it means the same on another machine. */
+/** A ratio of two things that were measured in one run, so that it means the same on another machine. */
 export interface Ratio {
   readonly id: string;
   readonly value: number;
   readonly better: 'lower' | 'higher';
-  /** What it should be; a wish, not what a comparison fails on. */
+  /** The goal. It is only a goal: a comparison does not fail because of it. */
   readonly target?: number;
 }
 
-/** JSON has no NaN, so what was not measured is null from the start. */
+/** JSON has no NaN, so a value that was not measured becomes null here. */
 export function row(label: string, values: readonly number[]): Row {
   return { label, values: values.map((value) => (Number.isFinite(value) ? value : null)) };
 }
 
-/** Those that were measured. */
+/** Only the ratios that were measured. */
 export function ratios(wanted: readonly Ratio[]): Ratio[] {
   return wanted.filter(({ value }) => Number.isFinite(value));
 }
 
-/** With the target met or missed as a word; for a note below a table. */
+/** Whether the ratio meets its target; undefined if it has none. */
 export function meets({ value, better, target }: Ratio): boolean | undefined {
   if (target === undefined) return undefined;
   return better === 'lower' ? value <= target : value >= target;

@@ -4,18 +4,18 @@ import { describeMachine, loadPerCore } from './machine.ts';
 
 export interface BenchProgram {
   readonly usage: string;
-  /** Throws before anything is started when the arguments are wrong. */
+  /** Throws before anything is started if the arguments are wrong. */
   readonly run: (args: string[]) => Promise<BenchReport>;
 }
 
-/** One line on stderr: a long bench shows where it is, and stdout stays the report. */
+/** Writes one line to stderr, so that a long bench shows its progress and stdout contains only the report. */
 export function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** `--help` prints the usage; wrong arguments end with 2 and the usage; otherwise it ends with what `run` answers. */
+/** `--help` prints the usage. Wrong arguments print the usage and exit with 2. Otherwise the exit code is what `run` returns. */
 export async function runCommand(usage: string, run: (args: string[]) => number | Promise<number>): Promise<void> {
-  // Started by `all`: it ends with it, even if that was killed, and takes its own processes along.
+  // A bench that was started by `all` ends together with it, even if `all` was killed, and ends its own processes too.
   process.once('disconnect', () => process.exit(1));
   process.channel?.unref();
   const args = process.argv.slice(2);
@@ -32,7 +32,7 @@ export async function runCommand(usage: string, run: (args: string[]) => number 
   }
 }
 
-/** With `--json` the report is printed as JSON, otherwise as tables. */
+/** Prints the report as JSON with `--json`, otherwise as tables. */
 export function runBench({ usage, run }: BenchProgram): Promise<void> {
   return runCommand(usage, async (args) => {
     const before = loadPerCore();

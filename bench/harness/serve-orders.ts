@@ -1,7 +1,7 @@
-/** What every side can be asked. CPU is in microseconds since its start, of all its threads. */
+/** The orders that every side accepts. `cpu` returns the CPU time of all threads since the start, in microseconds. */
 export type CommonOrder = { readonly kind: 'cpu' } | { readonly kind: 'close' };
 
-/** Makes this process a side: it answers orders over IPC until it is closed, and ends with its parent. */
+/** Makes this process a side: it answers orders over IPC until it is closed, and ends when its parent ends. */
 export function serveOrders<Order extends { readonly kind: string }>(
   obey: (order: Order) => Promise<unknown>,
   close: () => Promise<void>,
@@ -13,7 +13,7 @@ export function serveOrders<Order extends { readonly kind: string }>(
     }
     if (order.kind !== 'close') return obey(order as Order);
     await close();
-    // Lets the process end by itself, so that a leak shows as a process that stays.
+    // The process ends by itself, so that a leak shows as a process that stays.
     process.off('disconnect', endAlone);
     setImmediate(() => process.disconnect());
     return undefined;
@@ -25,7 +25,7 @@ export function serveOrders<Order extends { readonly kind: string }>(
     );
   });
   process.once('disconnect', endAlone);
-  // A terminal signals the whole group; the parent closes this side, or ends and takes it along.
+  // A terminal sends SIGINT to the whole process group. It is ignored here: the parent closes this side, or ends and so ends it too.
   process.on('SIGINT', () => undefined);
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { ownChild } from './left-behind.ts';
 import type { CommonOrder } from './serve-orders.ts';
 
-/** A process of its own that does what it is told, one order after the other. */
+/** A separate process that carries out orders, one after the other. */
 export interface Side<Order> {
   readonly pid: number;
   order(order: Order | CommonOrder): Promise<unknown>;
@@ -11,18 +11,18 @@ export interface Side<Order> {
 }
 
 /**
- * For all processes of a bench alike: with the small default the figures are those of the collector's helper threads, which compete with
- * everything else on the machine.
+ * Flags for all processes of a bench. With the small default size, the figures would show the helper threads of the garbage collector,
+ * which compete with everything else on the machine.
  */
 export const SIDE_FLAGS = ['--max-semi-space-size=64', '--no-allocation-site-pretenuring'] as const;
 
 export interface SideOptions {
   readonly file: string;
   readonly args?: readonly string[];
-  /** Who it is in an error. */
+  /** The name of the process in error messages. */
   readonly name: string;
   readonly flags?: readonly string[];
-  /** Another Node.js than that of this process. */
+  /** Path of another Node.js than the one that runs this process. */
   readonly node?: string;
 }
 

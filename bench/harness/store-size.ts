@@ -2,14 +2,14 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
-/** What the embedded store's folder takes. */
+/** Total size of the files in a folder of the embedded store. */
 export function bytesBelow(folder: string): number {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath ?? entry.path, entry.name)).size, 0);
 }
 
-/** What a Redis uses. */
+/** Memory that a Redis server uses, in bytes. */
 export async function usedMemory(url: string): Promise<number> {
   const redis = new Redis(url);
   try {

@@ -1,4 +1,4 @@
-/** A Markdown table, so that its rows can be pasted into a page as they are. The first column is text, the others numbers. */
+/** Formats a Markdown table whose rows can be pasted into a page unchanged. The first column is text, the others are numbers. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
   const line = (cells: readonly string[]): string =>

@@ -2,10 +2,10 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { answerRequest } from '../round-trip/variant.ts';
 
-/** As the plane names its own tool towards MCP. */
+/** The name that the plane gives to its own tool over MCP. */
 export const TOOL = 'bench__read';
 
-/** The tool of the plane's bench module, in a server of the official SDK. */
+/** A server of the official SDK with the same tool as the plane's bench module. */
 export function makeServer(): McpServer {
   const server = new McpServer({ name: 'bench', version: '1.0.0' }, { capabilities: { tools: {} } });
   server.registerTool(

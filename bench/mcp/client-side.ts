@@ -1,4 +1,4 @@
-// The client of one endpoint in a process of its own: the official SDK over streamable HTTP, told what to do over IPC.
+// The client of one endpoint in its own process: the official SDK over streamable HTTP. Takes its orders over IPC.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { serveOrders } from '../harness/serve-orders.ts';
 import { runLoop, type Load } from '../round-trip/run-loop.ts';

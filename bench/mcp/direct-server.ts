@@ -1,4 +1,4 @@
-// An MCP server of the official SDK over streamable HTTP, on a free port that it prints.
+// An MCP server of the official SDK over streamable HTTP. It listens on a free port and prints its address.
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { createMcpHandler } from '@modelcontextprotocol/server';

@@ -9,12 +9,12 @@ import { ownFolder } from '../harness/left-behind.ts';
 import { freePort, startRedis } from '../harness/redis-server.ts';
 import { startProgram, type Program } from './start-program.ts';
 
-/** Something that serves the tool at an address, whatever stands behind it. */
+/** A server that offers the tool at an address, directly or through something else. */
 export interface Endpoint {
   readonly url: string;
   readonly token?: string;
   readonly about: string;
-  /** CPU of all its processes so far, in microseconds. */
+  /** CPU time of all its processes so far, in microseconds. */
   cpuUs(): number;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export const ENDPOINTS = {
 export type EndpointName = keyof typeof ENDPOINTS;
 export const ENDPOINT_NAMES = Object.keys(ENDPOINTS) as EndpointName[];
 
-/** Installed on demand by `npm run bench`. */
+/** Whether the proxy is installed. `npm run bench` installs it on demand. */
 export function hasProxy(): boolean {
   return existsSync(join(TOOLS_BIN, 'mcp-proxy'));
 }
@@ -113,7 +113,7 @@ async function makeToken(folder: string): Promise<string> {
   return (JSON.parse(stdout) as { token: string }).token;
 }
 
-/** It prints its address before it listens. */
+/** Waits until the server answers, because it prints its address before it listens. */
 async function untilAnswers(url: string): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {

@@ -4,14 +4,14 @@ import { ownChild } from '../harness/left-behind.ts';
 
 export interface Program {
   readonly pid: number;
-  /** What the pattern found. */
+  /** The text that the pattern matched. */
   readonly found: string;
   stop(): Promise<void>;
 }
 
 const READY_WITHIN_MS = 60_000;
 
-/** Ready when it has printed what the pattern matches. */
+/** Starts a program and waits until it has printed text that the pattern matches. */
 export async function startProgram(
   command: string,
   args: readonly string[],
@@ -26,7 +26,7 @@ export async function startProgram(
     const fail = (what: string): void => reject(new Error(`${args[0] ?? command} ${what}: ${output.slice(-2000)}`));
     const timer = setTimeout(() => fail('is not ready'), READY_WITHIN_MS);
     const hear = (chunk: Buffer): void => {
-      // Once it is ready nobody reads on, and what it prints must not fill the memory.
+      // After the program is ready its output is not needed any more, and it must not fill the memory.
       if (output.length < 1e6) output += chunk.toString();
       const match = ready.exec(output);
       if (match === null) return;

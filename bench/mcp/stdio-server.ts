@@ -1,4 +1,4 @@
-// The same server over stdio, for a proxy to stand in front of.
+// The same server over stdio, for use behind a proxy.
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { makeServer } from './bench-server.ts';
 

@@ -1,4 +1,4 @@
-// A caller on one line of Node.js with a plane of its own, told what to do over IPC.
+// A caller on one release line of Node.js with its own plane. Takes its orders over IPC.
 import { serveOrders } from '../harness/serve-orders.ts';
 import { openPlane, STORE_KINDS, type BenchPlane, type StoreKind } from '../plane/open-plane.ts';
 import { sendCalls, untilOk } from '../plane/calls.ts';
@@ -11,7 +11,7 @@ export type Order = {
 };
 
 export interface Spent {
-  /** Of this process; on a file it is the worker too. */
+  /** CPU time of this process. On an embedded store it is also the worker. */
   readonly cpuUs: number;
   readonly wallUs: number;
 }
@@ -19,7 +19,7 @@ export interface Spent {
 const planes = new Map<StoreKind, BenchPlane>();
 for (const kind of STORE_KINDS) planes.set(kind, await openPlane(kind, { sessions: 4 }));
 
-/** Per call. */
+/** Makes the calls and returns time and CPU per call. */
 async function obey({ store, count, width }: Order): Promise<Spent> {
   const plane = planes.get(store)!;
   const startedMs = performance.now();

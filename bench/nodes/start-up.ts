@@ -10,7 +10,7 @@ const MODULES = fileURLToPath(new URL('../round-trip/modules', import.meta.url))
 const TIMES = /^(\d+)m([\d.]+)s (\d+)m([\d.]+)s$/gm;
 const READY = /^Ctrl-C ends it/;
 
-/** Seconds of CPU of a command that ends by itself, as the shell counts them. */
+/** CPU seconds of a command that ends by itself, as the shell's `times` reports them. */
 export function cpuOfCommand(node: string, args: readonly string[]): number {
   const script = '"$@" > /dev/null || exit 1; times';
   const { status, stdout } = spawnSync('sh', ['-c', script, 'sh', node, MAIN, ...args], { encoding: 'utf8' });
@@ -25,7 +25,7 @@ export interface Started {
   readonly wallSeconds: number;
 }
 
-/** From the start of `sallyport dev` until it says that it is ready. */
+/** Measures from the start of `sallyport dev` until it prints that it is ready. */
 export async function startOfDev(node: string): Promise<Started> {
   const startedMs = performance.now();
   const child = spawn(node, [MAIN, 'dev', '--modules', MODULES], {

@@ -7,7 +7,7 @@ const LONG_MS = 30 * 60_000;
 const POLL_MS = 5;
 let made = 0;
 
-/** Sends so many at once and does not wait for them: who is parked answers when somebody has decided. */
+/** Sends `count` calls at once and does not wait for them. A parked call is answered when an approver has decided. */
 export function sendCalls({ client, sessions }: BenchPlane, tool: string, count: number): Promise<CallAnswer>[] {
   return Array.from({ length: count }, () => {
     made += 1;
@@ -28,14 +28,14 @@ export async function untilAccepted(plane: BenchPlane, acceptedBefore: number, c
   while (plane.accepted() - acceptedBefore < count) await pause(POLL_MS);
 }
 
-/** Whoever ended instead of being parked would be waited for for ever, so that is an error. */
+/** Waits until all calls are parked. A call that ended instead would be waited for forever, so that is an error. */
 export async function untilParked(
   plane: BenchPlane,
   parkedBefore: number,
   calls: readonly Promise<CallAnswer>[],
 ): Promise<void> {
   let ended: CallAnswer | undefined;
-  // Of those that are still parked when the plane is closed nobody wants to hear.
+  // Errors of calls that are still parked when the plane is closed are ignored.
   for (const call of calls)
     call.then(
       (answer) => (ended ??= answer),

@@ -11,17 +11,17 @@ import type { Order } from './worker-side.ts';
 export const STORE_KINDS = ['redis', 'embedded'] as const;
 export type StoreKind = (typeof STORE_KINDS)[number];
 
-/** A plane with the tools of the bench. This process is its caller; on a file it is also its worker. */
+/** A plane with the tools of the bench. This process is its caller; on an embedded store it is also its worker. */
 export interface BenchPlane {
   readonly client: Client;
   readonly sessions: readonly SessionHandle[];
   readonly redis: BenchRedis | undefined;
-  /** Where the file is. */
+  /** The folder of the embedded store. */
   readonly folder: string;
   readonly workers: readonly Side<Order>[];
   /** Calls of this process that the store has accepted so far. */
   accepted(): number;
-  /** Calls that its workers have parked so far. */
+  /** Calls that the plane's workers have parked so far. */
   parked(): Promise<number>;
   stopWorkers(): Promise<void>;
   close(): Promise<void>;
@@ -29,13 +29,13 @@ export interface BenchPlane {
 
 export interface PlaneSize {
   readonly workers?: number;
-  /** Of each worker. */
+  /** The concurrency of each worker. */
   readonly concurrency?: number;
   readonly sessions?: number;
   readonly gate?: Partial<Policy>;
 }
 
-/** A person is asked about every call of one tool, and has an hour. */
+/** A policy that asks a person about every call of one tool; the question expires after one hour. */
 export const ASK_FIRST: Partial<Policy> = {
   rules: [{ id: 'ask-first', verdict: 'ask', tools: ['bench.unsafe'], ask: { timeoutMs: 3_600_000 } }],
 };

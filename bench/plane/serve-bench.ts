@@ -3,11 +3,11 @@ import type { DiagnosticEvent, EventKind, RunningWorker, startWorker, WorkerOpti
 
 const MODULES = fileURLToPath(new URL('../round-trip/modules', import.meta.url));
 const ATTEMPTS = 3;
-/** Every question to a person would be a line. */
+/** Drops log lines below `error`, because every question to a person would log one. */
 const QUIET = { debug: noop, info: noop, warn: noop, error: console.error };
 function noop(): void {}
 
-/** The tools of the bench. A busy machine may import them too late for the first try. */
+/** Starts a worker with the tools of the bench. On a busy machine the first start may be too slow to import them, so it is retried. */
 export async function serveBench(
   start: typeof startWorker,
   options: Omit<WorkerOptions, 'modules'>,
@@ -26,7 +26,7 @@ export interface EventCount {
   readonly count: () => number;
 }
 
-/** Events cost little; asking the store again and again how far it is would be measured too. */
+/** Counts events. They cost little, while polling the store for its progress would be part of the measurement. */
 export function countEvents(kind: EventKind): EventCount {
   let heard = 0;
   return {

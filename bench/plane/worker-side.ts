@@ -1,4 +1,4 @@
-// A worker of a plane in a process of its own, told what to do over IPC.
+// A worker of a plane in its own process. Takes its orders over IPC.
 import { startWorker, type RunningWorker } from 'sallyport';
 import type { StoreOptions } from 'sallyport/testing';
 import { serveOrders } from '../harness/serve-orders.ts';

@@ -3,10 +3,10 @@ import { drawing, line, round, text, WIDTH } from './svg.ts';
 
 export interface BarPlot {
   readonly title: string;
-  /** What one unit is, such as "× bare streams". */
+  /** The meaning of one unit, such as "× bare streams". */
   readonly unit: string;
   readonly bars: readonly { readonly label: string; readonly value: number; readonly own: boolean }[];
-  /** Where everybody would like to be. */
+  /** A line at the ideal value. */
   readonly mark?: number;
 }
 

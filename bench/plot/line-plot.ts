@@ -4,12 +4,12 @@ import { drawing, line, round, text, WIDTH } from './svg.ts';
 export interface LinePlot {
   readonly title: string;
   readonly unit: string;
-  /** Under the horizontal axis, equally far apart: each is ten times the one before. */
+  /** Labels under the horizontal axis, at equal distances. Each step is ten times the one before. */
   readonly steps: readonly string[];
   readonly across: string;
-  /** One value per step; NaN where nothing was measured. */
+  /** One value per step; NaN if nothing was measured. */
   readonly series: readonly { readonly label: string; readonly values: readonly number[] }[];
-  /** Values in here count as the same. */
+  /** Values in this range count as equal. */
   readonly band?: readonly [low: number, high: number];
 }
 

@@ -2,7 +2,7 @@ import type { BenchReport, ReportTable } from '../harness/report.ts';
 import { drawBars } from './bar-plot.ts';
 import { drawLines } from './line-plot.ts';
 
-/** The plots that a report has the figures for, by their file name. */
+/** The plots that can be drawn from the figures of a report, by file name. */
 export function plotsOf(benches: readonly BenchReport[]): ReadonlyMap<string, string> {
   const tables = new Map(benches.flatMap(({ tables: own }) => own.map((table) => [table.id, table] as const)));
   const plots = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** Parts of small plots that can be read on a light and on a dark page. No library, no script, no font of its own. */
+/** Parts of small plots that are readable on a light and on a dark page. They use no library, no script and no font of their own. */
 export const WIDTH = 640;
 
 const STYLE = `
@@ -18,7 +18,7 @@ export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-/** `said` is the plot in words, for those who do not see it. */
+/** `said` describes the plot in words, for readers who cannot see it. */
 export function drawing(title: string, said: string, height: number, parts: readonly string[]): string {
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">`,

@@ -1,6 +1,6 @@
 import { formatReportTable, formatTargets, type BenchReport } from '../harness/report.ts';
 
-/** Replaces what stands between `<!-- bench:NAME -->` and `<!-- bench:end -->`; blocks of benches that were not run stay. */
+/** Replaces the text between `<!-- bench:NAME -->` and `<!-- bench:end -->`. Blocks of benches that were not run stay unchanged. */
 export function writePage(page: string, benches: readonly BenchReport[], remark: string): string {
   return page.replaceAll(/<!-- bench:(?!end)([\w-]+) -->\n[\s\S]*?<!-- bench:end -->/g, (block, name: string) => {
     const found = benches.find(({ bench }) => bench === name);
@@ -8,7 +8,7 @@ export function writePage(page: string, benches: readonly BenchReport[], remark:
   });
 }
 
-/** Of markers without an end, which would be left as they are without a word. */
+/** Names of markers without an end. `writePage` would leave such a block unchanged without an error. */
 export function openMarkers(page: string): string[] {
   const markers = [...page.matchAll(/<!-- bench:([\w-]+) -->/g)].map(([, name]) => name!);
   return markers.filter((name, index) => name !== 'end' && markers[index + 1] !== 'end');

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 
 export type Argument = string | Buffer;
 
-/** The shape of an accept: so many short texts per call, and one envelope. */
+/** The shape of an accept: this many short texts per call, and one envelope. */
 const TEXTS = 14;
 const ENVELOPE = randomBytes(300);
 const STRIDE = TEXTS + 1;
 
-/** Answers each call of the batch with a word and its id, as the store's functions do. The work of Redis is the same for all clients. */
+/** Returns a word and the id for each call of the batch, as the store's functions do. Redis does the same work for all clients. */
 export const LIBRARY = `#!lua name=bench
 redis.register_function('bench_batch', function(KEYS, ARGV)
   local answers = {}
@@ -17,7 +17,7 @@ end)`;
 
 let lastId = 0;
 
-/** The arguments behind FCALL. New strings each time: no client may profit from having seen them before. */
+/** The arguments of FCALL. The strings are new each time, so that no client benefits from having seen them before. */
 export function makeBatch(calls: number): Argument[] {
   const args: Argument[] = ['bench_batch', '1', 'bench'];
   for (let call = 0; call < calls; call += 1) {

@@ -2,7 +2,7 @@ import { Command, Redis } from 'ioredis';
 import { createClient, RESP_TYPES } from 'redis5';
 import { LIBRARY, type Argument } from './batch-traffic.ts';
 
-/** Bytes in, bytes out. */
+/** A client that sends bytes and receives bytes. */
 export interface BenchClient {
   fcall(args: Argument[]): Promise<unknown>;
   close(): Promise<void>;
@@ -23,12 +23,12 @@ async function openIoredis(url: string): Promise<BenchClient> {
   };
 }
 
-/** The store's own, from the build this runs in: it is no part of what the package exports. */
+/** The store's own encoder, imported from this build because the package does not export it. */
 const { encodeCommand } = (await import(new URL('../../stores/redis/encode-command.js', import.meta.url).href)) as {
   encodeCommand: (name: string, args: readonly Argument[]) => Buffer;
 };
 
-/** Connection, queue, timeouts and parser stay the library's. */
+/** Replaces only the encoding. Connection, queue, timeouts and parser are the library's. */
 class EncodedCommand extends Command {
   override toWritable(): Buffer {
     return encodeCommand(this.name, this.args as Argument[]);
@@ -43,7 +43,7 @@ async function openIoredisWithOwnEncoding(url: string): Promise<BenchClient> {
   };
 }
 
-/** Set up as the store's connection is. */
+/** Connects with the same settings as the store. */
 async function connectIoredis(url: string): Promise<Redis> {
   const redis = new Redis(url, {
     protocol: 2,

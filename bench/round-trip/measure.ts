@@ -7,16 +7,16 @@ import { openPair, type Pair } from './pair.ts';
 import { callsPerSecond, type Cell } from './report.ts';
 import type { VariantName } from './variants.ts';
 
-/** A slow variant does not get to the end of its warm-up calls. */
+/** Max duration of the warm-up. A slow variant does not finish its warm-up calls. */
 const WARM_UP_SECONDS = 10;
 
 export interface Measured {
   readonly cells: readonly Cell[];
-  /** What a reader of the numbers has to know. */
+  /** What a reader of the figures has to know. */
   readonly notes: readonly string[];
 }
 
-/** All variants in one run, in turns. */
+/** Measures all variants in one run. They take turns. */
 export async function measureVariants(options: BenchOptions): Promise<Measured> {
   if (options.profileFolder !== undefined) mkdirSync(options.profileFolder, { recursive: true });
   const pairs = new Map<VariantName, Pair>();
@@ -49,8 +49,8 @@ async function warmUp(options: BenchOptions, pairs: ReadonlyMap<VariantName, Pai
 }
 
 /**
- * A B C D, A B C D, …: what disturbs the machine for a while disturbs all variants alike. The first round is not counted: the
- * compiler optimises for what it has seen, and has to see every cell.
+ * The order is A B C D, A B C D, …, so that a temporary disturbance of the machine affects all variants alike. The first round is not
+ * counted: the compiler optimises for what it has seen, so it has to see every cell first.
  */
 async function measureAll(options: BenchOptions, pairs: ReadonlyMap<VariantName, Pair>): Promise<Cell[]> {
   const cells: Cell[] = [];

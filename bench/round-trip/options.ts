@@ -23,7 +23,7 @@ export const USAGE = `npm run bench -- round-trip [options]
   --warm-up 20000       calls of every variant that do not count (default 20000)
   --json                the report as JSON`;
 
-/** Throws a UsageProblem. */
+/** Throws a UsageProblem if an argument is wrong. */
 export function parseOptions(args: string[]): BenchOptions {
   const { values } = parseArgs({
     args,

@@ -7,7 +7,7 @@ import type { Load, LoopResult } from './run-loop.ts';
 import type { Order } from './side.ts';
 import { VARIANTS, type VariantName } from './variants.ts';
 
-/** CPU time per call. NaN where the variant has no such process. */
+/** CPU time per call, in microseconds. NaN if the variant has no such process. */
 interface CpuPerCall {
   readonly callerUs: number;
   readonly workerUs: number;
@@ -16,7 +16,7 @@ interface CpuPerCall {
 
 export interface Measurement extends LoopResult, CpuPerCall {}
 
-/** Caller, worker and server of one variant, kept running for the whole bench: what is measured is warm. */
+/** Caller, worker and server of one variant. They run for the whole bench, so that measurements are warm. */
 export interface Pair {
   readonly about: string;
   measure(load: Load): Promise<Measurement>;

@@ -28,12 +28,12 @@ export function callsPerSecond(cell: Measurement): number {
   return (cell.calls / cell.elapsedMs) * 1000;
 }
 
-/** All processes together. Where neighbours take the cores away, it says more than the time. */
+/** CPU of all processes together. If other programs use the cores, it is more meaningful than the time. */
 function totalCpu({ callerUs, workerUs, redisUs }: Cell): number {
   return [callerUs, workerUs, redisUs].filter(Number.isFinite).reduce((sum, value) => sum + value, 0);
 }
 
-/** Ratios are taken inside each repetition, where both stood minutes closer together, and their median is shown. */
+/** Each ratio is taken within one repetition, where both variants were measured minutes closer together. The median is shown. */
 export function summarise(cells: readonly Cell[], variant: VariantName, concurrency: number): Summary {
   const own = cells.filter((cell) => cell.variant === variant && cell.concurrency === concurrency);
   const ratioTo = (other: VariantName, measure: (cell: Cell) => number): number =>
@@ -91,7 +91,7 @@ function tableOf(concurrency: number, summaries: readonly Summary[]): ReportTabl
   };
 }
 
-/** Of the product only: what the others are to each other is not ours to keep. */
+/** Ratios of Sallyport's own variants only. How the others compare with each other is not kept. */
 function ratiosOf(summary: Summary): Ratio[] {
   if (!PRODUCT.includes(summary.variant)) return [];
   const id = (name: string): string => `round-trip/${summary.concurrency}/${summary.variant}/${name}`;

@@ -1,10 +1,10 @@
 import { checkReply, makeRequest, type CallerSide } from './variant.ts';
 
 export interface Load {
-  /** Calls in flight: each is followed by the next as soon as it is answered. */
+  /** Number of calls in flight. After each answer the next call starts at once. */
   readonly concurrency: number;
   readonly seconds: number;
-  /** Ends the loop early. */
+  /** Ends the loop early, after this number of calls. */
   readonly maxCalls: number;
 }
 
@@ -15,7 +15,7 @@ export interface LoopResult {
 
 let lastId = 0;
 
-/** A closed loop. The time counts until the last answer, so nothing is left in flight afterwards. */
+/** A closed loop. The time includes the last answer, so no call is left in flight afterwards. */
 export async function runLoop(caller: CallerSide, load: Load): Promise<LoopResult> {
   const startedAt = performance.now();
   const endAt = startedAt + load.seconds * 1000;

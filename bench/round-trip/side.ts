@@ -1,4 +1,4 @@
-// One side of one variant in a process of its own, told what to do over IPC: `side.js <variant> <caller|worker>`.
+// One side of one variant in its own process. Takes its orders over IPC: `side.js <variant> <caller|worker>`.
 import { serveOrders } from '../harness/serve-orders.ts';
 import { runLoop, type Load } from './run-loop.ts';
 import type { CallerSide, Place, WorkerSide } from './variant.ts';

@@ -9,7 +9,7 @@ interface Targets {
   readonly naive: Target;
 }
 
-/** Of a `read` tool on Redis with every guarantee on: time against bare streams, calls per second against the other two. */
+/** Targets for a `read` tool on Redis with every guarantee on: time relative to bare streams, calls per second relative to the other two. */
 const OF_READ: Readonly<Record<number, readonly [time: number, peer: number, naive: number]>> = {
   1: [1.35, 3, 3],
   16: [1.15, 8, 3.5],

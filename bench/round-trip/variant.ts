@@ -1,16 +1,16 @@
-/** One way to get a request to another process and its reply back. Both sides run in processes of their own. */
+/** One way to send a request to another process and get its reply. Each side runs in its own process. */
 export interface Variant {
-  /** What a reader of the numbers has to know. */
+  /** What a reader of the figures has to know about the variant. */
   readonly about: string;
-  /** Serves until it is closed. Absent: the caller's process serves itself. */
+  /** Serves until it is closed. If absent, the caller's process serves its own calls. */
   openWorker?(place: Place): Promise<WorkerSide>;
   openCaller(place: Place): Promise<CallerSide>;
 }
 
-/** Given to both sides. Each variant has a server of its own, so that nobody carries another one's data. */
+/** Given to both sides. Each variant has its own server, so that none of them carries the data of another. */
 export interface Place {
   readonly redisUrl: string;
-  /** An empty folder of this variant. */
+  /** An empty folder for this variant. */
   readonly folder: string;
 }
 

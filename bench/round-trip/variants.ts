@@ -1,6 +1,6 @@
 import type { Variant } from './variant.ts';
 
-/** Loaded one by one: a process holds the libraries of its own variant only. */
+/** Each variant is imported only when it is used, so that a process loads only the libraries of its own variant. */
 export const VARIANTS = {
   'raw-ioredis': async (): Promise<Variant> => (await import('./variants/raw-ioredis.ts')).rawIoredis,
   'raw-node-redis': async (): Promise<Variant> => (await import('./variants/raw-node-redis.ts')).rawNodeRedis,
@@ -18,13 +18,13 @@ export const VARIANTS = {
 } as const;
 
 export type VariantName = keyof typeof VARIANTS;
-/** Run when they are named: the same plane, with something more or less. */
+/** Variants that run only when they are named: the same plane with one thing added or removed. */
 const NAMED_ONLY: readonly VariantName[] = ['gated', 'ungated', 'counted', 'traced', 'sampled'];
 export const VARIANT_NAMES = (Object.keys(VARIANTS) as VariantName[]).filter((name) => !NAMED_ONLY.includes(name));
 
-/** What times and throughputs are compared with. */
+/** The variants that the others are compared with: times and CPU with `LIMIT`, calls per second with `PEER` and `NAIVE`. */
 export const LIMIT: VariantName = 'raw-ioredis';
 export const PEER: VariantName = 'bullmq';
 export const NAIVE: VariantName = 'naive-parallel';
-/** Whose ratios a baseline keeps. */
+/** The variants whose ratios are kept in a baseline. */
 export const PRODUCT: readonly VariantName[] = ['sallyport-read', 'sallyport-unsafe', 'embedded'];

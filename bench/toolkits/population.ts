@@ -6,10 +6,10 @@ export interface Size {
   readonly toolsPerModule: number;
 }
 
-/** As it comes from the store: parsed anew, so that nothing worked out for another catalog or policy helps. */
+/** Parses the value again, as if it came from the store, so that nothing cached for another catalog or policy can help. */
 const anew = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
 
-/** Tools with schemas of ordinary size. */
+/** Makes a catalog of tools with schemas of typical size. */
 export function makeCatalog({ modules, toolsPerModule }: Size): () => Catalog {
   const catalog = {
     sequence: 1,
@@ -27,8 +27,8 @@ export function makeCatalog({ modules, toolsPerModule }: Size): () => Catalog {
 }
 
 /**
- * A tenth of the agents takes everything, three tenths five whole modules, the rest twenty tools by name. A twentieth of the
- * tools is privileged, and the policy names one in a hundred by its own name.
+ * A tenth of the agents selects everything, three tenths select five whole modules, and the rest select twenty tools by name. A twentieth
+ * of the tools is privileged, and the policy has an entry of its own for one tool in a hundred.
  */
 export function makePolicy(size: Size): () => Policy {
   const agents = numbers(size.agents).map((agent) => {

@@ -1,6 +1,6 @@
 import type { Ratio } from '../harness/report.ts';
 
-/** Ratios that were measured once on a quiet machine, and how far off them a run may be. */
+/** Ratios that were measured once on an idle machine, and how far a run may differ from them. */
 export interface Baseline {
   readonly version: 1;
   readonly takenAt: string;
@@ -11,11 +11,11 @@ export interface Baseline {
 interface BaselineRatio {
   readonly value: number;
   readonly better: Ratio['better'];
-  /** A part of the value: 0.25 lets a ratio be a quarter worse. Absent: the usual one of its bench. */
+  /** A fraction of the value: with 0.25 a ratio may be a quarter worse. If absent, the default of its bench is used. */
   readonly tolerance?: number;
 }
 
-/** By the first part of the id. Ratios of one interleaved run differ by so much between runs of the same code. */
+/** Default tolerances, by the first part of the id. Ratios of interleaved runs of the same code differ by this much. */
 const USUAL_TOLERANCES: Readonly<Record<string, number>> = {
   'round-trip': 0.25,
   embedded: 0.35,
@@ -35,7 +35,7 @@ export interface Comparison {
   readonly standing: Standing;
   readonly baseline: number | undefined;
   readonly now: number | undefined;
-  /** Above 1 is worse, whichever way the ratio counts. */
+  /** Above 1 is worse, whether lower or higher ratios are better. */
   readonly worsening: number | undefined;
   readonly tolerance: number;
 }
@@ -44,7 +44,7 @@ export function toleranceOf(id: string, own?: number): number {
   return own ?? USUAL_TOLERANCES[id.split('/')[0]!] ?? OTHERWISE;
 }
 
-/** All that either side has. Only a ratio that is worse than its tolerance allows is a regression. */
+/** Compares all ratios of both sides. Only a ratio that is worse than its tolerance allows is a regression. */
 export function compareRatios(baseline: Baseline, now: readonly Ratio[]): Comparison[] {
   const current = new Map(now.map((ratio) => [ratio.id, ratio]));
   const known = Object.entries(baseline.ratios).map(([id, before]): Comparison => {
@@ -65,7 +65,7 @@ export function compareRatios(baseline: Baseline, now: readonly Ratio[]): Compar
   return [...known, ...added];
 }
 
-/** With the tolerances that somebody wrote into the old one. */
+/** Makes a baseline from a run. Tolerances that were written into the old baseline by hand are kept. */
 export function makeBaseline(
   source: { readonly takenAt: string; readonly machine: string },
   now: readonly Ratio[],

@@ -5,7 +5,7 @@ import { asReport } from '../harness/check-report.ts';
 import { ownChild } from '../harness/left-behind.ts';
 import type { BenchReport } from '../harness/report.ts';
 
-/** Runs one bench in a process of its own; its progress is shown, its report is read. */
+/** Runs one bench in its own process, shows its progress and reads its report. */
 export async function runReported(bench: string, args: readonly string[]): Promise<BenchReport> {
   const file = fileURLToPath(new URL(`../${bench}.js`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args, '--json'], {
@@ -17,6 +17,6 @@ export async function runReported(bench: string, args: readonly string[]): Promi
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`${bench} ended with ${code ?? 'a signal'}`);
   const { bench: name, command, notes, tables, ratios } = asReport(JSON.parse(text));
-  // Without every single measurement: a page and a baseline need none, and they are most of the file.
+  // Leaves out the single measurements: a page and a baseline do not need them, and they are most of the file.
   return { bench: name, command, notes, tables, ratios };
 }

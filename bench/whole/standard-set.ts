@@ -1,7 +1,7 @@
-/** What `all` runs, in this order: the name of a bench, and the arguments with which it only shows that it runs. */
+/** The benches that `all` runs, in this order: the name of a bench, and the arguments for a quick run that only shows that it works. */
 export interface StandardBench {
   readonly bench: string;
-  /** Separated by spaces. Together they take half a minute on two quiet cores, so each has as few processes as it can. */
+  /** Arguments separated by spaces. All quick runs together take half a minute on two idle cores, so each uses as few processes as it can. */
   readonly quick: string;
 }
 

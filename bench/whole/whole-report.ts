@@ -3,22 +3,22 @@ import { asReport } from '../harness/check-report.ts';
 import { UsageProblem } from '../harness/options.ts';
 import type { BenchReport, Ratio } from '../harness/report.ts';
 
-/** What `all` writes: the reports of one sitting on one machine. */
+/** The file that `all` writes: the reports of one run on one machine. */
 export interface WholeReport {
   readonly version: 1;
   readonly takenAt: string;
   readonly machine: string;
-  /** Per core, before and after: above a half, others were at work too. */
+  /** Load per core, before and after. Above 0.5, other programs were running too. */
   readonly load: { readonly before: number; readonly after: number };
   readonly quick: boolean;
   readonly benches: readonly BenchReport[];
-  /** Benches that ended without a report, and why. */
+  /** Benches that ended without a report, and the reason. */
   readonly failed: readonly { readonly bench: string; readonly problem: string }[];
 }
 
 export const BUSY = 0.5;
 
-/** Sizes so small that figures mean nothing, or a machine that others used. */
+/** Warns about sizes so small that the figures mean nothing, and about a machine that was used by other programs. */
 export function remarksOn({ quick, load }: Pick<WholeReport, 'quick' | 'load'>): string[] {
   const remarks: string[] = [];
   if (quick) remarks.push('Tiny sizes: these figures say that the benches run, and nothing more.');
@@ -34,7 +34,7 @@ export function allRatios({ benches }: Pick<WholeReport, 'benches'>): Ratio[] {
   return benches.flatMap(({ ratios }) => ratios);
 }
 
-/** A report of `all`, or of one bench with `--json`. */
+/** Reads a report of `all`, or of one bench with `--json`. */
 export function readWholeReport(file: string): WholeReport {
   const value = readJson(file);
   try {

@@ -8,7 +8,7 @@ import {
 } from '../history/history.ts';
 import type { EffectLine } from '../workload/effect-log.ts';
 
-/** One invariant of the design, and how a run could show that it does not hold. */
+/** One invariant of the design, and a function that finds violations of it in a run. */
 export interface Check {
   readonly id: string;
   readonly about: string;
@@ -16,7 +16,7 @@ export interface Check {
 }
 
 export interface CheckResult {
-  /** Cases in which it could have been broken. */
+  /** Number of cases in which the invariant could have been violated. */
   readonly tried: number;
   readonly violations: readonly Violation[];
 }
@@ -26,27 +26,28 @@ export interface Violation {
   readonly callId?: string;
 }
 
-/** A history, with its parts by call. */
+/** A history, indexed by call. */
 export interface Traces {
   readonly history: History;
-  /** All that was ever accepted: the store, its audit or an answer knows it. */
+  /** All calls that were ever accepted: the store, its audit, an answer or the effect log contains them. */
   readonly accepted: ReadonlySet<string>;
   starts(callId: string): readonly EffectLine[];
   effects(callId: string): readonly EffectLine[];
   answers(callId: string): readonly SeenAnswer[];
   endings(callId: string): readonly SeenAudit[];
-  /** Those who submitted this key; several if there are duplicates. */
+  /** The planned calls with this key; several if there are duplicates. */
   planned(callId: string): readonly SubmittedCall[];
   lastAnswer(index: number): SeenAnswer | undefined;
 }
 
 /**
- * Between the check of a call and the first line of its tool nothing is asked of the store, so a decision that falls in between comes
- * too late. On a busy machine that takes its time. See late-starts.ts for workers that were stopped or held up meanwhile.
+ * Time that a start may come after a decision. The store is not asked between the check of a call and the first line of its tool, so a
+ * decision in between comes too late, and on a busy machine that gap is long. See late-starts.ts for workers that were stopped or delayed
+ * in it.
  */
 export const SLACK_MS = 2000;
 
-/** A released key goes on as `<id>~2`. */
+/** The id without its generation. A key that was released is used again as `<id>~2`. */
 export function firstGeneration(callId: string): string {
   return callId.split('~')[0]!;
 }
@@ -81,7 +82,7 @@ export function traceHistory(history: History): Traces {
   };
 }
 
-/** Judges each item; a text is a violation, undefined is none. */
+/** Judges each item. A returned text is a violation; undefined is none. */
 export function judge<Item>(
   items: Iterable<Item>,
   callIdOf: (item: Item) => string | undefined,

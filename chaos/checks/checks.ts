@@ -5,7 +5,7 @@ import { cancelled, currentPolicy, liveSession, oneDecision } from './permission
 import { fenced, inOrder, noSecondStart, poisonEnds, sameBytes } from './starts.ts';
 import { drained, gaplessAudit, inTime, nothingLeft, refusedBefore } from './traces-left.ts';
 
-/** In the order of the design's list. */
+/** All checks, in the order of the design's list. */
 export const CHECKS: readonly Check[] = [
   oneEnding,
   noSecondStart,

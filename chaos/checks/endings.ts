@@ -142,7 +142,10 @@ function problemOfKey(traces: Traces, callId: string): string | undefined {
   return only === undefined || firstGeneration(only) === callId ? undefined : `the key of ${callId} became ${only}`;
 }
 
-/** What else may come of a call of this fate; everything may end `ok`, and what the store or the machine does to any call is below. */
+/**
+ * Further outcomes that a call of this fate may have. Any call may end `ok`, or in one of the ways in `ANY_FATE`, which the store or the
+ * machine can cause.
+ */
 const FITTING: Readonly<Record<CallFate, readonly string[]>> = {
   plain: [],
   approved: [],
@@ -154,7 +157,7 @@ const FITTING: Readonly<Record<CallFate, readonly string[]>> = {
   duplicate: [],
   'other-body': ['conflict'],
   gated: ['denied'],
-  // The store was away when it made its call.
+  // The store was unavailable when the tool made its nested call.
   nested: ['exception'],
   poison: ['crashed'],
 };
@@ -162,7 +165,7 @@ const ANY_FATE = ['ok', 'indeterminate', 'overloaded', 'expired', 'timed-out', '
 const LEAST_OK = 0.3;
 const LOST_STARTS = 2;
 
-/** Not an invariant: a run in which nothing works breaks none of them. */
+/** Not an invariant. It is checked because a run in which nothing works would violate no invariant. */
 export const worthwhile: Check = {
   id: 'run',
   about: 'calls end as their kind can, and enough of them well',
@@ -183,10 +186,10 @@ export const worthwhile: Check = {
         ({ index, fate, callId }) => {
           const kind = traces.lastAnswer(index)?.outcome?.kind;
           if (kind === undefined || ANY_FATE.includes(kind) || FITTING[fate].includes(kind)) return undefined;
-          // Storage errors deny: a question that could not be written was never asked.
+          // Storage errors deny a call: a question that could not be written was never asked.
           if (kind === 'denied' && traces.lastAnswer(index)?.outcome?.code === 'APPROVAL_STORE_FAILED')
             return undefined;
-          // Whoever ran it was killed by us, twice: from the store's side it looks like a call that kills its workers.
+          // The chaos run killed the call's workers twice. To the store, that looks like a call that kills its workers.
           if (kind === 'crashed' && traces.starts(callId).length >= LOST_STARTS) return undefined;
           return `a call that was to be ${fate} ended ${kind} (${traces.lastAnswer(index)?.outcome?.code}), ${callId}`;
         },

@@ -4,8 +4,8 @@ import type { EffectLine } from '../workload/effect-log.ts';
 import { SLACK_MS } from './check.ts';
 
 /**
- * A worker enters a tool on a word of the store that is at most this old (docs/decisions/2026-11-17-late-starts.md). A worker that was
- * held up for longer must ask the store again, and then hears of everything that was acknowledged before it went on.
+ * A worker starts a tool only on an answer of the store that is at most this old (docs/decisions/2026-11-17-late-starts.md). A worker that
+ * was delayed for longer must ask the store again, and then learns of everything that was acknowledged before it went on.
  */
 export const VERDICT_TRUST_MS = 250;
 
@@ -14,12 +14,12 @@ export function isLateStart(history: History, start: EffectLine, ackMs: number):
   return startedOnOldWord(history, start, ackMs) || startedAfterSlack(history, start, ackMs);
 }
 
-/** Whether the worker was held up past the acknowledgement for so long that it had to ask again, and has started the tool all the same. */
+/** Whether the worker was delayed past the acknowledgement for so long that it had to ask again, but started the tool all the same. */
 function startedOnOldWord({ hooks, faults }: History, start: EffectLine, ackMs: number): boolean {
   const holds = [
-    // A hook holds its own call, and the last word of the store about the call is from before the hook.
+    // A hook delays its own call, and the store's last answer about that call is older than the hook.
     ...hooks.filter(({ callId }) => callId === start.callId),
-    // The trap stops a worker at a place where none of its calls stands between the last look and the tool: no call is excused.
+    // The trap stops a worker where none of its calls is between the last check and the start of its tool, so no call is excused.
     ...faults.filter(({ kind }) => kind === STOP_AT_SEND),
   ];
   return holds.some(
@@ -29,8 +29,8 @@ function startedOnOldWord({ hooks, faults }: History, start: EffectLine, ackMs: 
 }
 
 /**
- * For all other workers. SIGSTOP from outside, or a busy machine, can hit a worker between its last look and the first line of the tool,
- * which follow each other without a wait. Such a tool starts when the worker goes on, so the time counts from there.
+ * For all other delays. A SIGSTOP from outside, or a busy machine, can hit a worker between its last check and the first line of the tool;
+ * there is no wait between the two. Such a tool starts when the worker goes on, so the time counts from there.
  */
 function startedAfterSlack(history: History, start: EffectLine, ackMs: number): boolean {
   const stops = stopsOf(history, start.pid, ackMs, start.atMs);

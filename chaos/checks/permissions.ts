@@ -78,7 +78,7 @@ function wonOnce({ history }: Traces) {
     approvals.values(),
     ([first]) => first!.callId,
     (answers) => {
-      // One that was asked again after a lost answer gets the same answer again.
+      // A decision that was sent again after its answer was lost gets the same answer again.
       const won = new Set(answers.filter(({ answer }) => answer === 'decided').map(({ decision }) => decision));
       return won.size > 1 ? `both ${[...won].join(' and ')} were told that they decided it` : undefined;
     },
@@ -107,7 +107,7 @@ function allowedOnly(traces: Traces) {
   );
 }
 
-/** The tool hears of it within a second; the rest is for a busy machine. */
+/** The tool gets the abort within a second; the rest is for a busy machine. */
 const ABORT_WITHIN_MS = 1000 + SLACK_MS;
 
 export const cancelled: Check = {
@@ -136,7 +136,7 @@ function problemOfCancel(traces: Traces, { callId, answer, atMs }: SeenCancel): 
   return `it ran for ${Math.round(told.atMs - atMs)} ms after it was cancelled`;
 }
 
-/** Who waits for a store that is away hears nothing from it. */
+/** Whether a fault kept the process from learning of the cancel: while the store is unavailable, a worker gets no answer from it. */
 function disturbed({ history }: Traces, pid: number, fromMs: number, toMs: number): boolean {
   if (wasStopped(history, pid, fromMs, toMs)) return true;
   return history.faults.some((fault) => fault.fromMs <= toMs && fault.toMs >= fromMs - SLACK_MS);

@@ -75,7 +75,7 @@ export const fenced: Check = {
     }),
 };
 
-/** The first run of a first delivery is not written down, and two that are have to be lost. */
+/** Max starts of a call that kills its workers. The first run of a first delivery is not recorded, and two recorded runs must be lost. */
 const MOST_POISONED = 3;
 
 export const poisonEnds: Check = {
@@ -91,7 +91,7 @@ export const poisonEnds: Check = {
         const record = traces.history.records.get(callId);
         const kind = record?.outcome?.kind;
         if (starts > MOST_POISONED) return `it killed ${starts} workers`;
-        // Where workers come back slowly, its time may be up first.
+        // If workers are slow to restart, the call may reach its deadline first.
         const isLate = record?.settledAt !== undefined && record.settledAt >= record.deadline;
         return starts === 0 || kind === 'crashed' || isLate
           ? undefined
@@ -129,7 +129,7 @@ function order(traces: Traces, lines: readonly EffectLine[]) {
   );
 }
 
-/** A run that ended well held its lease all the time: nobody else of the group may begin between its two lines. */
+/** A run that ended `ok` held its lease all the time, so no other call of the group may start between its start and its end. */
 function oneAtATime(traces: Traces, lines: readonly EffectLine[]) {
   const starts = lines.filter(({ mark }) => mark === 'S').sort((a, b) => a.atMs - b.atMs);
   return judge(

@@ -58,7 +58,7 @@ export const refusedBefore: Check = {
       ({ index }) => planned.get(index)!.callId,
       ({ index }) => {
         const { callId } = planned.get(index)!;
-        // It may have been accepted before, with the answer lost; then it is no refusal of this call but of its repetition.
+        // The call may have been accepted before and its answer lost. Then the refusal is for the repetition, not for this call.
         const wasKnown = traces.history.answers.some((answer) => answer.index === index && answer.callId !== undefined);
         return !wasKnown && traces.starts(callId).length > 0 ? 'it was refused, and it ran' : undefined;
       },
@@ -66,7 +66,7 @@ export const refusedBefore: Check = {
   },
 };
 
-/** The store itself was away, or everybody who could have done something. */
+/** Faults during which the store itself was unavailable, or every process that could have settled the call. */
 const OUTAGES = [
   'redis-kill',
   'client-pause',
@@ -76,7 +76,7 @@ const OUTAGES = [
   'drain-owner',
   'kill-in-commit',
 ];
-/** Of one owner: until it has gone, and its successor is there. */
+/** Time to restart an owner: until it has ended and its successor is ready. */
 const RESTART_MS = 4000;
 
 export const inTime: Check = {
@@ -109,7 +109,7 @@ function problemOfTime(traces: Traces, record: SeenRecord): string | undefined {
   const { history } = traces;
   const lateMs = record.settledAt! - record.deadline - 2 * history.leaseMs - 5000 - history.jumpedMs;
   if (lateMs <= 0) return undefined;
-  // Nobody wrote down when a nested call was made: all of the run counts.
+  // The time at which a nested call was made is not recorded, so the whole run counts.
   const begin = traces.planned(record.callId)[0]?.submittedAtMs ?? -Infinity;
   const end = Number.isFinite(begin) ? begin + (record.settledAt! - record.acceptedAt) : Infinity;
   const within = (each: { fromMs: number; toMs: number }): number =>
@@ -134,7 +134,7 @@ export const nothingLeft: Check = {
   }),
 };
 
-/** What can cost a worker its lease while it drains. */
+/** Faults that can make a worker lose its lease while it drains. */
 const HARMFUL = ['redis-kill', 'client-pause', 'slow-server', 'client-kill', 'function-flush'];
 
 export const drained: Check = {
@@ -166,7 +166,7 @@ function lostByDrain(history: History, { pid, fromMs, toMs }: History['faults'][
   )?.callId;
 }
 
-/** On the embedded store everybody depends on its owner. */
+/** Whether a fault could have harmed this process. On the embedded store all processes depend on the owner. */
 function isHarmed({ faults }: History, pid: number | undefined, fromMs: number, toMs: number): boolean {
   return faults.some(
     (fault) =>

@@ -11,7 +11,7 @@ import { findLeftovers } from './leftovers.ts';
 import { readCallers, readOperator } from './read-journals.ts';
 import { readAudit, readRecords, verifyChain } from './read-store.ts';
 
-/** Reads everything, when all processes are gone. The embedded store is opened as its owner. */
+/** Reads everything after all processes have ended. The embedded store is opened as its owner. */
 export async function collectHistory(
   stage: Stage,
   plan: Plan,
@@ -54,7 +54,10 @@ export async function collectHistory(
   }
 }
 
-/** Forward jumps of the embedded owner add to store time; it never goes back. */
+/**
+ * Max time that clock jumps of the embedded owner can add to store time. Only forward jumps add, because store time never goes back. The
+ * largest one goes from the lowest to the highest offset.
+ */
 function jumpedMs(faults: readonly FaultRecord[]): number {
   const offsets = faults
     .filter(({ kind, target }) => kind === 'clock-jump' && target === 'owner')

@@ -5,7 +5,7 @@ import type { EffectLine } from '../workload/effect-log.ts';
 import type { PlannedCall } from '../workload/plan.ts';
 import type { Stall } from '../workload/watch-stalls.ts';
 
-/** Everything a run left behind, as plain data: what the checks read, and all they read. Times are monotonic unless they say otherwise. */
+/** Everything that a run left behind, as plain data. The checks read this and nothing else. Times are monotonic unless noted otherwise. */
 export interface History {
   readonly store: 'redis' | 'embedded';
   readonly leaseMs: number;
@@ -17,29 +17,29 @@ export interface History {
   readonly gates: readonly GateWindow[];
   readonly decisions: readonly SeenDecision[];
   readonly faults: readonly FaultRecord[];
-  /** When no worker was up. */
+  /** Periods in which no worker was up. */
   readonly away: readonly { readonly fromMs: number; readonly toMs: number }[];
-  /** Of workers. */
+  /** Stalls of workers. */
   readonly stalls: readonly Stall[];
   /** Calls that a hook held, and when. */
   readonly hooks: readonly HookEntry[];
-  /** Of calls that the store knows, by id. */
+  /** The store's records of calls, by call id. */
   readonly records: ReadonlyMap<string, SeenRecord>;
   readonly audit: readonly SeenAudit[];
-  /** The chain over the same records, recomputed. */
+  /** The hash chain over the same records, recomputed. */
   readonly chain: { readonly records: number; readonly problem?: string };
-  /** What stood where after the drain that should be empty. Each looked-at place counts. */
+  /** What was found after the drain in places that should be empty. `places` counts the places that were checked. */
   readonly leftovers: { readonly places: number; readonly found: readonly string[] };
-  /** Lives of processes that began and ended. */
+  /** Unexpected ends of processes, and processes that did not become ready. */
   readonly troubles: readonly string[];
   /** Calls that were not settled when the time was up. */
   readonly unfinished: readonly string[];
-  /** Added to store time by clock jumps of the embedded owner, at most. */
+  /** Max time that clock jumps of the embedded owner can have added to store time. */
   readonly jumpedMs: number;
 }
 
 export interface SubmittedCall extends PlannedCall {
-  /** Of its first generation; see `callIdFor`. */
+  /** The id of the call's first generation; see `callIdFor`. */
   readonly callId: string;
   readonly sessionId: string;
   readonly subject: string;
@@ -55,7 +55,7 @@ export interface SeenAnswer {
   readonly callId?: string;
   readonly outcome?: SeenOutcome;
   readonly auditSequence?: number;
-  /** Its caller had been killed since it was submitted. */
+  /** True if the caller was killed after it had submitted the call, so that its successor submitted it again. */
   readonly again: boolean;
 }
 
@@ -72,7 +72,7 @@ export interface Revocation {
   readonly atMs: number;
 }
 
-/** In between the tool was closed for sure. */
+/** A period in which the tool was certainly closed. */
 export interface GateWindow {
   readonly fromMs: number;
   readonly toMs: number;
@@ -87,7 +87,7 @@ export interface SeenDecision {
   readonly atMs: number;
 }
 
-/** Times are the store's. */
+/** A call's record in the store. Times are store time. */
 export interface SeenRecord {
   readonly callId: string;
   readonly state: string;
@@ -112,10 +112,10 @@ export interface SeenAudit {
   readonly decision?: string;
 }
 
-/** What writes the end of a call. */
+/** Audit events that record the end of a call. */
 export const TERMINAL_EVENTS: readonly string[] = ['call.settled', 'call.cancelled', 'call.expired'];
 
-/** Whether this process did not get to run in that stretch of time: somebody stopped it, or the machine was busy. */
+/** Whether this process could not run at some time in the period: it was stopped, or the machine was busy. */
 export function wasStopped(
   { faults, stalls }: Pick<History, 'faults' | 'stalls'>,
   pid: number,
@@ -125,7 +125,7 @@ export function wasStopped(
   return stopsOf({ faults, stalls }, pid, fromMs, toMs).length > 0;
 }
 
-/** The times in which this process did not get to run, as far as they touch that stretch of time. */
+/** The times in which this process could not run, as far as they overlap the period. */
 export function stopsOf(
   { faults, stalls }: Pick<History, 'faults' | 'stalls'>,
   pid: number,

@@ -3,11 +3,11 @@ import type { RedisServer } from '../../test/support/redis-server.ts';
 import type { History } from './history.ts';
 
 const LANE = '{sallyport:0}:';
-/** What a drained deployment keeps: outcomes and audit, sessions, and what says when they are forgotten. */
+/** Keys that a drained deployment keeps: outcomes and audit, sessions, and the keys that control when these are forgotten. */
 const KEPT =
   /:(calls|live|journal|drain|meta|retained|windows|sessions|runs|forget:.*|session:.*|reply:.*|recent:.*|approval:.*|approvals:.*|pool:default(~nested)?)$|^\{sallyport\}:/;
 
-/** Looks, after everybody has left, where nothing may be left. */
+/** Checks the places that must be empty after all processes have ended. */
 export async function findLeftovers(store: Store, redis: RedisServer | undefined): Promise<History['leftovers']> {
   const found: string[] = [];
   let places = 0;
@@ -31,7 +31,7 @@ export async function findLeftovers(store: Store, redis: RedisServer | undefined
 const FORGOTTEN_WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 
-/** A killed worker stays registered until its time is up. */
+/** Waits until killed workers are no longer registered: a registration stays until it expires. */
 async function liveWorkers(store: Store): Promise<string[]> {
   for (const giveUpAt = performance.now() + FORGOTTEN_WITHIN_MS; ;) {
     const workers = await store.listWorkers();
@@ -40,7 +40,7 @@ async function liveWorkers(store: Store): Promise<string[]> {
   }
 }
 
-/** What workers do every few seconds, with a time after which a silent consumer is gone that suits a test. */
+/** Does what workers do every few seconds. The time after which a silent consumer counts as gone is short enough for a test. */
 async function reapConsumers(store: Store): Promise<void> {
   const none = new Uint8Array();
   await store.reapCalls({
@@ -68,7 +68,8 @@ async function lookAtKeys(
     (await redis.cli(...command)).split('\n').filter(Boolean);
   const keys = await lines('KEYS', '*');
   look('keys that nobody needs', keys.filter((key) => !KEPT.test(key)).join(' '), '');
-  // Since when the shares of subjects are counted, then for each subject the bytes of its kept outcomes: nothing live, parked or pending.
+  // One value is the time since when shares are counted. The others are one per subject, with only the bytes of its kept outcomes: nothing
+  // is live, parked or pending.
   const shares = keys.includes(`${LANE}windows`) ? await lines('HVALS', `${LANE}windows`) : [];
   look('shares that are still in use', shares.filter((use) => !/^(\d+|0 \d+ 0 0)$/.test(use)).join(' '), '');
   for (const stream of keys.filter((key) => key.startsWith(`${LANE}pool:`))) {

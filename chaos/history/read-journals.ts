@@ -37,7 +37,7 @@ export function readCallers(stage: Stage, plan: Plan): FromCallers {
   return { answers, cancels, calls };
 }
 
-/** Calls that have their final answer. */
+/** Number of calls that have their final answer. */
 export function countAnswered(stage: Stage, plan: Plan): number {
   let count = 0;
   for (let caller = 0; caller < plan.callers; caller += 1) {
@@ -78,7 +78,7 @@ export function readOperator(stage: Stage): FromOperator {
   return { revocations, decisions, gates: closedWindows(entries) };
 }
 
-/** From the answer to a closing to the question for whatever came next. */
+/** The tool is certainly closed from the answer to a closing until the next change of the policy is requested. */
 export function closedWindows(entries: readonly Timed<OperatorEntry>[]): GateWindow[] {
   const windows: GateWindow[] = [];
   let closedAt: number | undefined;

@@ -26,7 +26,7 @@ export async function readAudit(store: Store): Promise<SeenAudit[]> {
           sequence,
           at,
           event,
-          // An administrative record is about no call, and counts in its lane's sequence all the same.
+          // An administrative record belongs to no call, but it counts in the sequence of its lane.
           callId: callId ?? '',
           ...(approval === undefined ? {} : { approval }),
           ...(facts.outcome === undefined ? {} : { outcome: facts.outcome }),
@@ -68,13 +68,16 @@ const SILENT = { debug: () => undefined, info: () => undefined, warn: () => unde
 const NO_BOUND = { records: Infinity, lateMs: Infinity };
 const NO_KEYS = new Map();
 const STILL_MS = 20;
-/** Nothing in these lanes was written by hand. */
+/** Rejects every statement, because nothing in these lanes was written by hand. */
 const NO_STATEMENTS = {
   add: () => Promise.reject(new Error('the audit of a lane holds something that no function has written')),
   gaps: async () => [],
 };
 
-/** The embedded store keeps its own chain; records of Redis are moved to a sink, which makes one, and must all arrive. */
+/**
+ * Verifies the hash chain. The embedded store keeps its own chain. Records of Redis are moved to a sink, which builds a chain; all of them
+ * must arrive there.
+ */
 export async function verifyChain(store: Store, folder: string): Promise<History['chain']> {
   const state = await store.auditState({ lane: 0 });
   if (state.kept) return toChain(await verifyTrail(store, NO_KEYS));

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';
 import type { Layer, LayerOptions, LayerResult } from './layer.ts';
 
-/** Cheapest first, so that what is broken shows early. */
+/** The cheapest layers come first, so that failures show early. */
 export const LAYERS: readonly Layer[] = [
   layer('model', 'Random commands on a few calls: the store answers as the model does.'),
   layer('interleavings', 'Two calls, two workers: every order of steps to a bounded depth, compared with the model.'),
@@ -14,8 +14,8 @@ export const LAYERS: readonly Layer[] = [
 ];
 
 /**
- * The layers reach into the stores, so they stand with the tests, as sources: they share the model and fixtures of the contract suite.
- * They are loaded by the same machinery that runs the tests.
+ * The layers use internals of the stores, so they are in the test folder, as sources, and share the model and fixtures of the contract
+ * suite. They are loaded by the same tool that runs the tests.
  */
 function layer(name: string, about: string): Layer {
   const run = async (options: LayerOptions): Promise<LayerResult> => {
@@ -38,7 +38,7 @@ function layer(name: string, about: string): Layer {
   return { name, about, run };
 }
 
-/** This file may be a source or compiled, two or three folders below it. */
+/** Finds the top folder of the repository. This file may be a source or compiled, two or three folders below it. */
 function topFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'vitest.config.ts'))) folder = dirname(folder);

@@ -1,4 +1,4 @@
-/** One deterministic set of cases which runs before the random faults. */
+/** A deterministic set of cases that runs before the random faults. */
 export interface Layer {
   readonly name: string;
   /** One sentence for `--help` and the report. */
@@ -8,7 +8,7 @@ export interface Layer {
 
 export interface LayerOptions {
   readonly store: 'redis' | 'embedded';
-  /** True in `npm test`: fewer cases of the same kinds. */
+  /** True in `npm test`, which runs fewer cases of the same kinds. */
   readonly short: boolean;
   log(line: string): void;
 }
@@ -16,6 +16,6 @@ export interface LayerOptions {
 export interface LayerResult {
   readonly tried: number;
   readonly violated: number;
-  /** One entry per violation: what was done, what was seen, what had to be seen. */
+  /** One entry per violation: what was done, what was observed, and what was expected. */
   readonly details: string[];
 }

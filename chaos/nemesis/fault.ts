@@ -1,30 +1,30 @@
 import type { SeededRandom } from '../workload/seeded-random.ts';
 import type { Stage } from '../stage/stage.ts';
 
-/** The checks know these stops by their kind: none of their late starts is excused. */
+/** The kind by which the checks recognise these stops: a late start after one of them is never excused. */
 export const STOP_AT_SEND = 'stop-at-send';
 
-/** What was done to the run, and when. Both times are monotonic; `toMs` is when it was over. */
+/** A fault that was injected into the run. Both times are monotonic; `toMs` is when it was over. */
 export interface FaultRecord {
   readonly number: number;
   readonly kind: string;
   readonly target: string;
-  /** Of the process it was done to, where it was done to one. */
+  /** Pid of the process that was hit, if the fault hit one. */
   readonly pid?: number;
   readonly fromMs: number;
   toMs: number;
   detail: string;
 }
 
-/** Drawn from the seed before the run: what, at whom, how hard. */
+/** A fault that is drawn from the seed before the run: its kind, its target and its strength. */
 export interface PlannedFault {
   readonly number: number;
   readonly kind: string;
-  /** 0 ≤ n < 1: which of those that can be hit. */
+  /** 0 ≤ n < 1: selects the target among those that can be hit. */
   readonly aim: number;
-  /** 0 ≤ n < 1: how long, how far. */
+  /** 0 ≤ n < 1: how long, or how far. */
   readonly force: number;
-  /** After the one before. */
+  /** Pause after the previous fault. */
   readonly gapMs: number;
 }
 
@@ -32,7 +32,7 @@ export interface FaultRun {
   readonly stage: Stage;
   readonly planned: PlannedFault;
   readonly record: FaultRecord;
-  /** For what comes back later: the run does not end before it. */
+  /** Registers work that ends later. The run does not end before it. */
   later(work: Promise<void>): void;
 }
 
@@ -40,7 +40,7 @@ export interface Fault {
   readonly kind: string;
   readonly weight: number;
   readonly about: string;
-  /** Nobody there to hit: try another one in a moment. */
+  /** `nobody` means that no target is up; try another fault in a moment. */
   act(run: FaultRun): Promise<'done' | 'nobody'>;
 }
 
@@ -53,7 +53,7 @@ export function planFaults(
   const weights = faults.map(({ kind, weight }) => [kind, weight] as const);
   return Array.from({ length: count }, (_, number) => ({
     number,
-    // Every kind at least once, where there are enough.
+    // Every kind occurs at least once if there are enough faults.
     kind: faults[number]?.kind ?? random.weighted(weights),
     aim: random.next(),
     force: random.next(),

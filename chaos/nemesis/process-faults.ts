@@ -10,7 +10,7 @@ function slotsOf({ workers, callers, operator }: Stage, role: SlotRole): Slot[] 
   return [...workers, ...callers, operator].filter((slot) => slot.role === role);
 }
 
-/** One that is up. Of several workers one is always left alone, so that somebody goes on. */
+/** Picks a process that is up. On Redis, at least one worker is left alone, so that calls go on. */
 function aimAt({ stage, planned }: FaultRun, role: SlotRole): Slot | undefined {
   const up = slotsOf(stage, role).filter((slot) => slot.isReady);
   const spared = role === 'worker' && stage.store === 'redis' ? 1 : 0;
@@ -65,7 +65,7 @@ function stopFault(role: SlotRole, weight: number): Fault {
   };
 }
 
-/** In the middle of the next settlement it makes, or of the commit of it. */
+/** The process kills itself in the middle of its next settlement, or of the commit of it. */
 function killInSettle(role: SlotRole, weight: number): Fault {
   return {
     kind: role === 'owner' ? 'kill-in-commit' : 'kill-in-settle',
@@ -105,7 +105,7 @@ function drainFault(role: SlotRole, weight: number): Fault {
   };
 }
 
-/** The owner's clock is the embedded store's; on Redis no process has anything to say about time. */
+/** The embedded store uses the owner's clock. On Redis the clock of a process does not affect store time. */
 function clockJump(weight: number): Fault {
   return {
     kind: 'clock-jump',
@@ -125,7 +125,7 @@ function clockJump(weight: number): Fault {
   };
 }
 
-/** A short run has the first of them: those come first that need calls under way. */
+/** A short run has only the first of these faults, so those that need calls under way come first. */
 export const FAULTS_ON_PROCESSES: readonly Fault[] = [
   stopAtSend(5, (run) => aimAt(run, 'worker')),
   killFault('caller', 2),

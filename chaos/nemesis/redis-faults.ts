@@ -8,7 +8,7 @@ interface ServerFault {
   readonly kind: string;
   readonly weight: number;
   readonly about: string;
-  /** Returns what is worth writing down. */
+  /** Returns the detail for the record of the fault. */
   act(redis: RedisServer, force: number): Promise<string>;
 }
 

@@ -12,10 +12,10 @@ export function faultsFor(store: StoreName): readonly Fault[] {
 }
 
 const LOOK_AGAIN_MS = 50;
-/** So long for its own target; then whatever else can be hit is, so that a slow machine gets as many faults as a fast one. */
+/** Max wait for the planned target. After that any other possible fault is injected, so that a slow machine gets as many faults as a fast one. */
 const LOOK_FOR_MS = 20_000;
 
-/** Does what was planned, in that order. Who is hit depends on who is up, so that is written down. */
+/** Injects the planned faults in order. The target depends on which processes are up, so it is recorded. */
 export async function runNemesis(
   stage: Stage,
   planned: readonly PlannedFault[],
@@ -38,11 +38,11 @@ export async function runNemesis(
   await Promise.all(later);
 }
 
-/** The one that was planned, then the others from there on. */
+/** The planned fault first, then the others that follow it in the list. */
 function inOrderOf(faults: readonly Fault[], { kind }: PlannedFault): readonly Fault[] {
   const at = faults.findIndex((fault) => fault.kind === kind);
   const others = [...faults.slice(at + 1), ...faults.slice(0, at)];
-  // A clock can always be moved; as a stand-in it would push out everything else.
+  // A clock can always be moved. As a substitute, this fault would displace all others.
   return [faults[at]!, ...others.filter((fault) => fault.kind !== 'clock-jump')];
 }
 

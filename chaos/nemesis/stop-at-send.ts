@@ -10,18 +10,18 @@ import { monotonicMs } from '../workload/monotonic.ts';
 import { armTrap, type TrapEntry, type TrapPlace } from '../workload/stop-trap.ts';
 import { STOP_AT_SEND, type Fault, type FaultRun } from './fault.ts';
 
-/** So long until a call comes along whose permission will be withdrawn. */
+/** Max wait for a call whose permission will be withdrawn. */
 const ARMED_MS = 4000;
 const TAKEN_MS = 5000;
 const LOOK_EVERY_MS = 50;
-/** Longer than a verdict is trusted (250 ms): whatever the worker knew is too old when it goes on. */
+/** Longer than a verdict is trusted (250 ms), so everything that the worker knew is too old when it goes on. */
 const MIN_STOP_MS = 400;
-/** If the permission was not withdrawn by then, the fault is one more stop of a worker. */
+/** If the permission was not withdrawn by then, the fault is just another stop of a worker. */
 const MAX_STOP_MS = 2 * LEASE_MS;
 
 /**
- * A worker stops itself between the delivery of a call and the first line of its tool, and goes on when the withdrawal of that call's
- * permission was acknowledged: its cancel, the revocation of its session, or the closing of its tool.
+ * A worker stops itself between the delivery of a call and the first line of its tool. It goes on when the withdrawal of that call's
+ * permission was acknowledged: the cancel of the call, the revocation of its session, or the closing of its tool.
  */
 export function stopAtSend(weight: number, aim: (run: FaultRun) => Slot | undefined): Fault {
   return {
@@ -39,7 +39,7 @@ export function stopAtSend(weight: number, aim: (run: FaultRun) => Slot | undefi
   };
 }
 
-/** Other faults go on meanwhile. */
+/** Runs in the background; other faults go on in the meantime. */
 async function trapAndRelease(run: FaultRun, slot: Slot, place: TrapPlace): Promise<void> {
   const { record } = run;
   const trapped = await trap(run.stage, run.stage.trapFile(slot.name), place);
@@ -47,13 +47,13 @@ async function trapAndRelease(run: FaultRun, slot: Slot, place: TrapPlace): Prom
     record.detail += ', no call came';
     return;
   }
-  // It has stopped itself; from now on its slot knows, too.
+  // The worker has stopped itself. This signal also marks its slot as stopped.
   if (slot.pid === trapped.pid) slot.signal('SIGSTOP');
   Object.assign(record, { pid: trapped.pid, fromMs: trapped.atMs, toMs: Infinity });
   await release(run, slot, trapped);
 }
 
-/** A worker that is killed meanwhile leaves the trap to its successor. */
+/** If the worker is killed in the meantime, the trap stays armed for its successor. */
 async function trap(stage: Stage, file: string, place: TrapPlace): Promise<Timed<TrapEntry> | undefined> {
   const sinceMs = monotonicMs();
   const disarm = armTrap(file, place);
@@ -64,7 +64,7 @@ async function trap(stage: Stage, file: string, place: TrapPlace): Promise<Timed
     );
     if (trapped !== undefined) return trapped;
     const armedMs = monotonicMs() - sinceMs;
-    // A worker that has taken the trap writes its entry at once, unless it is killed in that moment.
+    // A worker that has taken the trap writes its entry at once, unless it is killed at that moment.
     if (armedMs > ARMED_MS && (disarm() || armedMs > ARMED_MS + TAKEN_MS)) return undefined;
   }
 }
@@ -78,12 +78,12 @@ async function release({ stage, record }: FaultRun, slot: Slot, trapped: Timed<T
     await pause(LOOK_EVERY_MS);
   }
   record.detail += `, ${withdrawal ?? 'not withdrawn'}, call ${callId}`;
-  // Before the signal: what starts later is later than this.
+  // Recorded before the signal, so that every later start is later than this time.
   record.toMs = monotonicMs();
   if (slot.pid === pid) slot.signal('SIGCONT');
 }
 
-/** What was acknowledged about this call since then; undefined while nothing was. */
+/** The withdrawal of this call's permission that was acknowledged; undefined if there is none yet. */
 function withdrawalOf(stage: Stage, callId: string, sinceMs: number): string | undefined {
   const call = stage.plan.calls.find(
     ({ session, key }) => callIdFor(stage.sessions[session]!.id, key) === firstGeneration(callId),

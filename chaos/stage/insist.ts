@@ -4,7 +4,7 @@ import { PlaneError } from 'sallyport/client';
 const FOR_MS = 120_000;
 const AGAIN_MS = 200;
 
-/** While the store is away, because its owner is being started again, it can only be tried again. */
+/** Retries the work while the store is unavailable because its owner is restarting. */
 export async function insist<Result>(work: () => Promise<Result>): Promise<Result> {
   for (const giveUpAt = performance.now() + FOR_MS; ;) {
     try {

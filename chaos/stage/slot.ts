@@ -4,34 +4,34 @@ import { monotonicMs } from '../workload/monotonic.ts';
 
 export type SlotRole = 'owner' | 'worker' | 'caller' | 'operator';
 
-/** One life of the process in a slot. */
+/** One process of a slot, from its start to its end. */
 export interface SlotLife {
   readonly pid: number;
   readonly slot: string;
   readonly exit: string;
   readonly said: string;
-  /** From its start until it was ready; 0 if it never was. */
+  /** Time from the start of the process until it was ready; 0 if it never was. */
   readonly bootMs: number;
   readonly endedAtMs: number;
 }
 
-/** A place in which a process runs, and runs again when it was killed. */
+/** A place for one process. A process that was killed is started again. */
 export interface Slot {
   readonly name: string;
   readonly role: SlotRole;
-  /** Of the process that runs now; undefined while there is none. */
+  /** Pid of the current process; undefined while there is none. */
   readonly pid: number | undefined;
   readonly isReady: boolean;
   readonly isStopped: boolean;
-  /** Those of processes that are gone. */
+  /** The processes of this slot that have ended. */
   readonly lives: readonly SlotLife[];
   start(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
-  /** Resolves when the process that runs now has ended: its exit code, or the signal's name. */
+  /** Resolves when the current process has ended, with its exit code or the name of the signal. */
   ended(): Promise<string>;
-  /** Nothing runs here any more, and nothing is started again. */
+  /** Ends the process; no other is started in this slot. */
   retire(signal: NodeJS.Signals, withinMs: number): Promise<string>;
-  /** Resolves when a process that ended by itself with 0 needs no successor. */
+  /** Resolves when a process ended by itself with exit code 0 and needs no successor. */
   readonly finished: Promise<void>;
 }
 
@@ -45,9 +45,9 @@ export interface SlotOptions {
   readonly script: string;
   readonly execArgv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What is worth knowing about ends that nobody asked for. */
+  /** Called with a description when a process ends unexpectedly or does not become ready. */
   readonly onTrouble: (what: string) => void;
-  /** It has become ready, or is no longer. */
+  /** Called when the process becomes ready or stops being ready. */
   readonly onChange: () => void;
 }
 
@@ -122,7 +122,7 @@ export function createSlot(options: SlotOptions): Slot {
     signal(signal) {
       if (signal === 'SIGSTOP') stopped = true;
       if (signal === 'SIGCONT') stopped = false;
-      // On its way out: nobody else should hit it.
+      // The process is ending, so no other fault should hit it.
       if (ENDING.includes(signal)) ready = false;
       child?.kill(signal);
       options.onChange();

@@ -17,11 +17,11 @@ export type StoreName = 'redis' | 'embedded';
 
 export const LEASE_MS = 1000;
 const CONCURRENCY = 16;
-/** Longer than any tool here takes. */
+/** Longer than any tool of this workload takes. */
 const GRACE_MS = 25_000;
 const REDIS_WORKERS = 3;
 
-/** Everything of one run: the store, the processes, and the files they write down what they see in. */
+/** Everything of one run: the store, the processes, and the files to which they write what they observe. */
 export interface Stage {
   readonly store: StoreName;
   readonly options: StoreOptions;
@@ -34,15 +34,15 @@ export interface Stage {
   readonly sessions: readonly SessionHandle[];
   readonly plan: Plan;
   readonly startAtMs: number;
-  /** Ends of processes that nobody asked for. */
+  /** Unexpected ends of processes, and processes that did not become ready. */
   readonly troubles: string[];
-  /** When no worker was up at all. */
+  /** Periods in which no worker was up. */
   readonly away: readonly { readonly fromMs: number; toMs: number }[];
   clockFile(slot: string): string;
-  /** See `armTrap`. */
+  /** The file that arms the trap of a slot; see `armTrap`. */
   trapFile(slot: string): string;
   start(): Promise<void>;
-  /** Kills what still runs, and removes the folder; before that, copies it. */
+  /** Kills the processes that still run and removes the folder. With `copyTo`, copies the folder first. */
   stop(copyTo?: string): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ interface StageFiles {
   readonly effects: string;
   readonly workerLog: string;
   readonly stalls: string;
-  /** Lines of `HookEntry` and of `TrapEntry`. */
+  /** `hooks` has lines of `HookEntry`, `trapped` has lines of `TrapEntry`. */
   readonly hooks: string;
   readonly trapped: string;
   readonly operator: string;
@@ -61,12 +61,12 @@ const scriptOf = (name: string): string => fileURLToPath(new URL(`../workload/${
 const MODULES = fileURLToPath(new URL('../workload/modules', import.meta.url));
 const HOOKS = [{ file: scriptOf('hooks/slow-hook') }];
 
-/** So long until the first call: all processes are up by then. */
+/** Time until the first call. All processes are up by then. */
 const LEAD_MS = 1500;
 
 export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage> {
   const folder = temporaryFolder('sallyport-chaos');
-  // With `everysec` a killed Redis may lose what it has answered; see docs/failure.md.
+  // With `everysec` a killed Redis may lose writes that it has acknowledged; see docs/failure.md.
   const redis = storeName === 'redis' ? await startRedis({ appendfsync: 'always' }) : undefined;
   const options: StoreOptions =
     redis === undefined
@@ -84,7 +84,7 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
   writeFileSync(files.effects, '');
   const troubles: string[] = [];
   const away: { fromMs: number; toMs: number }[] = [];
-  /** Called with every change of who is up. */
+  /** Called when a process becomes ready or stops being ready. */
   function noteAway(): void {
     const open = away.at(-1)?.toMs === Infinity ? away.at(-1) : undefined;
     const isUp = workers.some(({ isReady }) => isReady);
@@ -93,7 +93,7 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
   }
   const clockFile = (slot: string): string => join(folder.path, `clock-${slot}`);
   const trapFile = (slot: string): string => join(folder.path, `trap-${slot}`);
-  // A killed owner leaves its socket behind; here it goes with the folder.
+  // A killed owner leaves its socket behind. Here the socket is in the run's folder and is removed with it.
   const place = {
     XDG_RUNTIME_DIR: folder.path,
     CHAOS_EFFECTS: files.effects,
@@ -162,7 +162,7 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
   return stage;
 }
 
-/** Not the socket of an owner. */
+/** Leaves out the socket of an owner, which cannot be copied. */
 function isFileOrFolder(path: string): boolean {
   const found = lstatSync(path);
   return found.isFile() || found.isDirectory();

@@ -1,13 +1,13 @@
 import { digestOf } from './tools.ts';
 
-/** What of an outcome is compared. */
+/** The parts of an outcome that are compared. */
 export interface SeenOutcome {
   readonly kind: string;
   readonly executed: string;
   readonly code?: string;
-  /** Of the whole outcome. */
+  /** Digest of the whole outcome. */
   readonly digest: string;
-  /** What the tool said about itself. */
+  /** What the tool returned about its call. */
   readonly echo?: { readonly key: string; readonly callId: string; readonly fence: number; readonly subject: string };
 }
 
@@ -29,7 +29,7 @@ export function seenOutcome(outcome: AnyOutcome): SeenOutcome {
   };
 }
 
-/** What a caller writes down. */
+/** An entry in a caller's journal. */
 export type CallerEntry =
   | { readonly what: 'began'; readonly pid: number }
   | { readonly what: 'submitted'; readonly index: number; readonly again: boolean }
@@ -41,14 +41,14 @@ export type CallerEntry =
       readonly by: 'key' | 'id';
       readonly callId?: string;
       readonly outcome?: SeenOutcome;
-      /** Of the lane's audit, read after the answer came. */
+      /** Sequence of the lane's audit, read after the answer had arrived. */
       readonly auditSequence?: number;
     }
   | { readonly what: 'trouble'; readonly index: number; readonly code: string }
   | { readonly what: 'cancelling'; readonly index: number; readonly callId: string }
   | { readonly what: 'cancelled'; readonly index: number; readonly callId: string; readonly answer: string };
 
-/** What the operator writes down. Times are those of asking; `atMs` is when the answer was there. */
+/** An entry in the operator's journal. `askedAtMs` is when the request was sent; `atMs` is when its answer had arrived. */
 export type OperatorEntry =
   | { readonly what: 'began'; readonly pid: number }
   | {
@@ -60,6 +60,6 @@ export type OperatorEntry =
       readonly answer: string;
     }
   | { readonly what: 'revoked'; readonly askedAtMs: number; readonly session: number; readonly answer: string }
-  /** Nobody knows how it is while this is under way, and for longer if no `policy` follows. */
+  /** While this change is under way the state of the tool is unknown, and it stays unknown if no `policy` entry follows. */
   | { readonly what: 'policy-asked'; readonly closed: boolean }
   | { readonly what: 'policy'; readonly closed: boolean };

@@ -1,5 +1,5 @@
-// A caller. CHAOS_CALLER holds its setting as JSON. It may be killed at any moment: what it wrote down tells its successor which calls
-// have no answer yet, and those are asked for again, by their id or by their key. Ends when every call has its answer.
+// A caller. CHAOS_CALLER holds its setting as JSON. It may be killed at any moment: its journal shows its successor which calls have no
+// answer yet, and the successor asks for those again, by their id or by their key. The process ends when every call has its answer.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, PlaneError, type CallAnswer, type ConnectOptions, type SessionHandle } from 'sallyport/client';
@@ -41,7 +41,7 @@ for (const entry of before) {
   if (entry.what === 'cancelled') cancelled.add(entry.index);
 }
 
-/** Undefined: nobody knows, ask again. */
+/** Undefined means that the result is unknown and the caller must ask again. */
 async function tryOnce(call: PlannedCall): Promise<CallAnswer | 'unknown' | 'session-ended' | undefined> {
   const session = sessions[call.session]!;
   const known = ids.get(call.index);
@@ -75,7 +75,7 @@ function learn({ index }: PlannedCall, callId: string): void {
 function isOver(call: PlannedCall, answer: CallAnswer): boolean {
   if (answer.kind === 'pending') return false;
   const { kind } = answer.outcome;
-  // Nothing was accepted, or nothing ran and the key is free: the same call may be made again. Some give up instead.
+  // Nothing was accepted, or nothing ran and the key is free, so the same call may be made again. One call in four gives up instead.
   if (kind === 'overloaded' || kind === 'stale') return call.index % 4 === 0;
   return true;
 }
@@ -106,7 +106,7 @@ async function see(call: PlannedCall): Promise<void> {
   }
 }
 
-/** A record of the ending must be there when the reply is. */
+/** Reads the audit sequence after a reply: the record of the call's end must already be in the audit then. */
 async function auditNow(call: PlannedCall, answer: CallAnswer): Promise<{ auditSequence?: number }> {
   if (answer.kind !== 'settled' || call.index % AUDIT_EVERY !== 0) return {};
   try {

@@ -1,7 +1,7 @@
 import { openSync, readFileSync, writeSync } from 'node:fs';
 import { monotonicMs } from './monotonic.ts';
 
-/** `S`: the tool began. `E`: it is through, and is about to return. `A`: it was told to stop. */
+/** `S`: the tool started. `E`: it has finished its work and is about to return. `A`: it was aborted. */
 export type EffectMark = 'S' | 'E' | 'A';
 
 export interface EffectLine {
@@ -15,7 +15,7 @@ export interface EffectLine {
   readonly argsDigest: string;
 }
 
-/** One write with O_APPEND per line: it is whole, in order, and there even if the process is killed in the next moment. */
+/** Each line is one write with O_APPEND: it is complete, in order, and kept even if the process is killed in the next moment. */
 export function createEffectLog(file: string) {
   const descriptor = openSync(file, 'a');
   return (line: Omit<EffectLine, 'atMs' | 'pid'>): void => {

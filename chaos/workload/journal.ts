@@ -1,7 +1,7 @@
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { monotonicMs } from './monotonic.ts';
 
-/** Lines of JSON, each with the time it was written; they survive the kill of their writer. */
+/** Appends lines of JSON, each with the time at which it was written. They are kept if their writer is killed. */
 export function openJournal<Entry extends object>(file: string): (entry: Entry) => void {
   const descriptor = openSync(file, 'a');
   return (entry) => void writeSync(descriptor, `${JSON.stringify({ atMs: monotonicMs(), ...entry })}\n`);

@@ -1,4 +1,4 @@
-/** Milliseconds of the machine's monotonic clock: the same in all processes, and no clock jump of ours moves it. */
+/** Milliseconds of the machine's monotonic clock. It is the same in all processes, and the clock jumps of a run do not change it. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1000n) / 1000;
 }

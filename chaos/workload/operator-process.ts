@@ -1,5 +1,5 @@
-// The operator: answers questions, revokes sessions, opens and closes a tool. CHAOS_OPERATOR holds its setting as JSON. It remembers
-// nothing but its journal, so a successor goes on where it was killed. SIGTERM: opens the tool for good and ends.
+// The operator: answers questions, revokes sessions, opens and closes a tool. CHAOS_OPERATOR holds its setting as JSON. Its only memory is
+// its journal, so a successor continues where it was killed. On SIGTERM it opens the tool for good and ends.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, PlaneError, type Approval, type ConnectOptions, type SessionHandle } from 'sallyport/client';
@@ -20,7 +20,7 @@ export interface OperatorSetting {
 
 const ROUND_MS = 80;
 const OPEN_FOR_MS = 1000;
-/** Longer than the slack of the checks: otherwise no start in that time could count as late. */
+/** Longer than the slack of the checks. Otherwise no start in that time could count as late. */
 const CLOSED_FOR_MS = 2500;
 const setting = JSON.parse(process.env['CHAOS_OPERATOR']!) as OperatorSetting;
 const sessions = JSON.parse(readFileSync(setting.sessions, 'utf8')) as SessionHandle[];

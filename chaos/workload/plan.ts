@@ -1,7 +1,7 @@
 import { seededRandom, type SeededRandom } from './seeded-random.ts';
 import type { ToolName } from './tools.ts';
 
-/** Names in the order the report lists them. */
+/** All fates, in the order in which the report lists them. */
 export const CALL_FATES = [
   'plain',
   'approved',
@@ -18,27 +18,27 @@ export const CALL_FATES = [
 ] as const;
 export type CallFate = (typeof CALL_FATES)[number];
 
-// A type, not an interface: only types fit into a JsonObject.
+// This is a type, not an interface, because only types fit into a JsonObject.
 type PlannedArguments = {
   readonly key: string;
   readonly ms: number;
   readonly fate?: string;
   readonly pad?: string;
-  /** The permission of this call is withdrawn soon, and the hook holds it for so long. */
+  /** The hook holds the call for this long. The permission of the call is withdrawn soon. */
   readonly hookMs?: number;
 };
 
 export interface PlannedCall {
   readonly index: number;
   readonly fate: CallFate;
-  /** Which caller process submits it. */
+  /** The caller process that submits the call. */
   readonly caller: number;
-  /** Into `Plan.sessions`. */
+  /** Index in `Plan.sessions`. */
   readonly session: number;
   readonly tool: ToolName;
   readonly key: string;
   readonly args: PlannedArguments;
-  /** After the start of the run. */
+  /** Time after the start of the run. */
   readonly submitAtMs: number;
   readonly deadlineMs: number;
   readonly waitMs: number;
@@ -62,7 +62,7 @@ export interface PlanOptions {
   readonly seed: number;
   readonly calls: number;
   readonly callers: number;
-  /** Over which submissions are spread. */
+  /** Period over which the submissions are spread. */
   readonly lastsMs: number;
 }
 
@@ -91,10 +91,10 @@ const PLAIN_TOOLS: readonly (readonly [ToolName, number])[] = [
   ['slowSend', 6],
 ];
 const POISON_EVERY = 2500;
-/** Some are over before the worker has to ask the store again (250 ms), the others are not. */
+/** Some of these end before the worker has to ask the store again (250 ms), the others after that. */
 const HOOK_MS: readonly number[] = [0, 0, 100, 400, 700, 1200];
 
-/** Everything that happens on the callers' side, fixed by the seed. How it meets the faults is not. */
+/** Plans everything that the callers do; it depends only on the seed. How it coincides with the faults does not. */
 export function planWorkload(options: PlanOptions): Plan {
   const random = seededRandom(options.seed);
   const sessions: PlannedSession[] = Array.from({ length: SUBJECTS }, (_, index) => ({ subject: `s${index}` }));
@@ -179,7 +179,7 @@ function msOf(tool: ToolName, random: SeededRandom): number {
   return random.pick([0, 0, 0, 1, 5, 20]);
 }
 
-/** A session of its own, with calls that queue behind each other, and which is revoked while most of them wait. */
+/** Adds a separate session with calls that queue behind each other. It is revoked while most of them wait. */
 function addDoomed(
   base: Base,
   random: SeededRandom,

@@ -1,15 +1,15 @@
 import type { Policy } from 'sallyport/testing';
 
-/** Nobody answers these: they end by themselves. */
+/** Timeout of questions that no approver answers; they expire by themselves. */
 const SOON_MS = 1500;
 const LONG_MS = 120_000;
 
 const GATED = ['chaos.gated', 'chaos.gatedSend'];
 
-/** How the gated tools are: open, closed by their permission, or paused. */
+/** The state of the gated tools: open, closed by their permission, or paused. */
 export type Gate = 'open' | 'denied' | 'paused';
 
-/** Without loop detection: the same call comes again and again on purpose. */
+/** The policy of a run. Loop detection is off, because the same call is repeated on purpose. */
 export function chaosPolicy(gate: Gate): Policy {
   const gated = gate === 'denied' ? { deny: ['*'] } : { allow: ['*'] };
   const ask = (id: string, fates: readonly string[], timeoutMs: number) =>

@@ -1,15 +1,15 @@
-/** The same numbers for the same seed, on every machine. */
+/** Random numbers that are the same for the same seed on every machine. */
 export interface SeededRandom {
-  /** 0 ≤ n < 1 */
+  /** A number with 0 ≤ n < 1. */
   next(): number;
-  /** A whole number, both ends included. */
+  /** A whole number from `from` to `to`, both included. */
   between(from: number, to: number): number;
   pick<Item>(items: readonly Item[]): Item;
-  /** `weights` beside the items they belong to. */
+  /** Picks an item; each item comes with its weight. */
   weighted<Item>(items: readonly (readonly [Item, number])[]): Item;
 }
 
-/** mulberry32: small, and good enough to spread faults. */
+/** The mulberry32 generator: small, and good enough to spread faults. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const next = (): number => {

@@ -1,5 +1,5 @@
-// Loaded before everything else (`--import`) in every process and thread of a run: `Date` is off by what stands in the file
-// CHAOS_CLOCK names. The file is read again all the time, so a running process can be made to jump.
+// Loaded before everything else (`--import`) in every process and thread of a run. It shifts `Date` by the offset in the file that
+// CHAOS_CLOCK names. The file is read again every 50 ms, so the clock of a running process can be made to jump.
 import { readFileSync } from 'node:fs';
 
 const READ_EVERY_MS = 50;
@@ -11,7 +11,7 @@ function readOffset(): void {
   try {
     offsetMs = Number(readFileSync(file!, 'utf8')) || 0;
   } catch {
-    // Not written yet: the clock is right.
+    // The file does not exist yet, so the clock is not shifted.
   }
 }
 

@@ -5,7 +5,7 @@ interface ChaosTool {
   readonly serial?: true;
 }
 
-/** What the module in `modules/` serves. The checker judges the effect log by this table, not by what the plane says. */
+/** The tools that the module in `modules/` serves. The checks judge the effect log by this table, not by what the plane reports. */
 export const TOOLS = {
   read: { effect: 'read' },
   put: { effect: 'idempotent' },
@@ -14,12 +14,12 @@ export const TOOLS = {
   turn: { effect: 'idempotent', serial: true },
   slowRead: { effect: 'read' },
   slowSend: { effect: 'unsafe' },
-  /** People are asked about it. */
+  /** A person is asked about each call. */
   asked: { effect: 'unsafe' },
-  /** The policy opens and closes it all the time. */
+  /** The policy opens and closes this tool all the time. */
   gated: { effect: 'read' },
   gatedSend: { effect: 'unsafe' },
-  /** Calls `leaf`. */
+  /** Calls the tool `leaf`. */
   nest: { effect: 'idempotent' },
   leaf: { effect: 'unsafe' },
   /** Kills its worker. */
@@ -35,7 +35,7 @@ export function toolOf(id: string): ChaosTool | undefined {
   return Object.hasOwn(TOOLS, name) ? TOOLS[name as ToolName] : undefined;
 }
 
-/** Of JSON, whatever the order of its members. */
+/** Digest of a JSON value; the order of members does not matter. */
 export function digestOf(value: unknown): string {
   return createHash('sha256').update(stableJson(value)).digest('base64url').slice(0, 16);
 }

@@ -1,6 +1,6 @@
 import { monotonicMs } from './monotonic.ts';
 
-/** A process that did not get to run: stopped, or the machine was busy with others. */
+/** A period in which a process could not run: it was stopped, or the machine was busy. */
 export interface Stall {
   readonly pid: number;
   readonly fromMs: number;
@@ -10,7 +10,7 @@ export interface Stall {
 const LOOK_EVERY_MS = 50;
 const WORTH_TELLING_MS = 250;
 
-/** What is late because nothing ran at all says nothing about the plane: checks with times leave it out. */
+/** Records stalls of this process. A delay in which nothing ran at all says nothing about the plane, so checks of times leave it out. */
 export function watchStalls(note: (stall: Stall) => void): void {
   let lastMs = monotonicMs();
   setInterval(() => {

@@ -1,4 +1,4 @@
-// A worker, in a process that may be killed. CHAOS_WORKER holds its options as JSON. SIGUSR2 has it kill itself in the middle of the
+// A worker in a process that may be killed. CHAOS_WORKER holds its options as JSON. After SIGUSR2 it kills itself in the middle of the
 // next settlement; SIGTERM drains it. An armed trap stops it: see stop-trap.ts.
 import { startWorker, type Log, type WorkerOptions } from 'sallyport';
 import { openStore } from 'sallyport/testing';
@@ -23,7 +23,7 @@ async function openDyingStore(storeOptions: Parameters<typeof openStore>[0]) {
   const store = await openStore(storeOptions);
   const settleCall: typeof store.settleCall = (request) => {
     const settling = store.settleCall(request);
-    // Somewhere between sending it and having the answer, or just behind that.
+    // Dies at some point between the send of the request and its answer, or just after the answer.
     if (dies) setTimeout(die, Math.random() * MOST_DELAY_MS);
     return settling;
   };
@@ -50,7 +50,7 @@ function text(value: unknown): unknown {
 
 const log: Log = { debug: () => undefined, info: () => undefined, warn: logger('warn'), error: logger('error') };
 const worker = await startWorker({ ...options, health: false, log }, { openStore: openDyingStore });
-// On a machine that is too busy a module can fail to load in time. Such a worker has nothing to serve; the next try may.
+// On a very busy machine a module can fail to load in time. Such a worker has nothing to serve, so it exits; the next start may succeed.
 if (worker.loaded.broken.length > 0) {
   console.log(`broken ${JSON.stringify(worker.loaded.broken)}`);
   process.exit(75);

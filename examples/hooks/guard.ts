@@ -1,9 +1,9 @@
 import { defineHooks } from 'sallyport/gate';
 
-/** Folders that nobody writes into through a tool. */
+/** Folders into which no tool may write. */
 const CLOSED = ['.git', '.ssh', 'node_modules'];
 
-/** For the example modules `files`, `web` and `shell`. */
+/** Hooks for the example modules `files`, `web` and `shell`. */
 export default defineHooks({
   id: 'guard',
   hooks: [

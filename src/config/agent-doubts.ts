@@ -12,19 +12,22 @@ const EMPTY = {
   tenant: 'agents of this tenant have only what is declared in general',
 };
 
-/** Where no agent was declared, every agent had what the permissions give it. */
+/** Warns when the first agents are declared. Until then, every agent had the tools that the permissions give it. */
 export function warnOfFirstAgents(names: readonly string[], tenant?: string): string {
   const first = names.length === 1 ? `${names[0]} is the first agent` : `${names.join(', ')} are the first agents`;
   const where = tenant === undefined ? '' : ` of tenant ${tenant}`;
   return `${first}${where}: all others${where} have no tools until they are declared too`;
 }
 
-/** Selections that name what is not there, or give nothing. Without `ids` of published tools nothing is compared with the catalog. */
+/**
+ * Finds selections that name unknown tools or modules, or that select nothing. Without `ids` of published tools nothing is compared with
+ * the catalog.
+ */
 export function findAgentDoubts(
   agents: Readonly<Record<string, AgentDeclaration>>,
   ids: readonly string[] | undefined,
   near: NearNames,
-  /** Where they stand in the policy. */
+  /** Where the agents are declared in the policy. */
   group = 'agents',
 ): string[] {
   const known = ids === undefined ? undefined : { tools: new Set(ids), modules: modulesOf(ids) };

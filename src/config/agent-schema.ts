@@ -10,14 +10,14 @@ const MOST_ENTRIES = 1000;
 const MOST_NAMES = 10_000;
 const LONGEST_DESCRIPTION = 2048;
 
-/** They become members of plain objects, where these mean something else. The same are refused as keys of a file. */
+/** Names that have a special meaning as members of plain objects, where agents and tenants are stored. Files may not use them as keys either. */
 const FORBIDDEN_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-/** Agents are named as sessions name them, and subjects too. */
+/** The text of an agent's or subject's name, with the same rules as in a session. */
 export const plainText = z
   .string()
   .regex(/^[^\p{Cc}\p{Cs}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
-/** As sessions name them: without a slash, so that TENANT/SUBJECT can be read in one way only. */
+/** A tenant's name, with the same rules as in a session. It has no slash, so that TENANT/SUBJECT can be read in only one way. */
 export const tenantName = plainText
   .refine((name) => !FORBIDDEN_NAMES.includes(name), { message: 'expected another name' })
   .refine((name) => !name.includes('/'), { message: 'a tenant has no slash' });
@@ -25,7 +25,7 @@ export const agentName = plainText.refine((name) => !FORBIDDEN_NAMES.includes(na
   message: 'expected another name',
 });
 
-/** Blank: the entry is left out, and the author is warned. A name that no module can have is refused. */
+/** An entry with a blank name is left out, and its author gets a warning. A name that no module can have is rejected. */
 const moduleName = z
   .string()
   .nullable()
@@ -38,7 +38,7 @@ const switches = z
   .record(toolName, z.boolean('expected true or false'))
   .refine((names) => Object.keys(names).length <= MOST_NAMES, { message: `expected at most ${MOST_NAMES} names` });
 
-/** One group with all four members, so that a problem is told by its own place and not as "no form fits". */
+/** One group with all four members, so that a problem is reported at its own place and not as "no form fits". */
 const entry = z
   .strictObject({
     module: moduleName.exactOptional(),
@@ -60,7 +60,7 @@ const entry = z
     return entry as SelectionInput[number];
   });
 
-/** An entry may lack its module, as a form that was not filled in does; never what it selects. */
+/** The allowed sets of keys. An entry may lack its module, like a form that was not filled in, but never what it selects. */
 const FORMS = ['module,tools', 'tools', 'setup_id,triggers', 'triggers'];
 
 function isBlank(name: string): boolean {
@@ -84,14 +84,14 @@ const declaration = z.strictObject({
   selection,
 });
 
-/** `null` says that this deployment does not select any more. */
+/** `null` means that this deployment no longer uses selections. */
 export const agentsSchema = z.record(agentName, declaration).nullable();
 type AgentsInput = NonNullable<z.output<typeof agentsSchema>>;
 
 /** Agents that are declared for one tenant. */
 export const tenantsSchema = z.record(tenantName, z.strictObject({ agents: agentsSchema.unwrap() })).nullable();
 
-/** As `tenants` of a policy file is read. */
+/** Normalises `tenants` of a policy file. */
 export function normaliseTenants(tenants: NonNullable<z.output<typeof tenantsSchema>>): {
   tenants: Readonly<Record<string, TenantPolicy>>;
   warnings: string[];
@@ -116,7 +116,7 @@ export interface ReadDeclaration {
   readonly warnings: readonly string[];
 }
 
-/** Selections in the one form that is stored. */
+/** Converts selections to the one form that is stored. */
 export function normaliseAgents(
   agents: AgentsInput,
   where = 'agents',
@@ -150,7 +150,7 @@ interface DeclarationNeeds {
   readonly near: NearNames;
 }
 
-/** What `agents set` is given: a declaration, or a selection alone. Throws POLICY_INVALID with every problem and its place. */
+/** Reads the input of `agents set`: a declaration, or only a selection. Throws POLICY_INVALID with at most 8 problems and their places. */
 export function readDeclaration(name: string, value: unknown, needs: DeclarationNeeds): ReadDeclaration {
   const read = checkDeclaration(name, value, needs);
   if (!('problems' in read)) return read;

@@ -19,7 +19,7 @@ const postgres = group({
   ),
 });
 
-/** How far records may wait before calls are refused. */
+/** How many records may wait for the sink, and for how long, before calls are refused. */
 const late = (records: number, lateMs: number) =>
   group({
     records: option(wholeNumber(1, MOST_RECORDS), records, 'Records of one lane that wait for the sink.'),

@@ -7,7 +7,7 @@ import { findTwiceProvided } from './secret-schema.ts';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
-/** Values that are fine alone and impossible together; each problem names both numbers. */
+/** Finds option values that are valid alone but impossible together. A problem with two numbers names both. */
 export function findImpossible(config: Config, sourceOf: (path: string) => Source): string[] {
   const problems: string[] = [];
   const at = (path: string): string => {
@@ -104,7 +104,10 @@ function findImpossibleWebhook({ approvals: { webhook } }: Config, at: (path: st
   ];
 }
 
-/** Whoever listens on the way could write to the collector in our name. */
+/**
+ * Headers may be sent only over https or to the same machine. An attacker who listens on the network could otherwise read them and write
+ * to the collector in this plane's name.
+ */
 function findImpossibleTelemetry({ telemetry: { traces } }: Config, at: (path: string) => string): string[] {
   if (traces.headersFile === undefined) return [];
   const { protocol, hostname } = new URL(traces.endpoint);
@@ -148,7 +151,7 @@ function findImpossibleRedis(
   return problems;
 }
 
-/** One call with the largest arguments must fit every share, and a share cannot be larger than what it is a share of. */
+/** Each share must hold one call with the largest arguments, and a share cannot be larger than its whole. */
 function findImpossibleShares(admission: Config['admission'], at: (path: string) => string): string[] {
   const { subjectLiveBytes, subjectParkedBytes, subjectRetainedBytes, liveBytes, retainedBytes } = admission;
   const given = { subjectLiveBytes, subjectParkedBytes, subjectRetainedBytes };

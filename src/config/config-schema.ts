@@ -30,7 +30,7 @@ const MIB = 1024 * 1024;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const STORE_NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
 
-/** Outcomes and keys outlive their call by at least this; a caller may repeat a call within it. */
+/** Outcomes and keys are kept for at least this long after their call. Within that time a caller may repeat a call. */
 export const LEAST_RETENTION_MS = DAY;
 
 const redis = group({
@@ -171,7 +171,7 @@ const effects = group({
   retentionMs: option(milliseconds(1, 365 * DAY), DAY, 'How long what went out, or failed, is remembered.'),
 });
 
-/** Every option of the plane: type, default, unit and one sentence. `docs/config.md` is generated from it. */
+/** Every option of the plane: type, default, unit and one sentence. `docs/config.md` is generated from this schema. */
 export const configSchema = group({
   store: option(oneOf('embedded', 'redis'), 'embedded', 'Where everything durable is: one SQLite file, or Redis.', {
     flag: '--store',
@@ -235,5 +235,5 @@ export const configSchema = group({
 
 export type Config = z.output<typeof configSchema>;
 
-/** The largest single call must fit, or nothing would ever be accepted. */
+/** The largest single call must fit, or that call could never be accepted. */
 export const LEAST_LIVE_BYTES = LIMITS.argumentsBytes;

@@ -8,18 +8,18 @@ import { readHostEntry } from '../gate/rules/match-host.ts';
 import { isBelow, readRoot } from '../gate/rules/match-root.ts';
 
 export interface Contradiction {
-  /** Positions among the conditions of the rule. */
+  /** Indexes of the two conditions in the rule. */
   readonly one: number;
   readonly other: number;
 }
 
-/** Two conditions on one pointer that no value can meet together. In doubt there is none. */
+/** Finds two conditions on one pointer that no value can meet together. Returns a contradiction only if it is certain. */
 export function findContradiction({ verdict, arguments: conditions = [] }: Rule): Contradiction | undefined {
   const isAllow = verdict === 'allow';
   for (const [other, second] of conditions.entries()) {
     for (const [one, first] of conditions.slice(0, other).entries()) {
       if (first.at !== second.at) continue;
-      // Where one element is enough, two conditions can be met by two elements.
+      // Except in an `allow` rule, one matching element is enough, so two different elements can meet the two conditions.
       if (!isAllow && first.at.split('/').includes('*')) continue;
       if (contradict(first, second, isAllow)) return { one, other };
     }
@@ -39,7 +39,7 @@ function contradict(one: ArgumentCondition, other: ArgumentCondition, isAllow: b
   return one.not === true || other.not === true ? coversNegated(one, other) : areApart(one, other);
 }
 
-/** `exists: false`, in either way of writing it. */
+/** `exists: false`, or the same written as `not` with `exists: true`. */
 function wantsNothing({ exists, not = false }: ArgumentCondition): boolean {
   return exists !== undefined && exists === not;
 }
@@ -48,7 +48,7 @@ function canBeMissing(condition: ArgumentCondition, isAllow: boolean): boolean {
   return isMet(compileCondition(condition).ofMissing, condition.not === true, isAllow);
 }
 
-/** The few values that a condition leaves. */
+/** The values that a condition with `equals` or `in` accepts. Undefined for all other conditions. */
 function valuesOf({ equals, in: list, not = false }: ArgumentCondition): readonly JsonValue[] | undefined {
   if (not) return undefined;
   return equals === undefined ? list : [equals];
@@ -63,7 +63,7 @@ function judgedTypes(condition: ArgumentCondition): readonly JsonType[] {
   return isListed ? [...typesOf(condition), 'null'] : typesOf(condition);
 }
 
-/** Types of values for which a comparison can hold. Null can be judged by some more, but is never what they look for. */
+/** The types of values for which a comparison can hold. Some comparisons can also judge null, but never look for it. */
 export function typesOf(condition: ArgumentCondition): readonly JsonType[] {
   const [comparison] = comparisonsOf(condition);
   if (comparison === 'range') return ['number'];
@@ -71,11 +71,11 @@ export function typesOf(condition: ArgumentCondition): readonly JsonType[] {
   if (comparison === 'exists' || comparison === undefined) return JSON_TYPES;
   const listed = valuesOf({ ...condition, not: false });
   if (listed === undefined) return ['text'];
-  // Whether something is null can be said of everything.
+  // A value of any type can be compared with null.
   return listed.every((value) => value === null) ? JSON_TYPES : listed.map(typeOfJson);
 }
 
-/** What one asks for is all that the other excludes: `range 1–10` and `not range 0–20`. */
+/** True if one condition asks only for values that the other excludes: `range 1–10` and `not range 0–20`. */
 function coversNegated(one: ArgumentCondition, other: ArgumentCondition): boolean {
   if (one.not === other.not) return false;
   const [wanted, excluded] = one.not === true ? [other, one] : [one, other];

@@ -3,22 +3,22 @@ import type { SettingsFile } from './read-settings-file.ts';
 
 export type NearNames = (name: string, known: Iterable<string>, limit?: number) => string[];
 
-/** Ends a sentence about a name that is not known. */
+/** The end of a message about an unknown name: a hint at the most similar known name, or nothing. */
 export function guessName(name: string, known: Iterable<string>, near: NearNames): string {
   const [found] = near(name, new Set(known), 1);
   return found === undefined ? '' : `, did you mean ${found}?`;
 }
 
 export interface IssueNeeds {
-  /** Where a member, or a key in it, stands: `file:line:column`, an environment variable, a flag. */
+  /** Where a member, or a key in it, was written: `file:line:column`, an environment variable, or a flag. */
   readonly placeOf: SettingsFile['placeOf'];
   readonly keysBelow: (path: string) => readonly string[];
-  /** Completes "expected …"; undefined takes the schema's own message. */
+  /** Completes "expected …". Undefined means that the schema's own message is used. */
   readonly expects: (path: string) => string | undefined;
   readonly near: NearNames;
 }
 
-/** Place, path and what is expected; never the value. */
+/** Describes an issue by its place, its path and what is expected. Never contains the value. */
 export function describeIssue(issue: z.core.$ZodIssue, needs: IssueNeeds): string[] {
   const path = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') {

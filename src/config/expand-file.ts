@@ -5,7 +5,7 @@ import type { SettingsFile } from './read-settings-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The file's values with their placeholders filled in. A value that is one placeholder is read as the option's type. */
+/** Returns the file's values with their placeholders expanded. A value that is exactly one placeholder is read as the option's type. */
 export function expandFile(settings: SettingsFile, env: Environment): { value: unknown; problems: string[] } {
   const problems: string[] = [];
 
@@ -34,7 +34,7 @@ export function expandFile(settings: SettingsFile, env: Environment): { value: u
   return { value: expand(settings.value, []), problems };
 }
 
-/** A password in a file is one backup or one commit away from everybody. */
+/** Rejects secrets in clear text: a password in a file leaks with one backup or one commit. */
 function secretInClear(path: string, text: string): string | undefined {
   const row = rowAt(path);
   if (row?.secret === true && !isPurePlaceholder(text)) {

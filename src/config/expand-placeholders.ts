@@ -5,7 +5,7 @@ export type Expanded = { readonly text: string; readonly whole: boolean } | { re
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}/g;
 const WHOLE = /^\$\{[^{}]*\}$/;
 
-/** `${NAME}` and `${NAME:-default}`. What a variable holds is taken as it is, and must not hold placeholders itself. */
+/** Expands `${NAME}` and `${NAME:-default}`. The value of a variable is used as it is, and must not contain placeholders itself. */
 export function expandPlaceholders(text: string, env: Environment): Expanded {
   let problem: string | undefined;
   const rest = text.replaceAll(PLACEHOLDER, '');
@@ -22,7 +22,7 @@ export function expandPlaceholders(text: string, env: Environment): Expanded {
   return problem === undefined ? { text: expanded, whole: WHOLE.test(text) } : { problem };
 }
 
-/** The whole text is one placeholder without a default: nothing of the value stands in the file. */
+/** True if the whole text is one placeholder without a default, so no part of the value is in the file. */
 export function isPurePlaceholder(text: string): boolean {
   return /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(text);
 }

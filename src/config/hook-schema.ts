@@ -31,7 +31,7 @@ const MEMBERS = {
 };
 const OF_FILES: readonly string[] = ['file', 'priority', 'timeoutMs'];
 
-/** One group with all members, so that a problem is told by its own place and not as "no form fits". */
+/** One group with the members of all forms, so that a problem is reported at its own place and not as "no form fits". */
 const entry = z
   .strictObject(MEMBERS, 'expected a group with file, or with command and on')
   .superRefine((given, context) => {
@@ -49,7 +49,7 @@ function findFormProblem(given: Readonly<Record<string, unknown>>): string | und
   return strange.length === 0 ? undefined : `${strange.join(', ')} cannot stand beside file: the plugin says it`;
 }
 
-/** In text: the same list as JSON. */
+/** As text: the same list, written as JSON. */
 export const hookList: Kind<z.ZodArray<typeof entry>> = {
   schema: z.array(entry, 'expected a list of hooks').max(MOST_HOOKS),
   expects: 'a list of { file } or { command, on }',
@@ -58,7 +58,7 @@ export const hookList: Kind<z.ZodArray<typeof entry>> = {
   place: (value, folder) => (Array.isArray(value) ? value.map((item: unknown) => placeHook(item, folder)) : value),
 };
 
-/** A file is where the configuration says, and a command starts there. */
+/** Resolves a file against the folder of the configuration; a command also starts there. */
 function placeHook(item: unknown, folder: string): unknown {
   if (!isJsonObject(item)) return item;
   if (typeof item['file'] === 'string') return { ...item, file: resolve(folder, item['file']) };

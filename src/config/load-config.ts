@@ -15,18 +15,18 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface ConfigRequest {
   readonly env: Environment;
   readonly cwd: string;
-  /** Must exist. Without it the default names are looked for in the working directory. */
+  /** Must exist. Without it, `SALLYPORT_CONFIG` names the file; otherwise the default names are tried in the working directory. */
   readonly file?: string | undefined;
-  /** Option path → value given on the command line. */
+  /** Maps an option path to the value given on the command line. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly near: NearNames;
 }
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** The file it was read from. */
+  /** The file that the configuration was read from. */
   readonly file: string | undefined;
-  /** Option path → where its value comes from. */
+  /** Maps an option path to the source of its value. */
   readonly sources: ReadonlyMap<string, Source>;
 }
 
@@ -34,7 +34,10 @@ const DEFAULT_NAMES = ['sallyport.yaml', 'sallyport.yml', 'sallyport.json'];
 const MOST_PROBLEMS = 8;
 const CONFIG_FILE_ENV = 'SALLYPORT_CONFIG';
 
-/** Flags win over the environment, that over the file, that over the defaults. Throws CONFIG_INVALID with every problem. */
+/**
+ * Flags take precedence over the environment, the environment over the file, and the file over the defaults. Throws CONFIG_INVALID with at
+ * most 8 problems.
+ */
 export function loadConfig(request: ConfigRequest): LoadedConfig {
   const file = findFile(request);
   const settings = file === undefined ? undefined : readFile(file);
@@ -46,7 +49,7 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
     const row = rowAt(path)!;
     if (value !== undefined) set(values, row, value, { kind: 'flag', where: row.flag ?? path }, request.cwd);
   }
-  // Who names a Redis on the command line means it.
+  // A Redis address on the command line also selects the Redis store.
   if (values.get('redis.url')?.source.kind === 'flag' && values.get('store')?.source.kind !== 'flag') {
     values.set('store', { value: 'redis', source: { kind: 'flag', where: '--redis' } });
   }
@@ -76,7 +79,7 @@ function needs(placeOf: SettingsFile['placeOf'], near: NearNames): IssueNeeds {
   return { placeOf, keysBelow, near, expects: expectationAt };
 }
 
-/** Undefined: the schema has words of its own for what stands inside. */
+/** Completes "expected …" for a path. Undefined if the schema has its own messages for the members inside an option. */
 function expectationAt(path: string): string | undefined {
   const row = rowAt(path);
   if (row === undefined) return 'a group of options';
@@ -103,7 +106,7 @@ function set(values: Values, row: OptionRow, value: unknown, source: Source, fol
   values.set(row.path, { value: row.place?.(value, folder) ?? value, source });
 }
 
-/** Checked as a whole first, so that unknown keys and wrong types are told with their place in the file. */
+/** Checks the file as a whole first, so that unknown keys and wrong types are reported with their place in the file. */
 function takeFile(settings: SettingsFile, { env, near }: ConfigRequest, values: Values): string[] {
   const expanded = expandFile(settings, env);
   if (expanded.problems.length > 0) return expanded.problems;
@@ -124,7 +127,7 @@ function takeEnvironment({ env, cwd }: ConfigRequest, values: Values): string[] 
   const problems: string[] = [];
   for (const row of OPTION_ROWS) {
     const text = env[row.env];
-    // An empty variable counts as not set: that is how compose files and unit files pass "nothing".
+    // An empty variable counts as not set, because compose files and unit files pass "nothing" that way.
     if (text === undefined || text === '') continue;
     const value = row.read(text);
     if (value === undefined) problems.push(`${row.env}: expected ${row.expects}`);

@@ -2,7 +2,7 @@ import type { LoopOptions, LoopPolicy } from '../domain/loop-settings.ts';
 import { toolPatternMatches } from '../domain/policy.ts';
 import type { NearNames } from './describe-issue.ts';
 
-/** Settings for agents and tools that are not there. Without `agents` or `ids` nothing is compared with them. */
+/** Finds loop settings for unknown agents and tools. Without `agents` or `ids` nothing is compared with them. */
 export function findLoopDoubts(
   loops: LoopPolicy,
   agents: readonly string[] | undefined,

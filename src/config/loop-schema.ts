@@ -62,13 +62,13 @@ const options = z.strictObject({
   budgets: budgets.exactOptional(),
 });
 
-/** The part `loops` of a policy. Numbers that are fine alone and impossible together are refused with both of them. */
+/** The part `loops` of a policy. Numbers that are valid alone but impossible together are rejected; the message names both. */
 export const loopsSchema = z
   .strictObject({ default: options.exactOptional(), agents: z.record(agentName, options).exactOptional() })
   .superRefine((given: LoopPolicy, context) => {
     const everybody = changeLoopSettings(DEFAULT_LOOP_SETTINGS, given.default ?? {});
     const problems = findImpossible(everybody).map((problem) => ({ ...problem, path: ['default', problem.at] }));
-    // An agent inherits what is wrong by default; once is enough.
+    // Agents inherit the defaults, so a problem in the defaults is reported only once.
     for (const [name, own] of problems.length > 0 ? [] : Object.entries(given.agents ?? {})) {
       const found = findImpossible(changeLoopSettings(everybody, own));
       problems.push(...found.map((problem) => ({ ...problem, path: ['agents', name, problem.at] })));
@@ -95,7 +95,7 @@ function findImpossible(settings: LoopSettings): Impossible[] {
   return found;
 }
 
-/** For the hint at a key that is not known. */
+/** The known keys at a path, for the hint about an unknown key. */
 export function keysOfLoops(path: string): readonly string[] {
   if (path === 'loops') return Object.keys(loopsSchema.shape);
   if (path.endsWith('.budgets')) return Object.keys(budgets.shape);

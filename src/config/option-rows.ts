@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { configSchema } from './config-schema.ts';
 import { factsOf, type OptionFacts } from './option.ts';
 
-/** One option, by its dotted path. */
+/** One option with its dotted path. */
 export interface OptionRow extends OptionFacts {
   readonly path: string;
   readonly env: string;
@@ -12,7 +12,7 @@ export interface OptionRow extends OptionFacts {
 
 export const OPTION_ROWS: readonly OptionRow[] = collect(configSchema, []);
 
-/** `worker.leaseMs` → `SALLYPORT_WORKER_LEASE_MS` */
+/** `worker.leaseMs` becomes `SALLYPORT_WORKER_LEASE_MS`. */
 function envName(path: readonly string[]): string {
   return ['SALLYPORT', ...path.map((part) => part.replaceAll(/[A-Z]/g, '_$&').toUpperCase())].join('_');
 }
@@ -30,12 +30,12 @@ function collect(schema: z.ZodType, path: readonly string[]): OptionRow[] {
   return [{ ...facts, path: path.join('.'), env: envName(path), fallback, schema }];
 }
 
-/** The option a path leads to or into, `redis.sentinels.0.port` included. */
+/** The option at a path, or the option that a longer path such as `redis.sentinels.0.port` leads into. */
 export function rowAt(path: string): OptionRow | undefined {
   return OPTION_ROWS.find((row) => path === row.path || path.startsWith(`${row.path}.`));
 }
 
-/** The keys of a group; of the whole configuration for the empty path. */
+/** The keys of a group. For the empty path, the keys of the whole configuration. */
 export function keysBelow(path: string): readonly string[] {
   const { members } = rowAt(path) ?? {};
   if (members !== undefined) return members;

@@ -1,32 +1,32 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
-/** What an option is besides its type. Docs, environment names, flags and messages come from here. */
+/** What an option has in addition to its type. Docs, environment names, flags and messages are built from it. */
 export interface OptionFacts {
   readonly sentence: string;
   /** Completes "expected …". */
   readonly expects: string;
-  /** The value written as text, in the environment or after a flag; undefined when it is not such a value. */
+  /** Reads the value from text, as in the environment or after a flag. Undefined if the text is not a valid value. */
   readonly read: (text: string) => unknown;
   readonly flag?: string;
-  /** What holds when it is not given and has no plain default. */
+  /** Describes what applies if the option is not given and has no plain default. */
   readonly otherwise?: string;
-  /** Never printed, and never in clear in a file. */
+  /** The value is never printed, and may not be written in clear text in a file. */
   readonly secret?: boolean;
   readonly isPath?: boolean;
-  /** For values with paths in them: relative to the folder of the file that names them, or to the working directory. */
+  /** For values that contain paths: resolves them against the folder of the file that names them, or against the working directory. */
   readonly place?: (value: unknown, folder: string) => unknown;
-  /** For values that may hold secrets somewhere: what may be printed of them. */
+  /** For values that may contain secrets: returns what may be printed. */
   readonly show?: (value: unknown) => unknown;
-  /** For lists of groups: the keys of one. Problems inside are then told in the schema's own words. */
+  /** For lists of groups: the keys of one group. Problems inside a group then use the schema's own messages. */
   readonly members?: readonly string[];
-  /** A running process takes a new value without a restart. */
+  /** True if a running process applies a new value without a restart. */
   readonly live?: boolean;
 }
 
 type MoreFacts = Pick<OptionFacts, 'flag' | 'otherwise' | 'secret' | 'live'>;
 
-/** A type of option: how it is checked, how it is read from text, and how it is named. */
+/** A type of option: how a value is checked, how it is read from text, and how it is named in messages. */
 export interface Kind<Schema extends z.ZodType> extends Pick<
   OptionFacts,
   'expects' | 'read' | 'isPath' | 'place' | 'show' | 'members'
@@ -65,7 +65,7 @@ function register<Schema extends z.ZodType>(schema: Schema, kind: Kind<z.ZodType
   return schema;
 }
 
-/** Options that belong together. Unknown keys are refused; a missing group has its defaults. */
+/** Options that belong together. Unknown keys are rejected; a missing group has its defaults. */
 export function group<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape);
 }
@@ -124,7 +124,7 @@ const address = z.strictObject({
   port: z.int().min(1).max(65_535),
 });
 
-/** In text: `host:port,host:port`. */
+/** As text: `host:port,host:port`. */
 export const addresses: Kind<z.ZodArray<typeof address>> = {
   schema: z.array(address).min(1).max(64),
   expects: 'a list of { host, port }',
@@ -137,7 +137,7 @@ export const addresses: Kind<z.ZodArray<typeof address>> = {
 
 const MOST_TEXTS = 64;
 
-/** In text: separated by commas. */
+/** As text: the items, separated by commas. */
 export function textList(expects: string, isOne: (given: string) => boolean): Kind<z.ZodArray<z.ZodString>> {
   return {
     schema: z.array(z.string().min(1).max(LONGEST_TEXT).refine(isOne)).min(1).max(MOST_TEXTS),

@@ -4,8 +4,8 @@ import type { Policy } from '../domain/policy.ts';
 import type { PolicyFile } from './policy-file.ts';
 
 /**
- * Where a rule of the policy in force stands in a policy file, as `file:line:column`. Undefined when the file does not hold it: it
- * was set by a command, or the file changed since.
+ * Where a rule of the policy in force is written in a policy file, as `file:line:column`. Undefined if the file does not contain it: the
+ * rule was set by a command, or the file has changed since.
  */
 export function placeOfRule(file: PolicyFile, policy: Policy, rule: readonly string[]): string | undefined {
   const [part, first = '', second = '', name = ''] = rule;

@@ -16,7 +16,7 @@ const within = (least: number, most: number) =>
 
 const MEMBERS = {
   adapter: z.enum(['console', 'webhook'], 'expected one of console, webhook'),
-  /** Where tools may send besides the channel of their session. */
+  /** Where tools may send in addition to the channel of their session. */
   channels: z
     .union(
       [z.enum(['session', 'any']), z.array(plain).min(1).max(1000)],
@@ -39,7 +39,7 @@ const MEMBERS = {
 };
 const OF_WEBHOOKS = ['url', 'secretEnv', 'secretFile', 'allow', 'timeoutMs'] as const;
 
-/** One group with all members, so that a problem is told by its own place and not as "no form fits". */
+/** One group with the members of all forms, so that a problem is reported at its own place and not as "no form fits". */
 const entry = z.strictObject(MEMBERS, 'expected a group with adapter').superRefine((given, context) => {
   const add = (message: string): void => context.addIssue({ code: 'custom', message });
   if (given.adapter === 'console') {
@@ -55,7 +55,7 @@ const entry = z.strictObject(MEMBERS, 'expected a group with adapter').superRefi
 
 export type PlatformConfig = z.output<typeof entry>;
 
-/** In text: the same group as JSON. */
+/** As text: the same group, written as JSON. */
 export const platformGroup: Kind<z.ZodRecord<z.ZodString, typeof entry>> = {
   schema: z
     .record(z.string().regex(NAME_PATTERN, 'a platform is named with letters, digits, _ and -'), entry)

@@ -22,7 +22,7 @@ import { approversSchema, keysOfRules, member, rulesSchema, toolPattern, unmatch
 const role = z.string().regex(NAME_PATTERN, 'expected the name of a role: letters, digits, _ and -');
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).max(10_000).readonly();
 
-/** Capitals, so that a name here and a reference in a call are the same letters. */
+/** Only capital letters, so that a name here is spelled exactly like the reference in a call. */
 const secretPattern = z
   .string()
   .refine((name) => name === '*' || SECRET_PATTERN.test(name), 'expected a name like GITHUB_TOKEN, or MAIL_*, or *');
@@ -49,7 +49,7 @@ const policySchema = z.strictObject({
   secrets: z.record(agentName, list(secretPattern)).exactOptional(),
 });
 
-/** What stays as it is in the store when a file does not speak of it. Roles and permissions are the file's whole business. */
+/** Parts of the stored policy that stay unchanged if the file does not mention them. Roles and permissions are always replaced by the file. */
 const STAYING = [
   'paused',
   'agents',
@@ -75,14 +75,14 @@ function keysBelow(path: string): readonly string[] {
 
 export interface PolicyFile {
   readonly policy: Policy;
-  /** Parts that the file says something about. `agents: null` says that there are none and that this deployment does not select. */
+  /** Parts that the file mentions. `agents: null` means that no agents are declared, and that this deployment does not use selections. */
   readonly speaksOf: readonly StayingPart[];
-  /** Legal, and probably not meant; told beside the doubts about the policy. */
+  /** Valid settings that are probably mistakes. They are reported in addition to the doubts about the policy. */
   readonly warnings: readonly string[];
   readonly placeOf: SettingsFile['placeOf'];
 }
 
-/** Reads and checks a policy file strictly. Throws POLICY_INVALID with every problem and its place. */
+/** Reads and checks a policy file strictly. Throws POLICY_INVALID with at most 8 problems and their places. */
 export function readPolicyFile(path: string, near: NearNames): PolicyFile {
   const read = readSettingsFile(path);
   if (read.kind === 'problem') throw planeError('POLICY_INVALID', { problems: [read.problem] });
@@ -90,7 +90,7 @@ export function readPolicyFile(path: string, near: NearNames): PolicyFile {
   return readPolicyValue(value, placeOf, near);
 }
 
-/** The same for a policy that comes from somewhere else. */
+/** Does the same as `readPolicyFile` for a policy that does not come from a file. */
 export function readPolicyValue(value: unknown, placeOf: SettingsFile['placeOf'], near: NearNames): PolicyFile {
   const parsed = policySchema.safeParse(value, { reportInput: true });
   if (!parsed.success) {
@@ -111,20 +111,20 @@ export function readPolicyValue(value: unknown, placeOf: SettingsFile['placeOf']
   return { policy, speaksOf, warnings: [...warnings, ...ofTenants], placeOf };
 }
 
-/** The policy that a file makes of the one in force: what it does not speak of stays. */
+/** Merges a file into the policy in force: parts that the file does not mention stay unchanged. */
 export function applyPolicyFile(file: Pick<PolicyFile, 'policy' | 'speaksOf'>, current: Policy): Policy {
   const stays = STAYING.filter((part) => !file.speaksOf.includes(part) && current[part] !== undefined);
   return { ...file.policy, ...Object.fromEntries(stays.map((part) => [part, current[part]])) };
 }
 
-/** Parts of the policy in force that say something, and that stay because the file does not speak of them. */
+/** Non-empty parts of the policy in force that stay because the file does not mention them. */
 export function keptParts({ speaksOf }: Pick<PolicyFile, 'speaksOf'>, current: Policy): string[] {
   const isEmpty = (part: unknown): boolean =>
     typeof part === 'object' && part !== null && Object.keys(part).length === 0;
   return STAYING.filter((part) => !speaksOf.includes(part) && current[part] !== undefined && !isEmpty(current[part]));
 }
 
-/** What is allowed to be written and probably not meant. Without `tools` nothing is compared with the catalog. */
+/** Finds settings that are valid but probably mistakes. Without `tools` nothing is compared with the catalog. */
 export function findPolicyDoubts(
   policy: Policy,
   tools: readonly { readonly id: string; readonly privileged: boolean }[] | undefined,
@@ -160,7 +160,7 @@ export function findPolicyDoubts(
   return [...doubts, ...general, ...ofTenants];
 }
 
-/** A privileged tool is opened by name and to named subjects only. */
+/** Finds privileged tools that an entry seems to open to everybody. A privileged tool is opened only by name and only to named subjects. */
 function findClosedDoubts(
   entry: string,
   allow: readonly string[],

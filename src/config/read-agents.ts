@@ -7,7 +7,7 @@ import type { NearNames } from './describe-issue.ts';
 const MOST_AGENTS = 10_000;
 const MOST_PROBLEMS = 8;
 
-/** Checks what code declares by the rules of a policy file. Throws POLICY_INVALID with every problem and its place. */
+/** Checks agents that are declared in code by the rules of a policy file. Throws POLICY_INVALID with at most 8 problems and their places. */
 export function readAgents(input: unknown, near: NearNames, { tenant }: DeclareOptions = {}): AgentChanges {
   const place = tenant === undefined ? {} : { tenant: readTenant(tenant) };
   if (!isPlain(input))
@@ -33,7 +33,7 @@ export function readAgents(input: unknown, near: NearNames, { tenant }: DeclareO
   return { declared: Object.fromEntries(declared), removed, warnings, ...place };
 }
 
-/** Throws POLICY_INVALID for what no session can have as its tenant. */
+/** Throws POLICY_INVALID for a name that no session can have as its tenant. */
 export function readTenant(tenant: unknown): string {
   const named = tenantName.safeParse(tenant);
   if (named.success) return named.data;
@@ -52,7 +52,7 @@ function readAgent(name: string, value: unknown, near: NearNames) {
   return checkDeclaration(name, declaration, { placeOf: () => where, near });
 }
 
-/** What JSON could say: a map or a class instance would be read as something it is not. */
+/** Whether the value is a plain object, as JSON has it. A map or a class instance would be misread. */
 function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

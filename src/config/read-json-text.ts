@@ -1,4 +1,7 @@
-/** In the environment and in flags a list or group is its JSON. Undefined for what is none: the option then says what it expects. */
+/**
+ * Reads a list or group that is given as JSON, in the environment or in a flag. Undefined if it is not JSON; the option then reports what
+ * it expects.
+ */
 export function readJsonText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

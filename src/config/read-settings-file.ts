@@ -2,11 +2,11 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { extname } from 'node:path';
 import { isMap, isScalar, LineCounter, parseDocument, visit, type Document, type Node, type Pair } from 'yaml';
 
-/** A configuration or policy file: its content, and where each part of it stands. */
+/** A configuration or policy file: its content, and the place of each part. */
 export interface SettingsFile {
   readonly path: string;
   readonly value: unknown;
-  /** `file:line:column` of a member; with `key`, of that key in it. */
+  /** `file:line:column` of a member. With `key`, the place of that key in the member. */
   readonly placeOf: (path: readonly PropertyKey[], key?: string) => string;
 }
 
@@ -17,7 +17,10 @@ export type ReadSettings =
 const MOST_BYTES = 256 * 1024;
 const FORBIDDEN_KEYS = ['__proto__', 'constructor', 'prototype'];
 
-/** JSON by its ending, YAML otherwise. No aliases, tags or duplicate keys: what is written is what is meant. */
+/**
+ * Reads a file as JSON if its name ends with `.json`, otherwise as YAML. Aliases, tags and duplicate keys are rejected, so that the text
+ * means what it shows.
+ */
 export function readSettingsFile(path: string): ReadSettings {
   const loaded = loadText(path);
   if ('problem' in loaded) return problem(`${path}: ${loaded.problem}`);
@@ -40,7 +43,7 @@ export function readSettingsFile(path: string): ReadSettings {
     const placeOf: SettingsFile['placeOf'] = (members, key) => at(offsetOf(document, members, key));
     return { kind: 'read', file: { path, value, placeOf } };
   } catch {
-    // Nested too deeply for the parser, say.
+    // For example, the file is nested too deeply for the parser.
     return problem(`${path}:1:1: it cannot be read as ${extname(path) === '.json' ? 'JSON' : 'YAML'}`);
   }
 }
@@ -51,7 +54,7 @@ function problem(text: string): ReadSettings {
 
 type LoadedText = { readonly text: string } | { readonly problem: string };
 
-/** Opened without waiting, as a FIFO would block for ever; type and size are asked of the open file. */
+/** Opens without blocking, because a FIFO would block forever. Type and size are read from the open file. */
 function loadText(path: string): LoadedText {
   let file: number;
   try {
@@ -64,7 +67,7 @@ function loadText(path: string): LoadedText {
     const facts = fstatSync(file);
     if (!facts.isFile()) return { problem: 'it is not a regular file' };
     const own = process.getuid?.();
-    // Whoever can write the file decides what this process does.
+    // A user who can write the file controls this process.
     if (own !== undefined && facts.uid !== own && facts.uid !== 0)
       return { problem: `it belongs to another user (uid ${facts.uid})` };
     if ((facts.mode & 0o002) !== 0) return { problem: 'everybody can write it; take that right away (chmod o-w)' };
@@ -78,7 +81,7 @@ function loadText(path: string): LoadedText {
   }
 }
 
-/** The position of the first thing that is not JSON. */
+/** The position of the first character that is not JSON. */
 function findJsonFault(text: string): number | undefined {
   try {
     JSON.parse(text);
@@ -101,7 +104,7 @@ interface Refused {
   readonly problem: string;
 }
 
-/** What YAML allows and we do not: an alias can make a small file huge, a tag can name code. */
+/** Finds YAML features that are rejected: an alias can make a small file huge, and a tag can name code. */
 function findRefused(document: Document.Parsed): Refused | undefined {
   let found: Refused | undefined;
   const refuse = (node: unknown, text: string): symbol => {
@@ -123,7 +126,7 @@ function findRefused(document: Document.Parsed): Refused | undefined {
   return found;
 }
 
-/** Of the member itself, or of the last one above it that is there. */
+/** The offset of the member, or of its nearest ancestor that exists. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], key: string | undefined): number {
   for (let length = path.length; length >= 0; length -= 1) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);

@@ -9,12 +9,12 @@ import type { SettingsFile } from './read-settings-file.ts';
 import { findToolProblems, type KnownTools, type ProblemOfRule } from './tool-problems.ts';
 
 export interface RuleProblem {
-  /** Of the part of the policy that is wrong. */
+  /** Path of the part of the policy that is wrong. */
   readonly path: readonly (string | number)[];
   readonly text: string;
 }
 
-/** Rules that can never match or never decide, and names that mean nothing. Without `known` nothing is compared with the catalog. */
+/** Finds rules that can never match or never decide, and names that do not exist. Without `known` nothing is compared with the catalog. */
 export function findRuleProblems(policy: Policy, known: KnownTools | undefined, near: NearNames): RuleProblem[] {
   const { rules = [], approvers = [] } = policy;
   const earlier = new Map<string, Rule>();
@@ -42,7 +42,7 @@ function findAgentProblems(policy: Policy, rule: Rule, near: NearNames): Problem
   });
 }
 
-/** A role that is not there has no members: whom it should have stopped walks through. */
+/** Finds roles that do not exist. Such a role has no members, so a subject that the rule should stop would pass. */
 function findRoleProblems(
   { roles }: Policy,
   names: readonly string[] = [],
@@ -72,7 +72,7 @@ function findContradictionProblem(rule: Rule): ProblemOfRule[] {
   return [{ path: ['arguments', found.other], text }];
 }
 
-/** Two rules about exactly the same calls: only the stricter one, or the first, ever decides. */
+/** Finds two rules about exactly the same calls: only the stricter one, or the first one, ever decides. */
 function findTwinProblem(rule: Rule, earlier: Map<string, Rule>): ProblemOfRule[] {
   const key = callsDigest(rule);
   const twin = earlier.get(key);
@@ -89,8 +89,8 @@ function findTwinProblem(rule: Rule, earlier: Map<string, Rule>): ProblemOfRule[
 }
 
 /**
- * Throws POLICY_INVALID for what the file itself says, with places. What it leaves as it was, and is wrong now, is returned as doubts:
- * a change elsewhere must not be kept from being made.
+ * Throws POLICY_INVALID for problems in what the file itself sets, with their places (at most 8). Problems in the parts that the file
+ * leaves unchanged are returned as doubts: they must not block a change to another part.
  */
 export function checkRules(
   file: { readonly speaksOf: readonly string[]; readonly placeOf: SettingsFile['placeOf'] },

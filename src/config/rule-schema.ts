@@ -34,13 +34,13 @@ function isToolPattern(text: string): boolean {
   return module === undefined ? splitToolId(text) !== undefined : NAME_PATTERN.test(module);
 }
 
-/** Somebody whom a policy names. */
+/** A name that a policy uses for its subjects: a subject, `role:NAME` or `*`. */
 export const member = plainText.refine(
   (name) => !name.startsWith('role:') || NAME_PATTERN.test(name.slice('role:'.length)),
   { message: 'expected a subject, role:NAME or *' },
 );
 
-/** What canonical JSON can say: a rule is hashed. */
+/** Only values that canonical JSON can represent, because rules are hashed. */
 const jsonValue = z.json().refine(isWellFormed, { message: 'expected text without lone surrogates' });
 
 function isWellFormed(value: JsonValue): boolean {
@@ -112,10 +112,13 @@ const condition = z
   })
   .transform((given) => given as ArgumentCondition);
 
-/** Of a grant: all of them must hold. */
+/** The conditions of a grant. All of them must hold. */
 export const conditionsSchema = z.array(condition).min(1).max(MOST_CONDITIONS);
 
-/** Other gates let a call through when nobody answers. Whoever writes that here must learn that it does not happen. */
+/**
+ * Other gates can allow a call when no approver answers in time. A policy author who writes such an option gets an error, because here it
+ * does not exist.
+ */
 const NEVER_ALLOWS = z.never('a question that nobody answers in time is denied; nothing else can be chosen');
 const ON_TIMEOUT = ['onTimeout', 'timeoutBehavior', 'timeoutDecision', 'timeoutAction', 'allowOnTimeout'] as const;
 const onTimeout = Object.fromEntries(ON_TIMEOUT.map((key) => [key, NEVER_ALLOWS.exactOptional()]));
@@ -138,7 +141,7 @@ const ASK = {
     .refine((given) => given.some((decision) => decision !== 'deny'), {
       message: 'expected allow-once, allow-always or both: nobody could say yes',
     })
-    // Whatever is offered, no is among it; in the order in which people are shown them.
+    // `deny` is always offered. The decisions are in the order in which people are shown them.
     .transform((given) => APPROVAL_DECISIONS.filter((one) => one === 'deny' || given.includes(one)))
     .exactOptional(),
   approvers: z.array(member).min(1, 'nobody could answer; leave it out to take those of the policy').exactOptional(),

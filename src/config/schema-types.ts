@@ -15,12 +15,12 @@ const BY_SCHEMA_NAME: Readonly<Record<string, JsonType>> = {
   array: 'list',
   object: 'group',
 };
-/** Schemas of tools that came from elsewhere can be of any depth. */
+/** Max depth to which a schema is followed. Schemas of tools from other sources can have any depth. */
 const DEEPEST = 64;
 
 /**
- * What a value at a pointer can be, by the schema of the arguments. Nothing is left out that the schema might allow: references and
- * conditions that are not followed count as "anything". Empty means that there can be no such value.
+ * The types that a value at a pointer can have, by the schema of the arguments. Includes every type that the schema might allow:
+ * references and conditions are not followed and count as "any type". An empty result means that there can be no such value.
  */
 export function typesAt(schema: JsonValue | undefined, steps: readonly PointerStep[], depth = 0): JsonTypes {
   if (schema === false) return NONE;
@@ -53,7 +53,7 @@ function namedTypes({ type, enum: values, const: value }: JsonObject): JsonTypes
   return types.every((known) => known !== undefined) ? new Set(types) : ANY;
 }
 
-/** Schemas that a member may have; none when it cannot be there. */
+/** The schemas that a member may have. Empty if the member cannot exist. */
 function membersOf(schema: JsonObject, step: PointerStep): (JsonValue | undefined)[] {
   const { properties, patternProperties, additionalProperties } = schema;
   const known = isJsonObject(properties) ? properties : {};

@@ -38,7 +38,7 @@ const FORMS: readonly (readonly string[])[] = [
   ['name', 'command'],
 ];
 
-/** One group with all members, so that a problem is told by its own place and not as "no form fits". */
+/** One group with the members of all forms, so that a problem is reported at its own place and not as "no form fits". */
 const entry = z
   .strictObject(MEMBERS, 'expected a group with environment, environmentPrefix, folder, or name and file or command')
   .superRefine((given, context) => {
@@ -56,7 +56,7 @@ function findFormProblem(given: Readonly<Record<string, unknown>>): string | und
   return strange.length > 0 && given['command'] === undefined ? `${strange.join(', ')} need a command` : undefined;
 }
 
-/** In text: the same list as JSON. */
+/** As text: the same list, written as JSON. */
 export const secretProviders: Kind<z.ZodArray<typeof entry>> = {
   schema: z.array(entry, 'expected a list of providers').max(MOST_PROVIDERS),
   expects: 'a list of { environment }, { environmentPrefix }, { folder }, { name, file } or { name, command }',
@@ -65,7 +65,7 @@ export const secretProviders: Kind<z.ZodArray<typeof entry>> = {
   place: (value, folder) => (Array.isArray(value) ? value.map((item: unknown) => placeProvider(item, folder)) : value),
 };
 
-/** Files are where the configuration says, and a command starts there. */
+/** Resolves paths against the folder of the configuration; a command also starts there. */
 function placeProvider(item: unknown, folder: string): unknown {
   if (!isJsonObject(item)) return item;
   const placed = { ...item };
@@ -75,7 +75,7 @@ function placeProvider(item: unknown, folder: string): unknown {
   return placed['command'] === undefined ? placed : { cwd: folder, ...placed };
 }
 
-/** Names that two providers would both have to answer for. */
+/** Names that two providers both provide. */
 export function findTwiceProvided(providers: readonly SecretProvider[]): string[] {
   const names = providers.flatMap((one) => ('environment' in one ? one.environment : 'name' in one ? [one.name] : []));
   return [...new Set(names.filter((one, index) => names.indexOf(one) !== index))];

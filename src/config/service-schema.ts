@@ -25,13 +25,13 @@ const entries = z
   )
   .refine((given) => Object.keys(given).length <= MOST_SERVICES, `expected at most ${MOST_SERVICES} services`);
 
-/** In text: the same group as JSON. What `config` may hold is each service's own business. */
+/** As text: the same group, written as JSON. Each service defines what its `config` may hold. */
 export const serviceGroup: Kind<typeof entries> = {
   schema: entries,
   expects: 'a group of services: { NAME: { module, config, enabled } }',
   members: Object.keys(MEMBERS),
   read: readJsonText,
-  // What a service is told is its own business, a password among it.
+  // The values in `config` are masked: each service defines them, and one of them may be a password.
   show(value) {
     if (!isJsonObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, showService(item)]));

@@ -4,14 +4,14 @@ import { OPTION_ROWS } from './option-rows.ts';
 
 export interface ShownOption {
   readonly option: string;
-  /** Secrets are masked; undefined when not given. */
+  /** Secrets are masked. Undefined if the option is not given. */
   readonly value: unknown;
-  /** What holds instead when it is not given. */
+  /** Describes what applies instead if the option is not given. */
   readonly otherwise?: string;
   readonly source: Source;
 }
 
-/** The effective configuration, option by option, fit to be printed. */
+/** The effective configuration, one entry per option, safe to print. */
 export function showConfig({ config, sources }: LoadedConfig): ShownOption[] {
   return OPTION_ROWS.map((row) => {
     const value = row.path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], config);

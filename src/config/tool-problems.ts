@@ -12,20 +12,20 @@ import { typesAt } from './schema-types.ts';
 
 export type RuleTool = Pick<ToolDeclaration, 'id' | 'effect' | 'privileged' | 'inputSchema'>;
 
-/** The catalog, as far as rules are about it. */
+/** The parts of the catalog that rules refer to. */
 export interface KnownTools {
   readonly tools: readonly RuleTool[];
-  /** Modules that could not be loaded: what they would publish is not known. */
+  /** Modules that could not be loaded, so the tools that they would publish are unknown. */
   readonly broken?: readonly string[];
 }
 
-/** What is wrong with a rule, and where in it. */
+/** A problem of a rule, and its path in the rule. */
 export interface ProblemOfRule {
   readonly path: readonly (string | number)[];
   readonly text: string;
 }
 
-/** Tools that are not published, and tools that cannot be called in the way the rule is about. */
+/** Finds tools that are not published, and tools that can never be called in the way that the rule describes. */
 export function findToolProblems(rule: Rule, { tools, broken = [] }: KnownTools, near: NearNames): ProblemOfRule[] {
   const isOfBroken = (pattern: string): boolean => broken.includes(moduleOf(pattern) ?? '');
   const unpublished = (rule.tools ?? []).flatMap((pattern, index): ProblemOfRule[] => {
@@ -52,7 +52,10 @@ function describeNoTool({ tools, effects, privileged }: Rule): ProblemOfRule {
   return { path: [], text: `it can never match: ${which} ${asked.join(' and ')}` };
 }
 
-/** A tool that is named must have what is compared; of those that a pattern takes in, one is enough. */
+/**
+ * Finds conditions about arguments that the tools do not have. Every tool that the rule names must have the argument; of the tools that a
+ * pattern matches, one is enough.
+ */
 function findPointerProblems(rule: Rule, about: readonly RuleTool[], near: NearNames): ProblemOfRule[] {
   const isNamed = ({ id }: RuleTool): boolean => rule.tools?.includes(id) === true;
   return (rule.arguments ?? []).flatMap((condition, index): ProblemOfRule[] => {
@@ -65,7 +68,7 @@ function findPointerProblems(rule: Rule, about: readonly RuleTool[], near: NearN
   });
 }
 
-/** Why a tool can never have what the condition compares; undefined when it can. */
+/** Explains why a tool can never have the value that the condition compares. Undefined if it can. */
 function findMisfit(tool: RuleTool, condition: ArgumentCondition, near?: NearNames): string | undefined {
   const steps = parsePointer(condition.at) ?? [];
   const types = typesAt(tool.inputSchema, steps);

@@ -5,9 +5,9 @@ import { showConfig } from './show-config.ts';
 
 export interface ConfigChange {
   readonly next: LoadedConfig;
-  /** Options whose new value holds from now on. */
+  /** Options whose new value applies from now on. */
   readonly live: readonly string[];
-  /** Options whose new value waits for a restart. */
+  /** Options whose new value applies only after a restart. */
   readonly waiting: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export interface ConfigWatch {
   close(): Promise<void>;
 }
 
-/** Reads the files again when they change. A bad new one changes nothing: `onTrouble` is told, the old one stays. */
+/** Reads the files again when they change. An invalid new file changes nothing: `onTrouble` is called, and the old configuration stays. */
 export function watchConfig(
   files: readonly string[],
   current: LoadedConfig,

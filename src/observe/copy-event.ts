@@ -2,15 +2,15 @@ import type { DiagnosticEvent, EventKind, SharedFields } from '../domain/diagnos
 import { fieldsOf, SHARED_FIELDS } from '../domain/event-table.ts';
 import { nowMs } from './now-ms.ts';
 
-/** Longer than any id of ours. */
+/** Max length of a text in an event; longer than any id of Sallyport. */
 const MOST_CHARACTERS = 200;
 const SHARED = Object.keys(SHARED_FIELDS);
 
 type Plain = string | number | boolean | Readonly<Record<string, string | number | boolean>>;
 
 /**
- * The event as listeners get it: a frozen copy of the fields in the table and of nothing else, so that a fact which was handed over by
- * mistake reaches nobody.
+ * The event that listeners get: a frozen copy that has only the fields in the table, so that a fact which was passed by mistake reaches no
+ * listener.
  */
 export function copyEvent(kind: EventKind, seq: number, facts: object, shared?: SharedFields): DiagnosticEvent {
   const event: Record<string, Plain> = { kind, seq, at: nowMs() };

@@ -6,9 +6,9 @@ import { copyEvent } from './copy-event.ts';
 import { EventQueue } from './event-queue.ts';
 
 export interface EventBusOptions {
-  /** A listener threw or is too slow; told once of each kind and listener. */
+  /** Called when a listener throws or is too slow, once per listener and kind of problem. */
   readonly onTrouble?: (problem: string, error?: unknown) => void;
-  /** How long closing waits for listeners. */
+  /** Max time that `close` waits for listeners. */
   readonly drainMs?: number;
 }
 
@@ -26,7 +26,7 @@ const DEFAULT_WAITING = 1000;
 const MOST_WAITING = 100_000;
 const MATCHED: readonly string[] = ['callId', 'tool', 'agent', 'tenant', 'session', 'run'] satisfies MatchedField[];
 
-/** Of the process, so that the events of a client and of a worker in one process have one order. */
+/** One counter per process, so that the events of a client and of a worker in one process have one order. */
 let lastSeq = 0;
 
 export function createEventBus({ onTrouble, drainMs = DRAIN_MS }: EventBusOptions = {}): EventBus {
@@ -103,7 +103,7 @@ function kindsOf({ kinds = ['*'] }: { readonly kinds?: readonly string[] }): Set
   return new Set(EVENT_KINDS.filter((kind) => kind !== 'events.lost' && isMeant(kind)));
 }
 
-/** A filter with a mistake in it would hear nothing, and nobody would notice. */
+/** Rejects a wrong filter. Otherwise its listener would get no events, and the mistake would go unnoticed. */
 function checked(subscription: DiagnosticSubscription): DiagnosticSubscription {
   const { listener, kinds = [], where = {}, maxWaiting = DEFAULT_WAITING } = subscription;
   const problems = kinds

@@ -1,7 +1,7 @@
 import type { DiagnosticEvent, DiagnosticEventOf } from '../domain/diagnostic-event.ts';
 import type { DiagnosticListener } from '../ports/events.ts';
 
-/** Events that had no room, where they would have stood. */
+/** Marks the place of events that were dropped because the queue was full. */
 interface Gap {
   readonly kind: 'gap';
   dropped: number;
@@ -11,30 +11,33 @@ interface Gap {
 export interface QueueSettings {
   readonly listener: DiagnosticListener;
   readonly maxWaiting: number;
-  /** Told at the first loss, and at the first throw. */
+  /** Called once at the first loss, and once at the first throw. */
   readonly onTrouble: (problem: string, error?: unknown) => void;
 }
 
-/** Between two looks at the rest of the world; of a long queue an eighth, or a busy process would never catch up. */
+/**
+ * Min events that are delivered before other work of the process gets a turn. In a long queue it is an eighth of the queue, or a busy
+ * process would never catch up.
+ */
 const AT_ONCE = 64;
-/** Places in front that are used up; beyond this they are given back. */
+/** Max used places at the front of the array. Beyond this number they are freed. */
 const MOST_USED_UP = 1024;
 
 /**
- * What one listener has not heard yet, in order, at most `maxWaiting` events. Delivery is never part of the telling: it begins in a turn
- * of its own, and one event is over before the next is handed on. A listener that is slow or throws loses its own events only; it is
- * told how many as soon as it can hear, before anything that came later.
+ * The events that one listener has not received yet, in order, at most `maxWaiting`. Emitting never runs a listener: delivery begins in
+ * its own turn of the event loop, and one event is finished before the next is delivered. A listener that is slow or throws loses only its
+ * own events. It gets the number of lost events as soon as it can receive again, before any later event.
  */
 export class EventQueue {
   readonly #settings: QueueSettings;
   #waiting: (DiagnosticEvent | Gap)[] = [];
   #head = 0;
-  /** After everything that waits. */
+  /** The gap after all waiting events. */
   #overflow: Gap | undefined;
-  /** To be told next. */
+  /** Number of lost events to report next. */
   #lost = 0;
   #lostSeq = 0;
-  /** It threw when it was told of its losses: it is told again after it has heard something else. */
+  /** The listener threw when it got the report of its losses. It gets the report again after another event. */
   #deaf = false;
   #delivery: Promise<void> | undefined;
   #open = true;
@@ -53,14 +56,14 @@ export class EventQueue {
     this.#delivery ??= this.#deliver();
   }
 
-  /** Nothing is handed on after this, not even what waits. */
+  /** Nothing is delivered after this, not even waiting events. */
   stop(): void {
     this.#open = false;
     this.#waiting = [];
     this.#head = 0;
   }
 
-  /** Until all is heard, or the time is over. */
+  /** Waits until all events are delivered or the time is over, then stops. */
   async drain(waitMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const longEnough = new Promise<void>((resolve) => (timer = setTimeout(resolve, waitMs)));
@@ -130,7 +133,7 @@ export class EventQueue {
     return Object.freeze({ kind: 'events.lost', seq: this.#lostSeq, at: Date.now(), lost });
   }
 
-  /** A promise only if the listener gave one. */
+  /** Returns a promise only if the listener returned one. */
   #hand(event: DiagnosticEvent): Promise<void> | undefined {
     try {
       const hearing = this.#settings.listener(event);

@@ -1,9 +1,9 @@
-/** What has to be added to the monotonic clock, as of the last look. */
+/** The difference between the wall clock and the monotonic clock, as of the last call. */
 let offsetMs = Date.now() - performance.now();
 
 /**
- * Milliseconds since 1970, to the microsecond: stages are shorter than the tick of the wall clock. Follows that clock within a
- * millisecond, however often it is set.
+ * Milliseconds since 1970, precise to the microsecond, because stages are shorter than a tick of the wall clock. Stays within one
+ * millisecond of the wall clock, however often that clock is set.
  */
 export function nowMs(): number {
   const [wall, monotonic] = [Date.now(), performance.now()];

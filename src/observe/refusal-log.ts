@@ -9,19 +9,19 @@ export interface Refusal {
 
 export interface RefusalLog {
   note(refusal: Refusal): void;
-  /** Says how many were not written. */
+  /** Logs how many refusals were left out. */
   close(): void;
 }
 
 export interface RefusalRate {
-  /** Lines of one code that may come at once … */
+  /** Max lines of one code that may be logged at once. */
   readonly burst: number;
-  /** … and after that, one in so many milliseconds. */
+  /** After a burst, one line of that code may be logged in each such period. */
   readonly everyMs: number;
 }
 
 const DEFAULT_RATE: RefusalRate = { burst: 20, everyMs: 1000 };
-/** Names are the caller's own words. */
+/** Max length of a logged session or tool name. These names are the caller's own text. */
 const LONGEST = 100;
 
 interface Bucket {
@@ -31,8 +31,9 @@ interface Bucket {
 }
 
 /**
- * What was refused before it was accepted: there is no call, so it is in no audit. A flood of refusals must not become a flood of lines,
- * so each code has a rate; how many were left out is told with the next line, and at the end.
+ * Logs requests that were refused before they were accepted. Such a request is not a call, so it is not in the audit. A flood of refusals
+ * must not become a flood of lines, so each code has a rate limit. The number of lines left out is logged with the next line and at the
+ * end.
  */
 export function createRefusalLog(
   log: Pick<Log, 'warn'>,

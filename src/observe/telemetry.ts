@@ -8,11 +8,11 @@ import { samplerOf, type TraceOptions } from './traces/trace-options.ts';
 import type { SpanExport } from './traces/export-spans.ts';
 
 export interface MetricOptions {
-  /** Tools that have a label of their own; all others share one. */
+  /** Max tools with their own label; all others share one. */
   readonly tools?: number;
 }
 
-/** What a process tells of its calls, beside its log and the audit. Absent parts are off, and cost nothing. */
+/** Metrics and traces of a process, in addition to its log and the audit. Absent parts are off, and cost nothing. */
 export interface TelemetryOptions {
   readonly traces?: TraceOptions;
   readonly metrics?: MetricOptions;
@@ -23,12 +23,12 @@ export type Role = 'worker' | 'gateway' | 'dev' | 'client';
 export interface TelemetryNeeds {
   readonly role: Role;
   readonly release: string;
-  /** Tells processes of one service apart. */
+  /** Distinguishes the processes of one service. */
   readonly instance: string;
   readonly log: Log;
 }
 
-/** Of the calls whose events are followed. */
+/** Facts about the calls whose events are followed. */
 export interface Followed {
   readonly pool?: string;
   readonly serves?: (tool: string) => boolean;
@@ -41,24 +41,24 @@ export interface WorkerGauges {
 }
 
 export interface Telemetry {
-  /** Spans are made; tools should see theirs. */
+  /** True if spans are made. Tools should then run with their span active. */
   readonly traces: boolean;
-  /** Counts and traces what is told there, until the returned function is called. */
+  /** Counts and traces these events until the returned function is called. */
   follow(events: EventSource, about?: Followed): () => void;
-  /** Shows what a worker does now. */
+  /** Adds gauges for the current state of a worker. */
   followWorker(worker: WorkerGauges): void;
-  /** Shows what the store knows of the whole plane. */
+  /** Adds gauges for what the store knows about the whole plane. */
   followStore(store: ReadStore): void;
-  /** An attempt to deliver an effect has ended. */
+  /** Counts an attempt to deliver an effect when it has ended. */
   readonly countEffect: (platform: string, result: 'delivered' | 'failed' | 'retried' | 'lost') => void;
-  /** In the text format of Prometheus; absent when metrics are off. */
+  /** All metrics in the text format of Prometheus; undefined if metrics are off. */
   readonly metricsText: (() => Promise<string>) | undefined;
-  /** Sends what is there; a collector that does not answer is not waited for. */
+  /** Sends the waiting spans. A collector that does not answer delays this by at most two seconds. */
   close(): Promise<void>;
 }
 
 const DEFAULT_TOOLS = 100;
-/** Bursts are heard later, not lost. */
+/** Max waiting events. It is large, so that events of a burst are delivered later instead of lost. */
 const MOST_WAITING = 50_000;
 
 const SERVED: Readonly<Record<Role, readonly string[]>> = {
@@ -70,7 +70,7 @@ const SERVED: Readonly<Record<Role, readonly string[]>> = {
 
 export const isServedBy = (role: Role, name: MetricName): boolean => SERVED[role].includes(METRICS[name].where);
 
-/** Loads what the options ask for, and nothing else. Undefined when they ask for nothing: then nobody listens to events. */
+/** Loads only what the options ask for. Undefined if they ask for nothing: then there is no listener for events. */
 export async function startTelemetry(options: TelemetryOptions, needs: TelemetryNeeds): Promise<Telemetry | undefined> {
   if (options.traces === undefined && options.metrics === undefined) return undefined;
   const metrics = options.metrics && (await openMetrics(options.metrics, needs));

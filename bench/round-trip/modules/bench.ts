@@ -6,7 +6,7 @@ import { answerRequest } from '../variant.ts';
 const input = z.object({ id: z.number(), text: z.string() });
 const description = 'Answers with the beginning of the text it got.';
 
-/** As one does that asks somebody else. */
+/** Answers after a pause, like a tool that waits for another service. */
 async function answerLater(request: z.infer<typeof input>) {
   await pause(20);
   return answerRequest(request);

@@ -11,7 +11,7 @@ import {
 const QUEUE = 'bench';
 const CONCURRENCY = 128;
 
-/** What one would take from the shelf: a job per call, awaited by its finished event. */
+/** The off-the-shelf way: one job per call, awaited through its finished event. */
 export const bullmq: Variant = {
   about: `BullMQ with its defaults, concurrency ${CONCURRENCY}, add + waitUntilFinished`,
   openWorker,

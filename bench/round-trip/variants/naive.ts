@@ -1,5 +1,5 @@
-// The sequence of a tools service that keeps a claim, a session, a result and an audit as keys of their own: one command after the
-// other for every call. Where its design leaves a choice, the cheaper one is taken.
+// The command sequence of a tools service that keeps claim, session, result and audit in separate keys: one command after the other for
+// every call. Where its design leaves a choice, the cheaper way is taken.
 import { Redis } from 'ioredis';
 import { answerRequest, type BenchReply, type BenchRequest, type Variant } from '../variant.ts';
 import type { CallerSide, Place, WorkerSide } from '../variant.ts';
@@ -12,7 +12,7 @@ const BLOCK_MS = 1000;
 const CLAIM_SECONDS = 300;
 const RESULT_SECONDS = 120;
 const STREAM_LENGTH = 100_000;
-/** As many as the plane has in its variants. */
+/** The same number of sessions as in the variants of the plane. */
 const SESSIONS = 16;
 const PARALLEL = 128;
 
@@ -97,7 +97,7 @@ async function openCaller({ redisUrl }: Place, autoPipelining: boolean): Promise
   const [reader, writer] = [open(redisUrl, false), open(redisUrl, autoPipelining)];
   const replyTo = `replies:${process.pid}`;
   const replies = openReplies();
-  // Once, not per turn of a conversation: that would cost one command more.
+  // Sessions are written once, not per turn of a conversation, which would cost one more command.
   for (let index = 0; index < SESSIONS; index += 1) {
     await writer.set(`session:trace-${index}`, JSON.stringify({ subject: `subject-${index}`, platform: 'bench' }));
   }

@@ -1,6 +1,6 @@
 import type { BenchReply } from '../variant.ts';
 
-/** Who waits for which reply. */
+/** Matches arriving replies to the callers that wait for them. */
 export interface Replies {
   expect(id: number): Promise<BenchReply>;
   arrived(reply: BenchReply): void;

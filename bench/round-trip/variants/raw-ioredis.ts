@@ -17,7 +17,7 @@ const TAKE = ['GROUP', GROUP, 'worker', 'COUNT', BATCH, 'BLOCK', BLOCK_MS] as co
 
 type Entries = [stream: string, entries: [id: string, fields: string[]][]][] | null;
 
-/** Streams and nothing else: no identity, no dedupe, no fence, no record of the result. */
+/** Only streams: no identity, no deduplication, no fence, no record of the result. */
 export const rawIoredis: Variant = { about: 'streams by hand, ioredis 6', openWorker, openCaller };
 
 function open(url: string): Redis {
@@ -43,7 +43,7 @@ async function openWorker({ redisUrl }: { redisUrl: string }): Promise<WorkerSid
   };
 }
 
-/** The next read does not wait for this write: both are on the way at once. */
+/** The next read does not wait for this write, so both are under way at the same time. */
 function answerBatch(writer: Redis, entries: [id: string, fields: string[]][]): void {
   const pipeline = writer.pipeline();
   for (const [, fields] of entries) {

@@ -21,7 +21,7 @@ interface Message {
 type Read = readonly { readonly messages: readonly Message[] }[] | null;
 type Client = Awaited<ReturnType<typeof open>>;
 
-/** The same as raw-ioredis. This client sends commands of one tick together by itself. */
+/** The same as raw-ioredis with another client, which pipelines the commands of one tick by itself. */
 export const rawNodeRedis: Variant = { about: 'streams by hand, node-redis 5', openWorker, openCaller };
 
 async function open(url: string) {

@@ -7,28 +7,28 @@ import type { BenchReply, BenchRequest, CallerSide, Place, Variant, WorkerSide }
 
 const MODULES = fileURLToPath(new URL('../modules', import.meta.url));
 const CONCURRENCY = 128;
-/** Of one subject at most 64 calls stand in the queue at once; 1024 in flight need sixteen. */
+/** At most 64 calls of one subject are in the queue at once, so 1024 calls in flight need sixteen sessions. */
 const SESSIONS = 16;
 
 const ABOUT = `worker concurrency ${CONCURRENCY}, ${SESSIONS} sessions of different subjects`;
 export const onRedis = ({ redisUrl }: Place): StoreOptions => ({ store: 'redis', redis: { url: redisUrl } });
 const onFile = ({ folder }: Place): StoreOptions => ({ store: 'embedded', folder });
 
-/** The delivery is the claim: two scripts per call. */
+/** For a `read` tool the delivery is the claim: two scripts per call. */
 export const sallyportRead: Variant = {
   about: `the plane on Redis with a \`read\` tool, ${ABOUT}`,
   openWorker: (place) => serve(onRedis(place)),
   openCaller: (place) => openCaller(onRedis(place), 'bench.read'),
 };
 
-/** One script more: the start mark that keeps it from running twice. */
+/** An `unsafe` tool needs one more script: the start mark that keeps the tool from running twice. */
 export const sallyportUnsafe: Variant = {
   about: `the plane on Redis with an \`unsafe\` tool, ${ABOUT}`,
   openWorker: (place) => serve(onRedis(place)),
   openCaller: (place) => openCaller(onRedis(place), 'bench.unsafe'),
 };
 
-/** Caller, worker and store are one process; every commit is on the disk. */
+/** Caller, worker and store are one process; every commit is written to disk. */
 export const embedded: Variant = {
   about: `the plane on its SQLite file with a \`read\` tool, one process, ${ABOUT}`,
   async openCaller(place) {
@@ -44,14 +44,14 @@ export const embedded: Variant = {
   },
 };
 
-/** With the gate as a deployment has it. */
+/** The gate as in a typical deployment: with rules and loop detection. */
 export const gated: Variant = {
   about: `the plane on Redis with a \`read\` tool, three rules and loop detection, ${ABOUT}`,
   openWorker: (place) => serve(onRedis(place), GATED),
   openCaller: (place) => openCaller(onRedis(place), 'bench.read'),
 };
 
-/** Without loop detection, and without rules. */
+/** The gate without rules and without loop detection. */
 export const ungated: Variant = {
   about: `the same without rules, loop detection switched off`,
   openWorker: (place) => serve(onRedis(place), CLOSED_DOWN),

@@ -7,7 +7,7 @@ import { onRedis, openCaller, serve } from './sallyport.ts';
 
 type Telemetry = NonNullable<WorkerOptions['telemetry']>;
 
-/** Takes everything and keeps nothing, in a process of its own: what it costs is not ours. */
+/** A collector that accepts everything and stores nothing. It runs in its own process, so that its cost is not counted as Sallyport's. */
 const COLLECTOR = `
   const server = require('node:http').createServer((request, response) => {
     request.resume().on('end', () => response.end('{}'));
@@ -22,7 +22,7 @@ async function startCollector(): Promise<{ endpoint: string; collector: ChildPro
   return { endpoint: `http://127.0.0.1:${port}/v1/traces`, collector };
 }
 
-/** The plane on Redis with a `read` tool, and telemetry on both sides. */
+/** The plane on Redis with a `read` tool, with telemetry on both sides. */
 function withTelemetry(about: string, telemetryFor: (endpoint: string) => Telemetry): Variant {
   const side = async <Side extends { close(): Promise<void> }>(
     open: (telemetry: Telemetry) => Promise<Side>,

@@ -5,7 +5,7 @@ import { monotonicMs } from '../monotonic.ts';
 import { springTrap, trappable } from '../stop-trap.ts';
 import { MODULE } from '../tools.ts';
 
-/** The time in which a hook held a call. */
+/** The period in which a hook held a call. */
 export interface HookEntry {
   readonly pid: number;
   readonly callId: string;
@@ -13,13 +13,13 @@ export interface HookEntry {
   readonly toMs: number;
 }
 
-/** Longer than the hook waits, also if its worker is stopped meanwhile: a hook that times out blocks its call. */
+/** Longer than the hook waits, even if its worker is stopped in the meantime: a hook that times out blocks its call. */
 const TIMEOUT_MS = 30_000;
 
-// Opened by the first call: whoever only loads the plugin has no such file.
+// Opened by the first call, because a process that only loads the plugin has no such file.
 let opened: ((entry: HookEntry) => void) | undefined;
 
-/** Calls whose permission is about to be withdrawn say how long the hook holds them. */
+/** Holds a call. Only calls whose permission is about to be withdrawn have a hold time in their arguments. */
 async function hold(callId: string, hookMs: number): Promise<void> {
   const fromMs = monotonicMs();
   trappable.add(callId);

@@ -12,7 +12,7 @@ const input = z.object({
 });
 type Input = z.infer<typeof input>;
 
-// Opened by the first run: whoever only describes the module has no such file.
+// Opened by the first run, because a process that only describes the module has no such file.
 let opened: ReturnType<typeof createEffectLog> | undefined;
 const log: ReturnType<typeof createEffectLog> = (line) => {
   opened ??= createEffectLog(process.env['CHAOS_EFFECTS']!);
@@ -25,7 +25,7 @@ function marker(name: ToolName, args: Input, ctx: ToolContext) {
   return (mark: EffectMark): void => log({ mark, callId, fence, tool: name, subject: identity.subject, argsDigest });
 }
 
-/** Says whose answer it is, so that one in the wrong hands is found out. */
+/** The answer names its call and subject, so that an answer that reaches the wrong caller is detected. */
 function answer({ key }: Input, { callId, fence, identity }: ToolContext) {
   return { key, callId, fence, pid: process.pid, subject: identity.subject };
 }

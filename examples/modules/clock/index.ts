@@ -46,7 +46,7 @@ export default defineModule({
         while (sleptMs < ms) {
           ctx.progress({ done: sleptMs, total: ms });
           const stepMs = Math.min(PROGRESS_EVERY_MS, ms - sleptMs);
-          // With the signal a cancelled call ends at once instead of at the end of its time.
+          // With the signal, a cancelled call ends at once instead of at the end of its wait.
           await pause(stepMs, undefined, { signal: ctx.signal });
           sleptMs += stepMs;
         }

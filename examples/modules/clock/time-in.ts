@@ -6,13 +6,13 @@ export interface ZonedTime {
   readonly unixMs: number;
 }
 
-/** The instant as a clock on the wall there shows it; undefined for an unknown time zone. */
+/** The instant as a wall clock in that time zone shows it; undefined for an unknown time zone. */
 export function timeIn(timeZone: string, instant: Date): ZonedTime | undefined {
   const format = formatFor(timeZone);
   if (format === undefined) return undefined;
   const parts = Object.fromEntries(format.formatToParts(instant).map(({ type, value }) => [type, value]));
   const { year, month, day, hour, minute, second, weekday = '', timeZoneName = '' } = parts;
-  // "GMT+01:00", and just "GMT" for no offset.
+  // "GMT+01:00", or only "GMT" if there is no offset.
   const offset = timeZoneName.slice('GMT'.length) || '+00:00';
   return {
     utc: instant.toISOString(),

@@ -6,7 +6,7 @@ import { withFolder } from './open-folder.ts';
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
-// Without waiting: opening a FIFO nobody writes to would block for ever.
+// O_NONBLOCK: opening a FIFO without a writer would block forever.
 const TO_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const TO_CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
@@ -18,7 +18,7 @@ export async function readRegularFile(
   return inParent(root, names, { create: false }, async (path) => {
     const handle = await open(path, TO_READ);
     try {
-      // Asked of the open file: what is checked is what is read.
+      // The open file is checked, so that the file that was checked is the file that is read.
       const facts = await handle.stat();
       if (!facts.isFile()) throw notRegular();
       const bytes = await readAtMost(handle, maxBytes);
@@ -29,7 +29,10 @@ export async function readRegularFile(
   });
 }
 
-/** Writes beside the file and renames: readers see the old or the new content, and a link at that place is never written through. */
+/**
+ * Writes a new file in the same folder and renames it: readers see the old or the new content, and a link at that path is never written
+ * through.
+ */
 export async function writeRegularFile(
   root: string,
   names: readonly string[],
@@ -62,7 +65,7 @@ export async function listFolder(
   return explained(() =>
     withFolder(root, names, { create: false }, async (folder) => {
       const entries: { name: string; kind: EntryKind }[] = [];
-      // One by one: a folder may have millions of entries.
+      // Entries are read one by one, because a folder may have millions of them.
       for await (const entry of await opendir(folder)) {
         if (entries.length === limit) return { entries: entries.toSorted(byName), more: true };
         entries.push({ name: entry.name, kind: kindOf(entry) });
@@ -94,7 +97,7 @@ async function inParent<Result>(
   return explained(() => withFolder(root, names.slice(0, -1), options, (folder) => work(`${folder}/${name}`, folder)));
 }
 
-/** Reads one byte more than allowed: the size a file reports may be wrong (/proc) or change meanwhile. */
+/** Reads at most one byte more than allowed. The size that a file reports may be wrong (/proc) or change in the meantime. */
 async function readAtMost(handle: FileHandle, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
@@ -128,7 +131,7 @@ function byName(a: { readonly name: string }, b: { readonly name: string }): num
   return a.name < b.name ? -1 : 1;
 }
 
-/** Says in words what the system said in codes; paths of the machine stay out of the message. */
+/** Translates error codes of the system into messages. Paths of the machine are not in the message. */
 async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -37,7 +37,7 @@ export default defineModule({
     write: tool({
       description:
         'Writes a whole file and replaces what was there. Missing folders are made. To change a part of a file, read it first and write all of it.',
-      // The same content at the same place: a second run changes nothing.
+      // The same content at the same path: a second run changes nothing.
       effect: 'idempotent',
       serial: true,
       input: z.object({
@@ -74,7 +74,7 @@ export default defineModule({
   }),
 });
 
-/** Undefined when the bytes are not UTF-8 text. */
+/** Undefined if the bytes are not UTF-8 text. */
 function textOf(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -86,7 +86,7 @@ function textOf(bytes: Uint8Array): string | undefined {
 
 function bytesOf(content: string, encoding: 'utf8' | 'base64'): Buffer {
   const bytes = Buffer.from(content, encoding);
-  // Buffer.from skips what is not base64; half a file must not look like success.
+  // Buffer.from skips characters that are not base64; an incomplete file must not look like success.
   if (encoding === 'base64' && bytes.toString('base64') !== content) {
     throw new ToolFailure('The content is not base64 with padding and without line breaks.', { code: 'NOT_BASE64' });
   }

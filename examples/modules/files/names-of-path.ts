@@ -2,12 +2,12 @@ import { denied, ToolFailure } from 'sallyport/tool';
 
 const MOST_NAMES = 64;
 const LONGEST_NAME_BYTES = 255;
-/** Backslashes and drive letters mean a path elsewhere, control characters mislead whoever reads the name. */
+/** Backslashes and drive letters mean a path elsewhere. Control characters mislead a reader of the name. */
 const STRANGE = /[\\\p{Cc}]|^[A-Za-z]:/u;
 
 /**
- * The names to step through below the root; an empty list is the root itself. `..` is refused even where it would stay
- * inside: after a link or a swapped folder it means something else than it seems to.
+ * The names to step through below the root; an empty list is the root itself. `..` is refused even if it would stay inside: after a link
+ * or a swapped folder it does not mean what it seems to mean.
  */
 export function namesOf(path: string): readonly string[] {
   if (path.startsWith('/') || STRANGE.test(path)) {

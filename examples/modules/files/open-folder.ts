@@ -5,9 +5,9 @@ import { resolve } from 'node:path';
 const AS_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Opens a folder below the root and hands its address to `work`. Each step opens one name inside the folder that is
- * already open, without following a link. The attack: a folder is replaced by a link between a check of its path and the
- * use of it; here no path is ever looked up twice. `/proc/self/fd/N` stands for the open folder itself (Linux only).
+ * Opens a folder below the root and passes its address to `work`. Each step opens one name inside the folder that is already open, without
+ * following a link. The attack: a folder is replaced by a link between a check of its path and the use of it. Here no path is ever looked
+ * up twice. `/proc/self/fd/N` is the open folder itself (Linux only).
  */
 export async function withFolder<Result>(
   root: string,
@@ -16,7 +16,7 @@ export async function withFolder<Result>(
   work: (folder: string) => Promise<Result>,
 ): Promise<Result> {
   await mkdir(root, { recursive: true });
-  // The root itself may be a link: it is the operator's word.
+  // The root itself may be a link, because the operator chose it.
   let folder = await open(resolve(root), constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     for (const name of names) {

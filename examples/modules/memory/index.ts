@@ -16,13 +16,13 @@ export default defineModule({
   id: 'memory',
   version: '1.0.0',
   description: 'What was said in this channel, and what is known about things.',
-  // Nothing else of the worker is within reach, and of these two only what belongs to the session.
+  // The module can reach no other services of the worker, and of these two only the data that belongs to the session.
   needs: ['conversations', 'knowledge'],
   tools: (tool) => ({
     remember: tool({
       description:
         'Remembers something about a person, place or thing, for later conversations of this user. What is already known of it stays.',
-      // The service knows the call it came from: a second run of the same call changes nothing.
+      // The service stores the id of the call: a second run of the same call changes nothing.
       effect: 'idempotent',
       normalises: true,
       input: z.object({

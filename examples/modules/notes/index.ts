@@ -8,7 +8,7 @@ const text = z.string().max(100_000);
 const tags = z.array(z.string().trim().min(1).max(50)).max(20);
 const limit = z.int().min(1).max(100).default(20);
 
-/** Longer notes are sent as files. */
+/** Max length of a note that is sent as a message. Longer notes are sent as files. */
 const LONGEST_MESSAGE = 4000;
 
 const note = z.object({ id: z.int(), title, text, tags, createdAt: z.string(), updatedAt: z.string() });
@@ -56,7 +56,7 @@ export default defineModule({
 
     add: tool({
       description: 'Saves a new note and gives its id.',
-      // Idempotent because the note remembers the call it came from: a second run of the same call finds it.
+      // Idempotent, because the note stores the id of the call that created it: a second run of the same call finds that note.
       effect: 'idempotent',
       serial: true,
       normalises: true,
@@ -78,7 +78,7 @@ export default defineModule({
 
     share: tool({
       description: 'Sends a note to the channel of this conversation, where everybody in it can read it.',
-      // Idempotent: if the call is run again, the same message has the same key and goes out once.
+      // Idempotent: if the call is run again, the same message has the same key and is sent only once.
       effect: 'idempotent',
       input: z.object({ id }),
       output: z.object({ id: z.int(), state: z.enum(['delivered', 'queued']), messageId: z.string().optional() }),
@@ -97,7 +97,7 @@ export default defineModule({
       effect: 'idempotent',
       serial: true,
       input: z.object({ id }),
-      // No failure when it is gone already: a second run of the same call must not turn success into failure.
+      // Not a failure if the note is already gone: a second run of the same call must not turn a success into a failure.
       output: z.object({ id: z.int(), existed: z.boolean() }),
       run: (args, { setup, identity }) =>
         withNotes(setup.file, identity, (notes) => ({ id: args.id, existed: notes.delete(args.id) })),

@@ -28,13 +28,13 @@ interface NoteContent {
   readonly tags?: readonly string[] | undefined;
 }
 
-/** Another worker may be writing to the same file; this blocks, so it is short. */
+/** How long to wait for another worker that writes to the same file. The wait blocks the process, so it is short. */
 const BUSY_TIMEOUT_MS = 2000;
 const MOST_WORDS = 16;
 
 /**
- * Opens the file for one piece of work of one owner. Per call: nothing is left open on reload or drain, and a file that
- * was moved away or restored meanwhile is noticed.
+ * Opens the file for one piece of work of one owner. It is opened for each call, so that nothing stays open on reload or drain, and a file
+ * that was moved away or restored in the meantime is noticed.
  */
 export function withNotes<Result>(file: string, owner: Owner, work: (notes: NoteStore) => Result): Result {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -50,7 +50,7 @@ export function withNotes<Result>(file: string, owner: Owner, work: (notes: Note
 const COLUMNS = 'id, title, text, tags, created_at, updated_at';
 const OWNED = 'tenant = ? AND subject = ?';
 
-/** Every statement names the owner: an id alone never reaches a note of somebody else. */
+/** Every statement names the owner, so an id alone never gives access to a note of another owner. */
 export class NoteStore {
   readonly #database: DatabaseSync;
   readonly #owner: readonly [string, string];
@@ -112,7 +112,7 @@ export class NoteStore {
     return toFound(rows as FoundRow[], limit);
   }
 
-  /** By words; when no note has them, by the query as it stands, for languages without spaces and for things like `a->b`. */
+  /** Searches by words. If no note has them, searches for the query as it is, for languages without spaces and for text such as `a->b`. */
   search(query: string, limit: number): FoundNotes {
     const words = (query.match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, MOST_WORDS);
     const byWords = words.length === 0 ? [] : this.#searchWords(words, limit + 1);
@@ -127,7 +127,7 @@ export class NoteStore {
          FROM notes_fts JOIN notes ON notes.id = notes_fts.rowid
          WHERE notes_fts MATCH ? AND ${OWNED} ORDER BY notes_fts.rank, notes.id DESC LIMIT ?`,
         )
-        // Quoted, so that words such as NOT and NEAR are words.
+        // The words are quoted, so that NOT and NEAR are words and not operators.
         .all(words.map((word) => `"${word}"*`).join(' '), ...this.#owner, limit) as FoundRow[]
     );
   }

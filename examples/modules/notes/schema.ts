@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 const VERSION = 1;
 
-/** The index holds no copy of the text; the triggers keep it in step with the table. */
+/** The full-text index holds no copy of the text; triggers keep it in sync with the table. */
 const SCHEMA = `
   CREATE TABLE notes (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -32,7 +32,7 @@ const SCHEMA = `
   END;
 `;
 
-/** Makes the tables of a new file. In one transaction: several workers may open a new file at the same time. */
+/** Creates the tables of a new file. It uses one transaction, because several workers may open a new file at the same time. */
 export function migrate(database: DatabaseSync): void {
   if (versionOf(database) === VERSION) return;
   database.exec('BEGIN IMMEDIATE');

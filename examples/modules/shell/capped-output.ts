@@ -1,4 +1,4 @@
-/** Keeps the beginning and the end of an output: the one says what was done, the other how it ended. */
+/** Keeps the beginning and the end of an output: the beginning shows what was done, the end shows how it ended. */
 export class CappedOutput {
   readonly #halfBytes: number;
   readonly #head: Buffer[] = [];

@@ -4,7 +4,7 @@ import { defineModule, denied, ToolFailure } from 'sallyport/tool';
 import { z } from 'zod';
 import { runCommand, type CommandEnding } from './run-command.ts';
 
-/** An argument with NUL would be cut there by the system. */
+/** The operating system would cut an argument at a NUL character. */
 const argument = z
   .string()
   .max(128 * 1024)
@@ -16,7 +16,7 @@ export default defineModule({
   version: '1.0.0',
   description:
     'Runs programs on the machine of the worker, with the rights of the worker. Closed unless the policy opens it.',
-  // A process of its own, so that a flood of output or a leak hurts only its call.
+  // Runs in its own process, so that a flood of output or a leak harms only its call.
   runner: 'process',
   setup: z.object({
     cwd: z.string().min(1).default('.').describe('Folder the programs start in'),
@@ -77,7 +77,10 @@ export default defineModule({
   }),
 });
 
-/** A program that fails is a failed call with all it printed. `error` is in our words: what it printed is no verdict. */
+/**
+ * A program that fails is a failed call that contains everything it printed. `error` is this module's own text: the program's output is
+ * not a verdict.
+ */
 function toResult(ending: CommandEnding, program: string, timeoutMs: number) {
   if (ending.kind === 'not-started') {
     throw new ToolFailure(`The program ${JSON.stringify(program)} could not be started (${ending.code}).`, {

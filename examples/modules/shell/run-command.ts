@@ -4,10 +4,10 @@ import type { Writable } from 'node:stream';
 import { CappedOutput } from './capped-output.ts';
 
 export interface Command {
-  /** The program, then its arguments; they reach it as they are. */
+  /** The program, then its arguments. The program gets them unchanged. */
   readonly command: readonly string[];
   readonly cwd: string;
-  /** All of its environment: nothing of ours is passed on. */
+  /** The whole environment of the program. Nothing of the worker's environment is passed on. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string;
   readonly timeoutMs: number;
@@ -26,13 +26,13 @@ export interface EndedCommand {
 
 export type CommandEnding = EndedCommand | { readonly kind: 'not-started'; readonly code: string };
 
-/** A process that left the group may keep the outputs open; nobody waits for it longer than this. */
+/** Max wait for output after the program has ended. A process that left the group may keep the outputs open. */
 const LAST_OUTPUT_MS = 1000;
 
-/** Runs a program, and what it starts, in a process group that ends with it. Rejects only when aborted. */
+/** Runs a program, and everything it starts, in a process group that ends with it. Rejects only when aborted. */
 export async function runCommand(command: Command, signal: AbortSignal): Promise<CommandEnding> {
   signal.throwIfAborted();
-  // The guard first: the time in which a command has none is as short as it can be.
+  // The guard is started first, so that the command runs without a guard for as short a time as possible.
   const guard = startGuard();
   const child = await start(command);
   if ('kind' in child) {
@@ -64,7 +64,7 @@ type Started = { readonly process: ChildProcessWithoutNullStreams; readonly pid:
 async function start({ command, cwd, env }: Command): Promise<Started | { kind: 'not-started'; code: string }> {
   const [program = '', ...programArguments] = command;
   try {
-    // Detached: the leader of a group of its own, so that one signal reaches all it has started.
+    // Detached makes the program the leader of its own group, so that one signal reaches everything it has started.
     const child = spawn(program, programArguments, { cwd, env, detached: true, shell: false, stdio: 'pipe' });
     if (child.pid !== undefined) return { process: child, pid: child.pid };
     const [error] = (await once(child, 'error')) as [NodeJS.ErrnoException];
@@ -83,13 +83,13 @@ function endingOf(
   const stderr = new CappedOutput(maxOutputBytes);
   child.stdout.on('data', (chunk: Buffer) => stdout.add(chunk));
   child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk));
-  // A program need not read its input.
+  // A program does not have to read its input.
   child.stdin.on('error', () => {});
   child.stdin.end(stdin);
   return new Promise((resolve) => {
     let lastOutput: NodeJS.Timeout | undefined;
     child.once('exit', () => {
-      // What was left in the background would otherwise outlive the call, and hold its outputs open.
+      // A process that was left in the background would otherwise outlive the call and hold its outputs open.
       killGroup(pid);
       lastOutput = setTimeout(() => {
         child.stdout.destroy();
@@ -108,13 +108,13 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // The group has already ended.
   }
 }
 
 /**
- * Kills the group it is told when this process is killed itself: then the pipe to it closes. It gets a number, and no text
- * of a caller.
+ * Starts a guard process that kills the command's group if this process is killed: then the pipe to the guard closes. The guard gets only
+ * a number, and no text from a caller.
  */
 function startGuard(): ChildProcessByStdio<Writable, null, null> {
   const guard = spawn('/bin/sh', ['-c', 'read -r group || exit; read -r _; kill -s KILL -- "-$group"'], {

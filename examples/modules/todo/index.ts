@@ -19,7 +19,7 @@ export default defineModule({
   version: '1.0.0',
   description: 'The to-do list of the user. Nobody sees the list of somebody else.',
   needs: ['tasks'],
-  // In a process of its own: services are reached from there in the same way.
+  // Runs in its own process. Services are reached from there in the same way.
   runner: 'process',
   tools: (tool) => ({
     add: tool({

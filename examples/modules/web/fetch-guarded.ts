@@ -1,7 +1,7 @@
 import { denied, ToolFailure } from 'sallyport/tool';
 import { guardedRequest, WebRefusal, type WebRequest, type WebResponse, type WebRules } from 'sallyport/web';
 
-/** The guard of the package; what it refuses is told to the model in its own words. */
+/** Fetches through the guard of the package. When the guard refuses a request, the model gets the guard's own message. */
 export async function fetchGuarded(
   request: WebRequest,
   rules: WebRules & { readonly maxBytes: number },

@@ -1,4 +1,4 @@
-/** Content that is not for reading. */
+/** Elements whose content is not for reading. */
 const SKIPPED = new Set(['script', 'style', 'template', 'noscript', 'svg', 'iframe', 'object', 'textarea', 'select']);
 const BREAKS = new Set(
   'address article aside blockquote br dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tr ul'.split(
@@ -9,7 +9,7 @@ const TAG_NAME = /^<\/?([a-zA-Z][a-zA-Z0-9-]{0,20})/u;
 const HREF = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))/iu;
 
 /**
- * The words of a page, a line per block, links as [words](url). No parser: it reads forward once, so that a hostile page
+ * The words of a page, one line per block, links as [words](url). This is not a full parser: it reads forward once, so that a hostile page
  * costs no more than its length.
  */
 export function htmlToText(html: string, base: string): { title?: string | undefined; text: string } {
@@ -87,7 +87,7 @@ class PageText {
     return lines.filter((line) => line !== '' && line !== '-').join('\n');
   }
 
-  /** Only the first title is the page's. */
+  /** Only the first title is the title of the page. */
   #toggleTitle(entering: boolean): void {
     this.#inTitle = entering && this.#title === undefined;
     if (this.#inTitle) this.#title = [];

@@ -5,11 +5,11 @@ import { fetchGuarded } from './fetch-guarded.ts';
 import { readableText } from './readable-text.ts';
 
 const IMAGES: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-/** They belong to the connection and to this module. */
+/** Headers that a caller may not set: they belong to the connection or to this module. */
 const RESERVED =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|upgrade|te|trailer|expect|keep-alive|proxy-.*)$/iu;
 
-/** Of the setup only: in an address or a header that the model writes, a secret could go anywhere. */
+/** Secrets may be used only in the setup. In an address or a header that the model writes, a secret could be sent anywhere. */
 const SECRETS = ['own:WEB_*'];
 
 const url = z.string().max(4096).describe('http or https, on the public internet');
@@ -81,7 +81,7 @@ export default defineModule({
 
     send: tool({
       description: 'Sends data to a public web address and gives the readable text of the answer.',
-      // What a second request would do is up to a server we know nothing of.
+      // The effect of a second request depends on a server about which nothing is known.
       effect: 'unsafe',
       serial: true,
       secrets: SECRETS,
@@ -110,7 +110,7 @@ export default defineModule({
   }),
 });
 
-/** The operator's header for this host. It stays behind, like all headers, when a redirect leads to another site. */
+/** Adds the operator's header for this host. Like all headers, it is dropped when a redirect leads to another site. */
 function authorized(
   request: WebRequest,
   { authorization }: { readonly authorization: Readonly<Record<string, string>> },
@@ -128,7 +128,7 @@ function answer(response: WebResponse, from: number, maxCharacters: number): z.i
   const ok = httpStatus < 400;
   const facts = {
     ok,
-    // The number only: a server's own words ("Forbidden") must not read like a refusal of ours.
+    // Only the number: the server's own text ("Forbidden") must not look like a refusal by this module.
     ...(ok ? {} : { error: `The server answered with HTTP status ${httpStatus}.` }),
     url: response.url,
     httpStatus,
@@ -140,7 +140,7 @@ function answer(response: WebResponse, from: number, maxCharacters: number): z.i
   return IMAGES.includes(mediaType) && !response.cut ? [structured(facts), image(response.bytes, mediaType)] : facts;
 }
 
-/** A cut may have left half a character at either end. */
+/** A cut may have left half a character at either end, which is removed. */
 function wholeCharacters(text: string): string {
   return text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');
 }

@@ -10,7 +10,7 @@ export interface Readable {
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/u;
 const TEXT = /^text\/|[/+](?:json|xml|yaml|x-yaml|toml|javascript|ecmascript|x-ndjson|x-sh|graphql)$/u;
 
-/** What a model can read of a body: the words of a page, text as it is, nothing of the rest. */
+/** The part of a body that a model can read: the words of a page, or plain text as it is. Any other content has no text. */
 export function readableText(bytes: Uint8Array, contentType: string, url: string): Readable {
   const [declared = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const mediaType = declared === '' ? guessType(bytes) : declared;
@@ -28,12 +28,12 @@ function decode(bytes: Uint8Array, charset = 'utf-8'): string {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    // An unknown charset: most of the web is UTF-8.
+    // The charset is unknown. Most of the web is UTF-8, so UTF-8 is used.
     return new TextDecoder().decode(bytes);
   }
 }
 
-/** `<meta charset>` stands at the beginning, in ASCII. */
+/** `<meta charset>` is near the beginning of a page, in ASCII. */
 function charsetInPage(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 1024)).toString('latin1');
   return /<meta[^>]{0,200}charset=["']?([\w-]{1,40})/iu.exec(head)?.[1];

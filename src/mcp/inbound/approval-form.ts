@@ -12,8 +12,9 @@ const TITLES: Readonly<Record<ApprovalDecision | typeof WAIT, string>> = {
 };
 
 /**
- * What the person at a client is asked. Who may not decide is told who does, and can wait or call it off. A form cannot reveal what is
- * masked, so with masks it offers no yes, and names the places where the question can be revealed and allowed.
+ * Builds the form that the person at a client sees. A person who may not decide learns that another person decides, and can wait or cancel
+ * the call. A form cannot reveal masked values. So for a question with masks it offers no yes, and names the places where the question can
+ * be revealed and allowed.
  */
 export function approvalForm({ question }: Approval, mayDecide: boolean): ElicitRequestFormParams {
   const shown = renderQuestion(question);
@@ -63,7 +64,7 @@ function decisionSchema(question: ApprovalQuestion): ElicitRequestFormParams['re
   };
 }
 
-/** What a form offers: every decision of the question, or no yes at all while something is masked. */
+/** The decisions that a form offers: all decisions of the question, or no yes at all while something is masked. */
 export function formDecisions(question: ApprovalQuestion): readonly (ApprovalDecision | typeof WAIT)[] {
   return masksOf(question).length === 0 ? question.decisions : ['deny', WAIT];
 }
@@ -72,12 +73,12 @@ export type FormAnswer =
   | { readonly kind: 'decided'; readonly decision: ApprovalDecision; readonly comment?: string }
   | { readonly kind: 'wait' }
   | { readonly kind: 'call-off' }
-  /** Closed without an answer. */
+  /** The person closed the form without an answer. */
   | { readonly kind: 'dismissed' }
-  /** Not an answer to this question: it is asked again. */
+  /** Not an answer to this question, so the question is asked again. */
   | { readonly kind: 'none' };
 
-/** A yes has to be said: whatever is not exactly one of the decisions offered is no answer. */
+/** A yes must be explicit: anything other than exactly one of the offered decisions is not an answer. */
 export function readFormAnswer(answer: unknown, mayDecide: boolean, decisions: readonly string[]): FormAnswer {
   if (!isJsonObject(answer)) return { kind: 'none' };
   const { action, content } = answer;

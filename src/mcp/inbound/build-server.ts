@@ -12,7 +12,7 @@ import { toProtocolError } from './protocol-problem.ts';
 import { serveSurfaces, type Answering } from './serve-surfaces.ts';
 import { cancelTask, getTask, requireTasks, taskParams, TASKS_EXTENSION, updateTask } from './tasks.ts';
 
-/** One exchange of 2026, or one session of 2025, speaks with one of these; none is ever shared. */
+/** Builds the server for one exchange of 2026 or one session of 2025. A server is never shared. */
 export function buildServer(home: McpHome, caller: McpCaller): Server {
   const server = new PlainServer(
     { name: 'sallyport', version: home.release },
@@ -37,7 +37,7 @@ export function buildServer(home: McpHome, caller: McpCaller): Server {
   return server;
 }
 
-/** What a client of 2026 can do, it says with each request. */
+/** A client of 2026 declares its capabilities in each request; a client of 2025 declares them once per session. */
 function peerOf(server: Server, caller: McpCaller, ctx: ServerContext): McpPeer {
   const declared = (ctx.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined)?.[
     CLIENT_CAPABILITIES_META_KEY
@@ -56,7 +56,7 @@ function serveTasks(server: Server, home: McpHome, caller: McpCaller): void {
   server.setRequestHandler('tasks/get', { params: taskParams }, ({ taskId }, ctx) =>
     task(ctx, (peer) => getTask(home, peer, taskId)),
   );
-  // The SDK takes the answers out of the params, as it does for retried calls.
+  // The SDK moves the answers out of the params, as it does for retried calls.
   server.setRequestHandler('tasks/update', { params: taskParams }, ({ taskId }, ctx) =>
     task(ctx, (peer) => updateTask(home, peer, taskId, ctx.mcpReq.inputResponses)),
   );

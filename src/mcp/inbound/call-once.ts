@@ -22,37 +22,37 @@ import { showPending } from './show-pending.ts';
 import { knowsTasks } from './tasks.ts';
 import { inputKindsOf } from './tool-input.ts';
 
-/** A call stays owed for so long after the question about it has expired. */
+/** A call stays owed for this long after the question about it has expired. */
 const OWED_LONGER_MS = 60 * 60 * 1000;
 const OVERLOADED_RETRY_MS = 1000;
 /**
- * A call that is not in the store so long after its entry was made was accepted and forgotten, or never will be. Records are kept for 24
- * hours at least; the rest is for clocks that differ.
+ * If a call is not in the store this long after its entry was made, its record has expired, or the call will never be accepted. Records
+ * are kept for at least 24 hours; the difference leaves room for clocks that differ.
  */
 const NEVER_LATER_MS = 12 * 60 * 60 * 1000;
 
-/** A request of a client that comes to one call: of a tool, or of a resource or prompt, which are called like tools. */
+/** A client's request that leads to one call: of a tool, or of a resource or prompt, which are called like tools. */
 export interface CallRequest {
   readonly home: McpHome;
   readonly peer: McpPeer;
   readonly session: SessionHandle;
   readonly ctx: ServerContext;
   readonly method: string;
-  /** As the client sent them: they bind the state that it carries. */
+  /** The params as the client sent them. The state that the client carries is bound to them. */
   readonly params: JsonObject;
-  /** Id in the catalog. */
+  /** Id of the tool in the catalog. */
   readonly tool: string;
   readonly args: JsonObject;
   readonly wish: CallWish;
   readonly hasOutputSchema?: boolean;
 }
 
-/** `earlier`: it is the answer to a call that an earlier request made. */
+/** `earlier` is set if this is the answer to a call that an earlier request made. */
 export type OnceAnswer = Pursued & { readonly earlier?: EarlierCall | undefined };
 
 /**
- * Through the whole data path. A client that closes the stream of a 2026 call, or cancels, cancels the call that this request made. A
- * request that came back to an earlier call only stops waiting for it.
+ * Makes one call, or finds the earlier one, and follows it through the whole data path. If the client cancels, or closes the stream of a
+ * 2026 request, the call that this request made is cancelled. A request that came back to an earlier call only stops waiting for it.
  */
 export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
   const { home, peer, session, ctx, method, params, wish } = asked;
@@ -80,10 +80,10 @@ export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
       anew: (outcome) => makeAnew(request, outcome, round),
     });
     await settleDebt(request, pursued);
-    // A refusal is about this request, and not about the call that is still owed.
+    // A refusal is about this request, not about the earlier call, which is still owed.
     return pursued.kind === 'settled' ? { ...pursued, earlier: owed.earlier } : pursued;
   } catch (error) {
-    // A refusal in the words of the protocol is an answer. After any other error it is unknown what became of the call.
+    // A protocol error is an answer to the client. After any other error it is unknown what became of the call.
     if (error instanceof ProtocolError) owed.answer();
     else await owed.lose();
     throw error;
@@ -95,7 +95,7 @@ export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
 interface OwnRequest extends CallRequest {
   readonly signal: AbortSignal;
   readonly owed: OwedRequest;
-  /** By `performance.now()`. */
+  /** When the request arrived, by `performance.now()`. */
   readonly cameAt: number;
 }
 
@@ -114,7 +114,7 @@ function begin(request: OwnRequest, answered?: Answered): CallUnderWay {
   });
 }
 
-/** Makes the call under an entry of its own, or takes one that is owed. */
+/** Makes the call under a new entry, or takes an owed call. */
 async function callOwed(
   request: OwnRequest,
   answered: Answered | undefined,
@@ -131,7 +131,10 @@ async function callOwed(
   return held.earlier === undefined ? call(request, answered, hear, held.key) : attach(request, answered, hear, held);
 }
 
-/** An entry whose call was forgotten says nothing any more about what became of the call. It goes, and the call is a new one. */
+/**
+ * Holds an entry for the request. If the call of an entry was forgotten, the entry does not show what became of the call. It is dropped,
+ * and the request makes a new call.
+ */
 async function hold(request: OwnRequest, answered: Answered | undefined): Promise<Holding> {
   const { home, session, wish, signal, owed, cameAt } = request;
   const isLost = (): boolean => owed.isLost;
@@ -149,8 +152,8 @@ async function isForgotten({ plane }: McpHome, { callId, madeAt }: EarlierCall):
 }
 
 /**
- * The call that is made in the place of an earlier one that its own request called off. Only the request itself does this, on the way to
- * its answer: the promise of a call outlives the answer, and what it made then would be a call that no client waits for.
+ * Makes the call again if the earlier call was cancelled by its own request before it ran. Only the request itself does this, before its
+ * answer: the promise of a call outlives the answer, and a call that it made then would have no client waiting for it.
  */
 async function makeAnew(
   request: OwnRequest,
@@ -163,7 +166,7 @@ async function makeAnew(
   return begin(request, answered);
 }
 
-/** Waits for an earlier call, which goes on when the client stops waiting: it was promised to the client that can come back again. */
+/** Waits for an earlier call. The call goes on when the client stops waiting, because it was promised to a client that can come back again. */
 async function attach(
   request: OwnRequest,
   answered: Answered | undefined,
@@ -195,7 +198,7 @@ function call(
   const { waitMs, taskAfterMs } = config.gateway.mcp;
   const { trace, traceState } = wish;
   const options = {
-    // A client that knows tasks need not sit it out.
+    // A client that knows tasks gets a task after this shorter wait, and need not wait until the end.
     waitMs: knowsTasks(peer) && method === 'tools/call' ? taskAfterMs : waitMs,
     signal,
     via: 'mcp',
@@ -209,8 +212,8 @@ function call(
 }
 
 /**
- * A call of another subject has no entry that this client could hold; the answer itself says that it is unknown. One of another agent,
- * tool or arguments stays owed to the client that made it.
+ * Holds the entry of the call that the client named. A call of another subject has no entry that this client could hold; the answer then
+ * reports it as unknown. A call of another agent or with another tool or arguments stays owed to the client that made it.
  */
 async function holdNamed(request: OwnRequest, callId: string, digest = digestOf(request)): Promise<void> {
   const { home, session, signal, owed, cameAt } = request;
@@ -220,16 +223,16 @@ async function holdNamed(request: OwnRequest, callId: string, digest = digestOf(
   await owed.keep(home.owed.hold(session, digest, options), { isNamed: true });
 }
 
-/** What the client is owed after it has this. */
+/** Updates what the client is owed, now that it gets this reply. */
 async function settleDebt(request: OwnRequest, pursued: Pursued): Promise<void> {
   const { signal, owed } = request;
   if (pursued.kind === 'reply') {
-    // Before the client can come back: it must find the call owed, at whichever gateway.
+    // This must be stored before the client can come back: it has to find the call owed, at any gateway.
     if (pursued.next === 'come-back') await owed.owe(await owedAfterQuestion(request, pursued.approval));
     else owed.answer(pursued.next === 'form' ? FORM_MS : undefined);
     return;
   }
-  // A refusal says that this request left no trace; what an earlier request made is still owed.
+  // A refusal means that this request left no trace. A call that an earlier request made is still owed.
   const isOver =
     pursued.kind === 'refused' ? owed.earlier === undefined : signal.aborted && isCalledOff(pursued.outcome);
   if (isOver) await owed.forget();
@@ -237,7 +240,7 @@ async function settleDebt(request: OwnRequest, pursued: Pursued): Promise<void> 
   else owed.answer();
 }
 
-/** Identity, tool and arguments; of a later round also what the tool was given. The store learns none of it. */
+/** Digest over identity, tool and arguments; in a later round also over what the tool was given. The store sees only the digest. */
 function digestOf({ peer, tool, args }: OwnRequest, answered?: Answered): string {
   const { agent = '', delegators } = peer.bearer.identity ?? {};
   const who = delegators === undefined ? agent : [agent, ...delegators];
@@ -250,19 +253,19 @@ function wayBackOf({ owed, wish }: OwnRequest): 'arguments' | 'key' | 'id' {
   return wish.key === undefined ? 'id' : 'key';
 }
 
-/** A question may be asked about the call, now or later, and wait for as long as questions can. */
+/** How long a call is owed by default: as long as a question can stay open, because one may be asked now or later, and an hour more. */
 function owedMs({ plane }: McpHome): number {
   return plane.config.gateway.mcp.owedMs ?? APPROVAL_LIMITS.mostTimeoutMs + OWED_LONGER_MS;
 }
 
-/** As long as the question can be answered, and a while more. */
+/** How long a call with a question is owed: as long as the question can be answered, and an hour more. The configured `owedMs` takes precedence. */
 async function owedAfterQuestion({ home, session }: OwnRequest, approval: ApprovalId | undefined): Promise<number> {
   if (approval === undefined || home.plane.config.gateway.mcp.owedMs !== undefined) return owedMs(home);
   const asked = await home.plane.client.approvals.get({ kind: 'session', session }, approval).catch(() => undefined);
   return asked === undefined ? owedMs(home) : asked.expiresAt - asked.requestedAt + OWED_LONGER_MS;
 }
 
-/** Another run is another call: the same answers to the same questions are the same one again. */
+/** The key of a later round. Another round is another call, but the same answers to the same questions are the same call again. */
 function keyOfRound(key: string, { responses, state = '' }: Answered): string {
   return sha256(canonicalJson([key, responses, state]));
 }

@@ -9,46 +9,46 @@ import type { CallUnderWay } from './call-under-way.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
 import type { StateOwner } from './sealed-state.ts';
 
-/** One request that comes to a call: who asks, in which session, and what their client can do. */
+/** One request that leads to a call: the peer, its session, and what its client can do. */
 export interface CallScene {
   readonly home: McpHome;
   readonly peer: McpPeer;
   readonly session: SessionHandle;
   readonly ctx: ServerContext;
-  /** Ends when the client has gone or cancels, and not when the request is simply over. */
+  /** Aborted when the client has gone or cancels, but not when the request is simply over. */
   readonly signal: AbortSignal;
   readonly owner: StateOwner;
-  /** The client was told of this call before, and comes to hear how it ended. Known when `begin` has its first answer. */
+  /** Whether the client was told about this call before and comes back for its outcome. Known once `begin` has its first answer. */
   comesBack(): boolean;
-  /** Digest of the entry that this request holds, if it holds one. A client that shows a form brings it back with its answer. */
+  /** Digest of the entry that this request holds, if any. A client that shows a form returns it with its answer. */
   owedDigest(): string | undefined;
-  /** The client came back to this call with what it was given for that, and with `owedDigest`: from now on it waits here. */
+  /** Called when a client comes back to this call with its sealed state, which contains `owedDigest`. From now on the client waits here. */
   resumed(callId: CallId, digest: string | undefined): Promise<void>;
-  /** What the client is told when the call goes on. */
+  /** The reply to the client when the call goes on. */
   pending(at: { readonly callId: CallId; readonly approval?: ApprovalId }): Result;
-  /** Makes the call; with input, once more, with what its tool asked for. */
+  /** Makes the call. With `input`, makes it once more, with what its tool asked for. */
   begin(input?: Answered): CallUnderWay;
-  /** Makes the call anew if `begin` found an earlier one, and this is its outcome: its own request had called it off. */
+  /** Makes the call again if `begin` found an earlier one and `outcome` shows that its own request had cancelled it. */
   anew?(outcome: Outcome): Promise<CallUnderWay | undefined>;
 }
 
-/** What a tool gets to know with its next run. */
+/** The input that a tool gets in its next run. */
 export interface Answered {
   readonly responses: JsonObject;
   readonly state?: string;
 }
 
-/** How far a call got in one request: to its end, or to what the client is told in the place of one. */
+/** How far a call got in one request: to its outcome, or to a reply that the client gets instead of one. */
 export type Pursued =
   | Exclude<CallAnswer, { readonly kind: 'pending' }>
   | {
       readonly kind: 'reply';
       readonly reply: Result | InputRequiredResult;
       /**
-       * `come-back`: the client was told to call again. `form`: it shows its person a form, and comes back with that. `done`: it has
-       * what it needs.
+       * `come-back`: the client was told to call again. `form`: the client shows its person a form and comes back with the answer. `done`:
+       * the client has what it needs.
        */
       readonly next: 'come-back' | 'form' | 'done';
-      /** The question that the call waits for. */
+      /** The question that the call is waiting for. */
       readonly approval?: ApprovalId | undefined;
     };

@@ -31,14 +31,17 @@ async function findTool(home: McpHome, peer: McpPeer, name: string): Promise<Sho
   return (await home.knownToolsOf(peer)).find(name) ?? (await home.toolsOf(peer)).find(name);
 }
 
-/** A mistake of the client, as the protocol says; the model is told when it goes on, and a blocked call is a result like any other. */
+/**
+ * Answers a call of an unknown tool with a protocol error, as MCP requires. The plane still sees the call, so loop detection counts it:
+ * its advice to the model is added to the error, and a call that it blocks gets a normal result.
+ */
 async function refuseUnknown(
   home: McpHome,
   peer: McpPeer,
   name: string,
   runName: string | undefined,
 ): Promise<CallToolResult | InputRequiredResult> {
-  // Without dots it is no id of the catalog: a tool that this peer was not shown must not be found under its id.
+  // A name without dots is not a catalog id. Otherwise a tool that this peer was not shown could be called by its id.
   const shown = name.replaceAll('.', '__');
   const answer = await home.callIn(peer, runName, (session) =>
     home.plane.client.call(session, shown, {}, { via: 'mcp' }),

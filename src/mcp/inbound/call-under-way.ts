@@ -5,18 +5,18 @@ import type { CallEvent } from '../../domain/call-event.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { McpPlane } from './mcp-plane.ts';
 
-/** Most calls are over before the first look. */
+/** Most calls are over before the first poll for a question. */
 const LOOK_FIRST_MS = 40;
 const LOOK_MOST_MS = 500;
 
 export type CallStanding =
   | Exclude<CallAnswer, { readonly kind: 'pending' }>
-  /** A person is asked about it. */
+  /** A person is asked about the call. */
   | { readonly kind: 'parked'; readonly callId: CallId; readonly approval: ApprovalId }
-  /** The time to wait is over. */
+  /** The time to wait is over, and the call goes on. */
   | { readonly kind: 'pending'; readonly callId: CallId };
 
-/** A call that was made or found, and what becomes of it next. */
+/** A call that was made or found. `next` reports what happens to it. */
 export class CallUnderWay {
   readonly #client: McpPlane['client'];
   readonly #session: Caller;
@@ -37,7 +37,7 @@ export class CallUnderWay {
     this.#answer.catch(() => undefined);
   }
 
-  /** `answer` makes the call and hears its events. */
+  /** `answer` makes the call and passes its events to `hear`. */
   static made(
     client: McpPlane['client'],
     session: Caller,
@@ -57,7 +57,7 @@ export class CallUnderWay {
     return new CallUnderWay(client, session, answer, callId as CallId);
   }
 
-  /** Its end, its question to a person (unless that was `seen`), or the end of the wait, whichever is first. */
+  /** Resolves with the first of these: the end of the call, a question to a person (unless it was `seen`), or the end of the wait. */
   async next(seen?: ApprovalId): Promise<CallStanding> {
     const looking = new AbortController();
     try {
@@ -69,7 +69,7 @@ export class CallUnderWay {
 
   #hear(event: CallEvent): void {
     if (event.kind === 'queued') this.#callId = event.callId as CallId;
-    // Whoever is to be asked was asked before that.
+    // A question is always asked before the start, so there is nothing to look for after it.
     if (event.kind === 'started') this.#started = true;
   }
 

@@ -7,20 +7,20 @@ const MOST_TOKEN_LENGTH = 256;
 const MOST_RUN_LENGTH = 128;
 const CONTROL = /\p{Cc}/u;
 
-/** What a client says about a call beside its arguments. */
+/** What a client sends about a call in addition to its arguments. */
 export interface CallWish {
   readonly key?: string;
-  /** An earlier call whose outcome is asked for, in the place of a new one. */
+  /** Id of an earlier call. The client wants its outcome instead of a new call. */
   readonly callId?: string;
   readonly run?: string;
-  /** Another call is meant, also where one with the same arguments is owed. */
+  /** The client wants a new call, even if one with the same arguments is owed. */
   readonly fresh?: boolean;
   readonly progressToken?: string | number;
   readonly trace?: string;
   readonly traceState?: string;
 }
 
-/** Ours are checked; a trace that is none is dropped later, as everywhere. */
+/** Reads `_meta` and rejects invalid Sallyport fields. An invalid trace is not rejected here; it is dropped later, as everywhere. */
 export function readWish(meta: unknown): CallWish {
   if (meta === undefined) return {};
   if (!isJsonObject(meta)) throw invalidParams('_meta must be an object');

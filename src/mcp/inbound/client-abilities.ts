@@ -1,6 +1,6 @@
 import type { McpPeer } from './mcp-home.ts';
 
-/** Whether its person can be shown a form. */
+/** Whether the client can show a form to its person. */
 export function canShowForms(peer: McpPeer): boolean {
   const elicitation = peer.capabilities()?.elicitation;
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);

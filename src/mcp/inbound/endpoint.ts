@@ -18,19 +18,19 @@ import { refuseSubscriptions } from './subscriptions.ts';
 import { createToolChanges } from './tool-changes.ts';
 import { whenDone } from './when-done.ts';
 
-/** What a timer can hold. */
+/** Max delay of a Node timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface McpEndpoint {
   /**
-   * One HTTP request of a bearer whose token, Host and Origin were checked. `exchange` tells what became of the response. Without it, every
-   * response counts as written once it was returned: a call whose client had gone by then is not owed.
+   * Serves one HTTP request of a bearer whose token, Host and Origin were checked. `exchange` reports what became of the response. Without
+   * it, every response counts as written once it was returned: a call whose client had gone by then is not owed.
    */
   fetch(request: Request, bearer: McpBearer, exchange?: Exchange): Promise<Response>;
   close(): Promise<void>;
 }
 
-/** Both revisions on one route: each message says which one it is of. */
+/** Serves both protocol revisions on one route; each message shows which revision it uses. */
 export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
   const home = createMcpHome(plane);
   const watchTools = createToolChanges(home);
@@ -38,7 +38,7 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
   const sessions = createSessionsOf2025(home, watchTools);
   const serving = new Set<McpHttpHandler>();
 
-  /** A handler of its own for each request: nothing of one exchange is within reach of another. */
+  /** Each request gets its own handler, so no exchange can reach the data of another. */
   async function serve2026(
     request: Request,
     bearer: McpBearer,
@@ -64,7 +64,10 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
     });
   }
 
-  /** Called once for a stream, when its client has been told what it will hear. */
+  /**
+   * Called once per stream, after its client was told which notifications it will get. Ends the stream when the token expires or nothing
+   * is left to watch.
+   */
   function hear(caller: McpCaller, listener: (event: ServerEvent) => void, end: () => void): () => void {
     const { expiresAt } = caller.bearer;
     const expires = setTimeout(end, Math.min(expiresAt - Date.now(), LONGEST_TIMER_MS));
@@ -95,7 +98,7 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
     },
   };
 
-  /** Sessions of 2025 are heard with GET and ended with DELETE; whoever has none sends POST only. */
+  /** Sessions of 2025 listen with GET and end with DELETE. A client without a session may only POST. */
   async function withoutBody(request: Request, bearer: McpBearer): Promise<Response> {
     const isOfSession = request.method === 'GET' || request.method === 'DELETE';
     if (isOfSession && request.headers.has('mcp-session-id')) return sessions.fetch(request, bearer, undefined);

@@ -9,7 +9,7 @@ const LEVELS: Readonly<Record<NoticeLevel, 'debug' | 'info' | 'warning' | 'error
   error: 'error',
 };
 
-/** Tells the client what it wants to hear of a call on the way. Progress only ever grows: what does not is not sent. */
+/** Sends the client a call's log messages and the progress that it asked for. Progress must grow, so a value that does not is not sent. */
 export function hearEvents(
   { progressToken }: CallWish,
   ctx: ServerContext,

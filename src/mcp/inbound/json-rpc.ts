@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../domain/json.ts';
 
-/** A JSON-RPC request, notification or response, read strictly: its keys are these and no others. */
+/** A JSON-RPC request, notification or response that was read strictly: it has only the keys that JSON-RPC defines. */
 export interface JsonRpcMessage extends JsonObject {
   jsonrpc: '2.0';
 }
@@ -13,14 +13,14 @@ export const RPC = Object.freeze({
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
-  /** Of the transport itself: media types, methods, sessions. */
+  /** Errors of the transport itself: media types, methods, sessions. */
   transport: -32000,
   sessionNotFound: -32001,
   headerMismatch: -32020,
   busy: -32029,
 });
 
-/** Whatever is wrong with a message before anything was done. Says what, and never repeats a value. */
+/** Rejects a message before anything was done for it. The text names the problem and never repeats a value of the message. */
 export function rejectMessage(
   status: number,
   code: number,
@@ -37,7 +37,7 @@ export interface RejectDetails {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The id to answer with, if the message has one that can be repeated. */
+/** The id to answer with, or null if the message has no id of a valid type. */
 export function idOf(message: unknown): JsonRpcId | null {
   const id = (message as { readonly id?: unknown } | null)?.id;
   return typeof id === 'string' || typeof id === 'number' ? id : null;

@@ -1,8 +1,8 @@
 import type { McpHome } from './mcp-home.ts';
 
 /**
- * The SDK ends its signal also when an exchange is simply over, and when this gateway stops. A call that goes on must not hear that: it
- * would be cancelled, and whoever asks for it after a restart has to find it.
+ * A signal that is aborted only by the client. The SDK also aborts its own signal when an exchange is simply over and when this gateway
+ * stops. That must not reach a call that goes on: it would be cancelled, and a client that asks for it after a restart has to find it.
  */
 export function linkAbort(
   outer: AbortSignal,

@@ -3,7 +3,7 @@ import { createSurfaces, type PromptView, type ResourceView } from '../../client
 import type { McpCaller, McpHome } from './mcp-home.ts';
 import { pageOf } from './pages.ts';
 
-/** Lists make no call. */
+/** Passed as `call` to `createSurfaces`: lists make no call. */
 async function neverCalled(): Promise<never> {
   throw new Error('a list makes no call');
 }

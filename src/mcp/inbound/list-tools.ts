@@ -2,7 +2,7 @@ import type { ListToolsResult } from '@modelcontextprotocol/server';
 import type { McpCaller, McpHome } from './mcp-home.ts';
 import { pageOf } from './pages.ts';
 
-/** What the bearer's agent may call: that, all of that, in one order. */
+/** Lists exactly the tools that the bearer's agent may call, always in the same order, one page at a time. */
 export async function listTools(
   home: McpHome,
   caller: McpCaller,

@@ -10,51 +10,57 @@ import { sealKeyOf } from './seal-key.ts';
 import { createSeals, type Seals } from './sealed-state.ts';
 import { createShownTools, type ShownTools } from './shown-tools.ts';
 
-/** A name is looked up in what the bearer was shown so short a time ago. What it may call, the worker decides anew each time. */
+/**
+ * A tool name is looked up in the list that the bearer was shown at most this long ago. The worker decides for each call whether the
+ * bearer may make it.
+ */
 const TOOLS_KNOWN_MS = 2000;
 const MOST_KNOWN = 1000;
 
 export type McpEra = '2025' | '2026';
 
-/** One peer: the bearer, and where in a conversation it is. */
+/** One MCP caller: the bearer, and its place in a conversation. */
 export interface McpCaller {
   readonly bearer: McpBearer;
   readonly era: McpEra;
-  /** Its loops and budgets are counted together. */
+  /** The run of this caller's calls. Loops and budgets are counted per run. */
   readonly runName?: string;
-  /** 2025: URIs of resources whose changes the session hears of. */
+  /** 2025: URIs of the resources that the session has subscribed to. */
   readonly subscriptions?: Set<string>;
-  /** One of its requests, and what becomes of the response. Undefined where that cannot be seen. A cancelled request has no response. */
+  /**
+   * One of the caller's requests, and what became of its response. Undefined if the transport cannot see that. A cancelled request gets no
+   * response.
+   */
   exchange?(requestId: JsonRpcId, cancelled: AbortSignal): Exchange | undefined;
 }
 
-/** With what its client said that it can do. */
+/** A caller together with the capabilities that its client declared. */
 export interface McpPeer extends McpCaller {
   capabilities(): ClientCapabilities | undefined;
 }
 
-/** What all exchanges share. */
+/** What all exchanges of one endpoint share. */
 export interface McpHome {
   readonly plane: McpPlane;
   readonly release: string;
   readonly seals: Seals;
   readonly owed: OwedCalls;
   handleOf(caller: McpCaller, runName?: string): Promise<SessionHandle>;
-  /** Makes a call in the run that the caller is in now: another one than before, if that has ended and may be replaced. */
+  /** Makes a call in the caller's current run. If that run has ended and may be replaced, the call is made in a new one. */
   callIn(
     caller: McpCaller,
     runName: string | undefined,
     call: (session: SessionHandle) => Promise<CallAnswer>,
   ): Promise<CallAnswer>;
-  /** As the store says now. */
+  /** Reads the caller's tools from the store. */
   toolsOf(caller: McpCaller): Promise<ShownTools>;
-  /** Of a moment ago, if it is known. */
+  /** Returns the tools that were read a moment ago (`TOOLS_KNOWN_MS`), if there are any; otherwise reads them from the store. */
   knownToolsOf(caller: McpCaller): Promise<ShownTools>;
   show(toolkit: SessionToolkit): ShownTools;
-  /** What clients call a prompt: by its module and its name, unless that module is shown without. */
+  /** The name of a prompt as clients see it: `module.name`, or only the name for the one module that is shown without its prefix. */
   shownName(module: string, name: string): string;
   fullName(shown: string): string;
-  /** The exchanges under way are ended by us, not by their clients. */
+  /** True after `stop()`. From then on, an exchange that ends was ended by this side, not cancelled by its client. */
   isStopping(): boolean;
   stop(): void;
 }
@@ -101,7 +107,7 @@ export function createMcpHome(plane: McpPlane): McpHome {
   };
 }
 
-/** Offers of other tools belong to a run. */
+/** The run is part of the key, because offers of other tools belong to a run. */
 function keyOf({ bearer, runName = '' }: McpCaller): string {
   return JSON.stringify([bearer.id, runName]);
 }

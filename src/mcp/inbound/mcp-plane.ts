@@ -5,18 +5,18 @@ import type { Identity, SessionHandle } from '../../domain/session.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
 
-/** Who speaks, as whoever authenticated them says. Nothing of it comes from the messages. */
+/** The sender of a request, as the authentication established it. Nothing here is read from the messages. */
 export interface McpBearer {
-  /** Keys whatever belongs to one bearer: sessions, subscriptions, sealed state. */
+  /** The key for everything that belongs to one bearer: sessions, subscriptions, sealed state. */
   readonly id: string;
-  /** Whom calls are made for. Without one there is nothing here to see. */
+  /** The identity that calls are made for. A bearer without one sees nothing here. */
   readonly identity?: Identity;
   readonly expiresAt: number;
 }
 
-/** What the endpoint may use: a part of what every route of the gateway may. */
+/** What the endpoint may use: a subset of what every route of the gateway may use. */
 export interface McpPlane {
-  /** What clients are told to speak with. */
+  /** The server version that clients are shown. */
   readonly release?: string;
   readonly config: Pick<Config, 'folder' | 'gateway' | 'worker'>;
   readonly client: Pick<
@@ -25,15 +25,18 @@ export interface McpPlane {
   >;
   readonly store: Pick<Store, 'readPolicy' | 'readCall' | 'useOnce' | 'holdOwed' | 'releaseOwed' | 'beatOwed'>;
   readonly sessions: {
-    /** The session of this bearer, and its run of this name. */
+    /** The bearer's session, with its run of this name. */
     handleOf(bearer: McpBearer, runName?: string): Promise<SessionHandle>;
-    /** Makes a call in that session and run; once more in a new one, if what was chosen for the bearer is over. Absent: in that one only. */
+    /**
+     * Makes a call in that session and run. If the run that was chosen for the bearer is over, makes it once more in a new one. Without
+     * this method the call is made only once, in that session and run.
+     */
     callIn?(
       bearer: McpBearer,
       runName: string | undefined,
       call: (session: SessionHandle) => Promise<CallAnswer>,
     ): Promise<CallAnswer>;
-    /** Nobody will come back for the run of this name. */
+    /** Ends the run of this name: no client will come back for it. */
     endRun?(bearerId: string, runName: string): Promise<void>;
   };
   readonly log: Pick<Log, 'warn' | 'debug'>;

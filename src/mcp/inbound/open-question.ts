@@ -6,15 +6,16 @@ import type { CallScene } from './call-scene.ts';
 
 type Scene = Pick<CallScene, 'home' | 'session' | 'peer'>;
 
-/** A question that is not decided, and whether the person at this client may decide it. */
+/** A pending approval, and whether the person at this client may decide it. */
 export interface OpenQuestion {
   readonly approval: Approval;
   readonly mayDecide: boolean;
 }
 
 /**
- * The one record that console, command line and every client decide. Undefined when it is decided, gone, or not the one that was shown.
- * Who sits at the client is the session's subject, and may do what the policy lets the requester do, nothing else.
+ * Finds the one approval record that the console, the command line and every client decide. Undefined if it was decided, is gone, or has
+ * another binding than the one that was shown. The person at the client counts as the session's subject, and may do only what the policy
+ * lets the requester do.
  */
 export async function findQuestion(
   { home, session, peer }: Scene,
@@ -38,7 +39,7 @@ export async function findQuestion(
 
 export type Answered = 'done' | 'dismissed' | 'unanswered';
 
-/** What the person said takes effect, if it is theirs to say. */
+/** Applies the answer of the person at the client, as far as that person may decide. */
 export async function applyAnswer(
   { home, session }: Scene,
   callId: string,
@@ -51,7 +52,7 @@ export async function applyAnswer(
   if (said.kind === 'none') return 'unanswered';
   if (said.kind === 'dismissed') return 'dismissed';
   if (said.kind === 'call-off') await client.cancel(session, callId);
-  // Whatever it comes to, the call itself says: somebody else may have been first.
+  // The answer to `decide` is ignored: another approver may have been first, and the call itself shows the result.
   if (said.kind === 'decided') {
     const { decision, comment } = said;
     const full = { decision, binding, ...(comment === undefined ? {} : { comment }) };

@@ -1,24 +1,24 @@
 /**
  * How long a request waits while an identical one is open in this process. A client that lost its connection may send its request again
- * before the process was told that the old connection is gone: the system reports the two sockets in any order, some 10 ms apart. Two
- * calls that are meant to run at the same time pay this wait once.
+ * before this process learns that the old connection is gone: the system reports the two sockets in any order, about 10 ms apart. Two
+ * calls that are meant to run at the same time wait this long once.
  */
 export const NOTICE_GONE_MS = 100;
 
 interface Place {
   open: number;
-  /** Requests that wait for an open one to end, the first one first. */
+  /** Requests that wait for an open one to end, in the order of their arrival. */
   readonly waiting: Set<() => void>;
 }
 
 /**
- * The open requests of this process, by subject and digest. A request is open from the step in which it was found that it need not wait
- * any more: of two that come in the same step the second one sees the first.
+ * The open requests of this process, by subject and digest. A request counts as open from the same synchronous step in which it stops
+ * waiting, so of two requests that arrive in one step the second sees the first.
  */
 export class OpenRequests {
   readonly #places = new Map<string, Place>();
 
-  /** Without a look at identical requests. */
+  /** Enters without looking for identical requests. */
   enter(name: string): void {
     const place = this.#places.get(name);
     if (place === undefined) this.#places.set(name, { open: 1, waiting: new Set() });
@@ -26,8 +26,8 @@ export class OpenRequests {
   }
 
   /**
-   * A request that lost its connection wakes one that waits, which may be its repeat; so does the last open one when it is over. A client
-   * that is told to come back has not come back yet: a request that waits is not its repeat, unless the answer is lost.
+   * A request that lost its connection wakes one waiting request, which may be its repeat. The last open request also wakes one when it is
+   * over. A client that was told to come back has not come back yet, so a waiting request is not its repeat, unless the answer is lost.
    */
   leave(name: string, how: 'over' | 'told' | 'lost'): void {
     const place = this.#places.get(name);
@@ -37,15 +37,15 @@ export class OpenRequests {
     if (place.open === 0 && place.waiting.size === 0) this.#places.delete(name);
   }
 
-  /** The first of the requests that wait goes on. The others wait for that one now: they may be its repeats. */
+  /** Lets the first waiting request go on. The others now wait for that one, because they may be its repeats. */
   wake(name: string): void {
     const [first] = this.#places.get(name)?.waiting ?? [];
     first?.();
   }
 
   /**
-   * Enters, at once if no identical request is open. Otherwise when one has lost its connection, when the last one has its answer, or
-   * after `NOTICE_GONE_MS`.
+   * Enters at once if no identical request is open. Otherwise enters when one has lost its connection, when the last one has its answer,
+   * or after `NOTICE_GONE_MS`.
    */
   enterInTurn(name: string, signal: AbortSignal): Promise<void> {
     const place = this.#places.get(name);

@@ -1,13 +1,13 @@
 import type { JsonRpcId } from './json-rpc.ts';
 
-/** A message on another connection is not that late. */
+/** How long a cancellation is remembered. A request on another connection does not arrive later than that. */
 const REMEMBERED_MS = 10_000;
-/** More than a client has under way at once; a cancellation that comes after the answer is one of them too. */
+/** Max remembered cancellations; more than a client has requests open at once. A cancellation that arrives after the answer also counts. */
 const MAX_REMEMBERED = 64;
 
 /**
- * Requests whose cancellation came first: a client sends each message on a connection of its own. Such a request must not be served. Its
- * client has given it up, and may have sent the same call again.
+ * Requests whose cancellation arrived before them, because a client sends each message on its own connection. Such a request must not be
+ * served: its client has given it up, and may have sent the same call again.
  */
 export class OvertakenRequests {
   readonly #since = new Map<JsonRpcId, number>();
@@ -24,7 +24,7 @@ export class OvertakenRequests {
     if (this.#since.size > MAX_REMEMBERED) this.#since.delete(oldest!);
   }
 
-  /** Whether the request was cancelled. An id is asked about once: it is that of one request. */
+  /** Whether the request was cancelled. Removes the id, because it belongs to one request only. */
   take(id: JsonRpcId): boolean {
     const since = this.#since.get(id);
     this.#since.delete(id);

@@ -7,26 +7,29 @@ import { callIdFor, randomId } from '../../wire/ids.ts';
 import { NOTICE_GONE_MS, OpenRequests } from './open-requests.ts';
 import { MAX_UNFINISHED, mayBeDone, UnfinishedWork } from './unfinished-work.ts';
 
-/** Another gateway that does not beat for a lease is dead, and what it held is owed. */
+/** Another gateway that sends no beat for this long is dead, and the calls that it held are owed. */
 const LEASE_MS = 3000;
 const BEAT_MS = 1000;
-/** Between two looks at an entry that another gateway holds: it may let go of it at any time. */
+/** Time between two polls of an entry that another gateway holds. That gateway may release it at any time. */
 const LOOK_EVERY_MS = 50;
 const NO_BEAT = 'beats of held calls could not be written';
 
 /** An entry that this gateway holds for a request. */
 export interface HeldCall {
-  /** The key that the call is made with, so that it is made once. */
+  /** The call is made with this key, so that it is made only once. */
   readonly key: string;
   readonly callId: CallId;
   readonly digest: string;
-  /** Set when it is a call that was made before. */
+  /** Set if the call was already made by an earlier request. */
   readonly earlier?: EarlierCall;
-  /** Its outcome was written to a client. */
+  /** Removes the entry: the outcome was written to a client. */
   leave(): Promise<void>;
-  /** Its client is told to come back for it; not before `afterMs`, if it has another way until then. By default it is kept as long as held calls. */
+  /**
+   * Marks the call as owed: its client is told to come back for it. With `afterMs` it becomes owed only after that time, because the
+   * client has another way back until then. The default `lifetimeMs` is that of the held entry.
+   */
   owe(options?: { readonly afterMs?: number; readonly lifetimeMs?: number }): Promise<void>;
-  /** Its client has no answer, and may have come back already. Also after `owe`, when the answer was lost. */
+  /** Marks the call as lost: its client has no answer, and may have come back already. Also used after `owe`, when the answer was lost. */
   lose(): Promise<void>;
 }
 
@@ -36,20 +39,20 @@ export interface EarlierCall {
 }
 
 export interface HoldOptions {
-  /** How long the entry is kept when its request is over, or this gateway is killed. */
+  /** How long the entry is kept after its request is over or this gateway was killed. */
   readonly lifetimeMs: number;
-  /** When the request came, by this process' `performance.now()`. */
+  /** When the request arrived, by this process's `performance.now()`. */
   readonly cameAt: number;
-  /** Takes nothing: the client wants another call. */
+  /** Take no owed call: the client wants a new one. */
   readonly fresh?: boolean;
-  /** Only the entry of this call. */
+  /** Take only the entry of this call. */
   readonly of?: CallId;
-  /** A client that has gone needs no answer. */
+  /** Aborted when the client has gone and needs no answer. */
   readonly signal: AbortSignal;
   /**
    * Whether the connection of the request is gone. A request that was lost before it holds an entry makes no call: its client may have
-   * sent it again, and the repeat finds nothing that it could take. The system may also have handed the second connection to this
-   * process before it reported the end of the first.
+   * sent it again, and the repeat would find no entry to take. The system may also hand the second connection to this process before it
+   * reports the end of the first.
    */
   readonly isLost?: () => boolean;
 }
@@ -59,10 +62,10 @@ export type Holding =
   | { readonly kind: 'none' | 'aborted' }
   | { readonly kind: 'full'; readonly of: 'subject' | 'store' };
 
-/** What this gateway holds among the calls owed. See `OwedStore` for the rules. */
+/** The calls owed, as far as this gateway holds them. See `OwedStore` for the rules. */
 export interface OwedCalls {
   hold(session: Pick<SessionHandle, 'id'>, digest: string, options: HoldOptions): Promise<Holding>;
-  /** The gateway stops: whatever it holds is owed from now on. */
+  /** Called when the gateway stops: all calls that it holds are owed from now on. */
   handOver(): Promise<void>;
 }
 
@@ -78,7 +81,7 @@ interface Entry {
   readonly attempt: CallId;
   readonly digest: string;
   readonly lane: number;
-  /** Subject and digest: where identical requests meet. */
+  /** Subject and digest. Identical requests have the same place. */
   readonly place: string;
   readonly lifetimeMs: number;
 }
@@ -112,7 +115,8 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
     let next: ReleaseOwedRequest = { callId, attempt, ...change };
     const work = unfinished.add(entry, digest, () => {
       const now = next;
-      // When it is sent again the client was told long ago, and its repeat may have come before the store knows.
+      // A retry marks the call as lost. The client was told to come back when the first attempt was sent, so its repeat may have arrived
+      // before the store records the release.
       if (now.to === 'owed' && now.owedAfterMs === 0) next = { ...now, to: 'lost' };
       return store.releaseOwed(now);
     });
@@ -124,8 +128,8 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
   }
 
   /**
-   * The answer to this request was lost, and the store may have carried it out. Asked for its own id, the store tells what the request
-   * holds, and neither takes nor makes anything else.
+   * Undoes a request whose answer was lost; the store may have carried it out. With `of` set to the request's own id, the store reports
+   * what the request holds, and neither takes nor creates anything else.
    */
   function undo(request: HoldOwedRequest): void {
     const { callId, digest, lifetimeMs } = request;
@@ -181,10 +185,10 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
             keepBeating();
             return { kind: 'held', held: toHeld(entry, earlier) };
           }
-          // The other gateway too needs a moment to notice that a connection is gone: an earlier beat of it says nothing.
+          // The other gateway also needs a moment to notice that a connection is gone, so a beat that it sent before that proves nothing.
           waitingSince ??= answer.since + NOTICE_GONE_MS;
           await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
-          // The repeat of a lost request may be waiting here too. It must find the entry, and not this request as its holder.
+          // A lost request must not become the holder: its repeat may be waiting here too, and has to find the entry free.
           if (signal.aborted || isLost?.() === true) return { kind: 'aborted' };
         }
       } finally {

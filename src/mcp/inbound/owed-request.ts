@@ -1,20 +1,19 @@
 import type { Outcome } from '../../domain/outcome.ts';
 import type { EarlierCall, HeldCall, Holding } from './owed-calls.ts';
 
-/** What became of the response to a request: all of it was written, or its connection ended first. */
+/** What became of the response to a request: `finished`, all of it was written; `closed`, the connection ended first. */
 export type Sent = 'finished' | 'closed';
 
 /** One request and its response, as the transport sees them. */
 export interface Exchange {
-  /** When the request came, by `performance.now()`. */
+  /** When the request arrived, by `performance.now()`. */
   readonly cameAt: number;
   readonly sent: Promise<Sent>;
 }
 
 /**
- * The entries of one request among the calls owed, from the first to the answer. A response that ends before there is an answer was
- * lost, however it ended, and so is one that its client cancels: what the request holds is owed from that moment, while its call may
- * go on.
+ * The entries that one request holds among the calls owed, until it is answered. If the response ends before there is an answer, for
+ * whatever reason, or the client cancels, the request is lost. Its calls are owed from that moment, although they may still be running.
  */
 export class OwedRequest {
   readonly #sent: Promise<Sent> | undefined;
@@ -23,7 +22,7 @@ export class OwedRequest {
   #isAnswered = false;
   #isLost = false;
 
-  /** `signal`: the client cancels. It has no use for an answer, and may send the same request again in the same breath. */
+  /** `signal` is aborted when the client cancels. The client then has no use for an answer, and may at once send the same request again. */
   constructor(sent: Promise<Sent> | undefined, signal: AbortSignal) {
     this.#sent = sent;
     void sent?.then(() => this.#end());
@@ -35,22 +34,22 @@ export class OwedRequest {
     return this.#held.size > 0;
   }
 
-  /** Its connection ended, or its client cancelled, before there was an answer. */
+  /** True if the connection ended, or the client cancelled, before there was an answer. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** Set when the request was answered with a call that its client did not name. */
+  /** Set if the request was answered with an earlier call that its client did not name. */
   get earlier(): EarlierCall | undefined {
     return this.#earlier;
   }
 
-  /** A client with a form brings it back: it finds the entry that was held last, and a later round has a digest of its own. */
+  /** Digest of the entry that was held last. A client that shows a form returns it and so finds that entry; a later round has its own digest. */
   get lastDigest(): string | undefined {
     return [...this.#held].at(-1)?.digest;
   }
 
-  /** `isNamed`: the client said which call it means. */
+  /** `isNamed`: the client named the call that it means. */
   async keep(holding: Promise<Holding>, { isNamed = false } = {}): Promise<Holding> {
     const found = await holding;
     if (found.kind !== 'held') return found;
@@ -60,7 +59,7 @@ export class OwedRequest {
     return found;
   }
 
-  /** Nothing ran of the call that was taken last, and nothing will: the same again is another call. */
+  /** Drops the entry that was taken last. Its call will not run any more, so the same request makes another call. */
   async drop(): Promise<void> {
     const last = [...this.#held].at(-1);
     if (last === undefined) return;
@@ -69,7 +68,7 @@ export class OwedRequest {
     await last.leave();
   }
 
-  /** The client is told to come back. An answer that is lost tells it nothing. */
+  /** Marks the calls as owed: the client is told to come back. If that answer is lost, the calls count as lost instead. */
   async owe(lifetimeMs: number): Promise<void> {
     this.#isAnswered = true;
     const held = [...this.#held];
@@ -79,15 +78,15 @@ export class OwedRequest {
     });
   }
 
-  /** The client cannot be told anything, or not what became of its call. */
+  /** Marks the calls as lost: the client gets no answer, or none that shows what became of its call. */
   async lose(): Promise<void> {
     this.#isAnswered = true;
     await Promise.all([...this.#held].map((each) => each.lose()));
   }
 
   /**
-   * There is an answer. Once it is written the client has what it asked for, and the calls are no longer owed; unless it comes back
-   * with a form first (`formMs`). All of this is beside the answer's own way.
+   * Called when there is an answer. Once it is written, the client has what it asked for, and the calls are no longer owed. With `formMs`
+   * the client shows a form first, and the calls become owed only if it has not come back after that time. None of this delays the answer.
    */
   answer(formMs?: number): void {
     if (this.#isLost) return;
@@ -101,7 +100,7 @@ export class OwedRequest {
     });
   }
 
-  /** The call ended before it ran: there is no outcome to come back for. */
+  /** Removes the entries: the call ended before it ran, so there is no outcome to come back for. */
   async forget(): Promise<void> {
     this.#isAnswered = true;
     await Promise.all([...this.#held].map((held) => held.leave()));
@@ -115,8 +114,8 @@ export class OwedRequest {
 }
 
 /**
- * Ended before it ran, because the request that made it was cancelled: there is nothing that a repeat could be given. What anyone
- * cancelled by its name, an operator above all, stays cancelled.
+ * True if the call ended before it ran because the request that made it was cancelled: there is no outcome that a repeat could get. A call
+ * that was cancelled by its id, in particular by an operator, stays cancelled.
  */
 export function isCalledOff({ kind, executed, error }: Outcome): boolean {
   return kind === 'cancelled' && executed === 'no' && error?.facts?.['by'] === 'request';

@@ -1,16 +1,19 @@
 import { invalidParams } from './protocol-problem.ts';
 
 const PAGE = 500;
-/** As long as a name is looked up in what was shown; a change is also told to whoever listens. */
+/**
+ * How long a client may cache a page: as long as names are looked up in a list that was shown. Clients that listen are also notified of
+ * changes.
+ */
 const TTL_MS = 2000;
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** What the result has beside its items: where it goes on, how long it may be kept, and that it is for nobody else. */
+  /** The other fields of the result: where the next page starts, how long the page may be cached, and that it is only for this client. */
   readonly more: { readonly nextCursor?: string; readonly ttlMs: number; readonly cacheScope: 'private' };
 }
 
-/** A list in the order of its keys. A cursor says after which key it goes on: it holds however the list has changed since. */
+/** One page of a list that is sorted by key. The cursor names the last key of the page before, so it stays valid when the list changes. */
 export function pageOf<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,

@@ -13,8 +13,8 @@ interface HeaderOfProperty {
 }
 
 /**
- * Parameters that a tool wants to see in headers too (`x-mcp-header`), so that proxies can route by them: each has to say what the body
- * says, or somebody between the two was told something else. Only chains of `properties` count.
+ * Checks the parameters that a tool also wants in headers (`x-mcp-header`), so that proxies can route by them. Each header must repeat the
+ * value in the body; otherwise a proxy could route by a value that the tool does not get. Only chains of `properties` are searched.
  */
 export function checkParamHeaders(
   inputSchema: JsonObject,
@@ -45,7 +45,7 @@ function declaredIn(schema: JsonValue | undefined, path: readonly string[] = [])
   return [...own, ...properties.flatMap(([key, child]) => declaredIn(child, [...path, key]))];
 }
 
-/** Undefined for what no header can say: nothing, null, lists and objects. */
+/** Undefined for values that a header cannot carry: missing values, null, lists and objects. */
 function toText(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'boolean' || typeof value === 'number' ? String(value) : undefined;
@@ -58,7 +58,7 @@ function saysSame(header: string, value: JsonValue | undefined, expected: string
   return said === expected;
 }
 
-/** Plain, or in base64 where a header cannot hold it. Undefined when that is broken. */
+/** Reads a plain header, or base64 for values that a plain header cannot carry. Undefined if the base64 is broken. */
 function readHeader(header: string): string | undefined {
   const [, encoded] = BASE64.exec(header) ?? [];
   if (encoded === undefined) return header;

@@ -2,7 +2,7 @@ import { Server, type JSONRPCRequest, type Result, type ServerContext } from '@m
 
 type Handler = (request: JSONRPCRequest, ctx: ServerContext) => Promise<Result>;
 
-/** The SDK gives every result of a tool a content. A task has none: it goes out as it is. */
+/** The SDK adds `content` to every tool result. A task must not have one, so it is sent unchanged. */
 export class PlainServer extends Server {
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     if (method !== 'tools/call') return super._wrapHandler(method, handler);

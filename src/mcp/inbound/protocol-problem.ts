@@ -2,12 +2,12 @@ import { ProtocolError } from '@modelcontextprotocol/server';
 import { PlaneError } from '../../domain/errors.ts';
 import { RPC } from './json-rpc.ts';
 
-/** A mistake of the client, told as one: nothing was done. */
+/** A protocol error for a mistake of the client. Nothing was done for the request. */
 export function invalidParams(problem: string, data?: object): ProtocolError {
   return new ProtocolError(RPC.invalidParams, `Invalid params: ${problem}.`, data);
 }
 
-/** Only what the plane itself says goes out; whatever else went wrong is the operator's to read. */
+/** Only the plane's own error messages are sent to the client. All other errors become a general text; the operator reads them in the log. */
 export function toProtocolError(error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (error instanceof PlaneError) {

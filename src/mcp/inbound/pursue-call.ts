@@ -11,22 +11,22 @@ import { invalidParams } from './protocol-problem.ts';
 import { knowsTasks, taskOf } from './tasks.ts';
 import { answersTo, askAtOnce, missingCapability, toWire, wantedInput, type WantedInput } from './tool-input.ts';
 
-/** As long as a person may take in front of one form; the question itself may end sooner. */
+/** How long a person may take to fill in one form. The question itself may expire sooner. */
 export const FORM_MS = 10 * 60_000;
 const APPROVAL = 'approval';
 
 type Parked = Extract<CallStanding, { kind: 'parked' }>;
 
-/** The sealed state of a client that shows a form. */
+/** The sealed state that a client carries while it shows a form. */
 interface HandedOver {
   readonly callId: CallId;
   readonly approval: ApprovalId;
   readonly binding: string;
-  /** Absent when no entry was held, or an older release sealed it. */
+  /** Absent if no entry was held, or if an older release sealed the state. */
   readonly owed?: string;
 }
 
-/** Follows a call to its end, or to where the client has to do something first. With a state, it is a client that has done so. */
+/** Follows a call to its end, or to the point where the client has to act first. A request with a state comes from a client that has acted. */
 export async function pursueCall(scene: CallScene): Promise<Pursued> {
   const state = await openState(scene);
   return state === undefined ? follow(scene, scene.begin()) : resume(scene, state);
@@ -56,7 +56,7 @@ async function come(scene: CallScene, standing: CallStanding): Promise<Pursued> 
   return wanted === undefined ? standing : askFor(scene, wanted, standing);
 }
 
-/** The tool wants something of the client. With that, it is run again. */
+/** Asks the client for the input that the tool wants. With that input the tool is run again. */
 async function askFor(scene: CallScene, wanted: WantedInput, standing: Pursued): Promise<Pursued> {
   const { requests, state } = wanted;
   const kept = state === undefined ? {} : { state };
@@ -66,25 +66,25 @@ async function askFor(scene: CallScene, wanted: WantedInput, standing: Pursued):
     return { kind: 'reply', reply: inputRequired({ inputRequests: toWire(requests), requestState }), next: 'done' };
   }
   const responses = await askAtOnce(scene, requests, FORM_MS);
-  // A client that does not answer is told what is missing.
+  // A client that does not answer gets the tool's outcome, which names the missing input.
   return responses === undefined ? standing : follow(scene, scene.begin({ responses, ...kept }));
 }
 
 async function askAbout(scene: CallScene, parked: Parked): Promise<Pursued> {
   if (!canShowForms(scene.peer)) return scene.comesBack() ? waitMore(scene, parked) : goesOn(scene, parked);
   const question = await findQuestion(scene, parked.approval);
-  // Decided meanwhile.
+  // The question was decided in the meantime.
   if (question === undefined) return follow(scene, find(scene, parked.callId));
   return scene.peer.era === '2026' ? handOver(scene, parked, question) : askNow(scene, parked, question);
 }
 
-/** Whoever asks again, and again, is to wait for it here. */
+/** A client that came back for its call waits for the decision here, so that it does not have to ask again and again. */
 async function waitMore(scene: CallScene, { callId, approval }: Parked): Promise<Pursued> {
   const standing = await find(scene, callId).next(approval);
   return standing.kind === 'parked' ? goesOn(scene, standing) : come(scene, standing);
 }
 
-/** 2026: the client asks its person and comes back with the answer, to whichever gateway. */
+/** 2026: the client asks its person and comes back with the answer, to any gateway. */
 function handOver(scene: CallScene, { callId }: Parked, question: OpenQuestion): Pursued {
   const { home, owner } = scene;
   const { approval, mayDecide } = question;
@@ -103,14 +103,14 @@ function handOver(scene: CallScene, { callId }: Parked, question: OpenQuestion):
   return { kind: 'reply', reply, next: 'form' };
 }
 
-/** The client is back with what its person said. */
+/** Continues when the client is back with its person's answer. */
 async function resume(scene: CallScene, state: JsonObject): Promise<Pursued> {
   const { asked, state: kept } = state;
   if (Array.isArray(asked)) {
     const responses = answersTo(asked.map(String), scene.ctx.mcpReq.inputResponses);
     return follow(scene, scene.begin({ responses, ...(typeof kept === 'string' ? { state: kept } : {}) }));
   }
-  // As `handOver` sealed it: nobody else can have.
+  // Only `handOver` can have sealed this state, so its shape is known.
   const { callId, approval, binding, owed } = state as unknown as HandedOver;
   await scene.resumed(callId, owed);
   const question = await findQuestion(scene, approval, binding);
@@ -121,12 +121,12 @@ async function resume(scene: CallScene, state: JsonObject): Promise<Pursued> {
   return answered === 'unanswered' ? handOver(scene, parked, question) : waitOn(scene, parked);
 }
 
-/** Waits without asking again; when the time is up and it is still not decided, asks whether to go on. */
+/** Waits without showing the form again. If the question is still undecided when the wait ends, the form is shown once more. */
 async function waitOn(scene: CallScene, { callId, approval }: Parked): Promise<Pursued> {
   return come(scene, await find(scene, callId).next(approval));
 }
 
-/** 2025: the form is shown while the call waits; whoever else decides first ends it. */
+/** 2025: shows the form while the call waits. If another approver decides first, the form is withdrawn. */
 async function askNow(scene: CallScene, parked: Parked, question: OpenQuestion): Promise<Pursued> {
   const { ctx } = scene;
   const form = approvalForm(question.approval, question.mayDecide);
@@ -154,7 +154,7 @@ function find({ home, session, signal }: CallScene, callId: string, waitMs?: num
   return CallUnderWay.found(client, session, callId, { waitMs: waitMs ?? config.gateway.mcp.waitMs, signal });
 }
 
-/** It has no outcome yet, and nobody here can do anything about that. */
+/** Replies that the call has no outcome yet, and that this client can do nothing about it: with a task or with a pending result. */
 async function goesOn(scene: CallScene, at: Exclude<CallStanding, { readonly outcome: unknown }>): Promise<Pursued> {
   const { home, peer, owner } = scene;
   const approval = at.kind === 'parked' ? at.approval : undefined;

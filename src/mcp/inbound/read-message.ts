@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { JSON_LIMITS, parseStrictJson, type JsonProblem } from '../../wire/strict-json.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
 
-/** Arguments of the largest call, and an envelope around them. */
+/** Room for the arguments of the largest call, plus the message around them. */
 const MOST_BYTES = JSON_LIMITS.bytes + 64 * 1024;
 const LIMITS = { ...JSON_LIMITS, bytes: MOST_BYTES };
 const MOST_ID_LENGTH = 256;
@@ -15,7 +15,7 @@ export type ReadMessage =
   | { readonly kind: 'message'; readonly message: JsonRpcMessage }
   | { readonly kind: 'rejected'; readonly response: Response };
 
-/** One POSTed message. Headers first: what no client of ours would send is refused before its body is read. */
+/** Reads one POSTed message. Headers are checked first, so a request that no MCP client would send is rejected before its body is read. */
 export async function readMessage(request: Request): Promise<ReadMessage> {
   const refused = checkMedia(request);
   if (refused !== undefined) return rejected(refused);
@@ -56,7 +56,7 @@ function mediaTypes(text: string | null): ReadonlySet<string> {
   return new Set((text ?? '').split(',').map((part) => part.split(';')[0]!.trim().toLowerCase()));
 }
 
-/** Undefined when it is too large, which is known before it is all there. */
+/** Undefined if the body is too large; reading stops as soon as that is known. */
 async function readBody(request: Request): Promise<Uint8Array | undefined> {
   if (Number(request.headers.get('content-length') ?? 0) > MOST_BYTES) return undefined;
   const chunks: Uint8Array[] = [];
@@ -83,7 +83,7 @@ function rejectJson({ kind, problem, position }: JsonProblem): Response {
   return rejectMessage(status, code, `The message is refused: ${problem}${place}.`);
 }
 
-/** What is wrong with its JSON-RPC. A key in another spelling is another key: parsers must not disagree about a message. */
+/** Describes what is wrong with the JSON-RPC message. Keys must match exactly: otherwise two parsers could read one message differently. */
 function shapeProblem(value: unknown): string | undefined {
   if (Array.isArray(value)) return 'One message at a time: batches are not taken.';
   if (!isJsonObject(value)) return 'A message is an object.';

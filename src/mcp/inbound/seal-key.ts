@@ -10,7 +10,10 @@ const NAME = 'seal.key';
 const KEY_BYTES = 32;
 const KEY_TEXT = /^[A-Za-z0-9_-]{43}$/;
 
-/** Of the file that is named, or of one in the plane's folder, which is made when it is missing. It outlives the process. */
+/**
+ * Reads the key from the configured file, or from a file in the plane's folder, which is created if it is missing. The key outlives the
+ * process.
+ */
 export function sealKeyOf({ folder, gateway }: McpPlane['config']): Uint8Array {
   if (gateway.sealKeyFile !== undefined) return readKey(gateway.sealKeyFile);
   const path = join(folder, NAME);
@@ -30,7 +33,7 @@ function refused(path: string, problem: string): Error {
   return planeError('CONFIG_INVALID', { problems: [`the seal key file ${path} ${problem}`] });
 }
 
-/** Whole or not at all, and never over one that is there: two gateways may start at once. */
+/** Creates the file completely or not at all, and never overwrites one: two gateways may start at the same time. */
 function makeKeyFile(path: string): void {
   const found = readPrivateFile(path);
   if (found.kind === 'read' || !found.absent) return;

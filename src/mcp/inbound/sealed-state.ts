@@ -11,26 +11,26 @@ const CIPHER = 'aes-256-gcm';
 const VERSION = 'sp1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** A tool's own state may be 256 KiB. */
+/** Max length of a sealed state, in characters. A tool's own state may be 256 KiB, before it is encrypted and encoded. */
 const MOST_LENGTH = 512 * 1024;
-/** Authenticated with every state, so that a key that seals other things too opens none of them here. */
+/** Authenticated with every state. So if the same key also seals other things, none of them can be opened here. */
 const PURPOSE = Buffer.from('sallyport mcp request state 1');
 
-/** For whom and for what a state was made; the client that brings it back must be the same, asking the same. */
+/** The bearer and the request that a state was made for. A state is accepted only from the same bearer with the same request. */
 export interface StateOwner {
   readonly bearer: McpBearer;
   readonly method: string;
-  /** What the request asks for: the same bytes, or it is another request. */
+  /** The params of the request. They must be the same bytes, or it is another request. */
   readonly params: JsonObject;
 }
 
 /**
- * What a client carries between two requests of one call. It can neither read nor change it, nobody else can use it, and nobody can use
- * it twice: possession proves nothing.
+ * The state that a client carries between two requests of one call. The client can neither read nor change it, no other client can use it,
+ * and it can be used only once: possession proves nothing.
  */
 export interface Seals {
   seal(owner: StateOwner, state: JsonObject, lifetimeMs: number): string;
-  /** Undefined, whatever is wrong with it. */
+  /** Undefined if the state is not valid, whatever the reason. */
   open(owner: StateOwner, sealed: string): Promise<JsonObject | undefined>;
 }
 
@@ -70,7 +70,7 @@ function readBody(key: Uint8Array, sealed: string): JsonObject | undefined {
   const [version, text, ...rest] = sealed.length > MOST_LENGTH ? [] : sealed.split('.');
   if (version !== VERSION || text === undefined || rest.length > 0) return undefined;
   const bytes = Buffer.from(text, 'base64url');
-  // One text for one state: another spelling of the same bytes would be a second use.
+  // Accept only the canonical base64url text. Uses are counted by text, so another spelling of the same bytes would be a second use.
   if (bytes.toString('base64url') !== text || bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
   try {
     const nonce = bytes.subarray(0, NONCE_BYTES);

@@ -7,7 +7,7 @@ import { complete, getPrompt, readResource } from './surfaces.ts';
 
 export type Answering = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Resources, prompts and completions. The results are checked by the SDK, against the revision that is spoken. */
+/** Serves resources, prompts and completions. The SDK checks the results against the revision that the client speaks. */
 export function serveSurfaces(
   server: Server,
   home: McpHome,
@@ -15,7 +15,7 @@ export function serveSurfaces(
   answer: Answering,
   peerOf: (ctx: ServerContext) => McpPeer,
 ): void {
-  // The SDK's types of results are those of what was parsed; what is sent has the same shape.
+  // The SDK types results as they are after parsing. The results sent here have the same shape.
   const serve = server.setRequestHandler.bind(server) as unknown as Serve;
   serve('resources/list', ({ params }: Listed) => answer(() => listResources(home, caller, 'uri', params?.cursor)));
   serve('resources/templates/list', ({ params }: Listed) =>
@@ -37,7 +37,10 @@ export function serveSurfaces(
 
 type Serve = (method: string, handler: (request: never, ctx: ServerContext) => Promise<unknown>) => void;
 
-/** 2025: a resource is said to be updated when its module offers another one. 2026 has `subscriptions/listen` for that. */
+/**
+ * 2025: subscriptions to resources. In an HTTP session, a change to the list of resources reports every subscribed URI as updated. On
+ * stdio only the change of the list is reported. 2026 has `subscriptions/listen` instead.
+ */
 function serveSubscriptions(serve: Serve, subscriptions: Set<string>): void {
   serve('resources/subscribe', async ({ params }: { params: { uri: string } }) => {
     addSubscription(subscriptions, params.uri);

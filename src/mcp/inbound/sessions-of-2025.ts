@@ -15,7 +15,7 @@ interface LiveSession {
   readonly bearerId: string;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
-  /** Requests that have no answer yet: an id means one of them at a time. */
+  /** Requests that have no answer yet. At any time, an id names only one of them. */
   readonly open: Map<JsonRpcId, Exchange | undefined>;
   readonly overtaken: OvertakenRequests;
   readonly subscriptions: ReadonlySet<string>;
@@ -23,7 +23,7 @@ interface LiveSession {
   close(): void;
 }
 
-/** Sessions of the revision 2025-11-25. An id is a handle and proves nothing: it works for the bearer it was given to, only. */
+/** Sessions of the revision 2025-11-25. A session id is a handle and proves nothing: it works only for the bearer that it was given to. */
 export interface SessionsOf2025 {
   fetch(
     request: Request,
@@ -42,7 +42,7 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
 
   const touch = (session: LiveSession): void => void session.expires.refresh();
 
-  /** A session has a run of its own, which ends with it. */
+  /** Ends the run of a session. Each session has its own run, which ends with the session. */
   function endRun(bearerId: string, runName: string): void {
     const { sessions: ofBearers, log } = home.plane;
     ofBearers.endRun?.(bearerId, runName).catch((error: unknown) => log.warn({ error }, 'a run could not be ended'));
@@ -96,7 +96,7 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
     return response;
   }
 
-  /** Changes are looked for while somebody hears of them. A session with an open stream is in use. */
+  /** Watches for changes while a client listens. A session with an open stream does not become idle. */
   function listen(session: LiveSession, bearer: McpBearer, response: Response): Response {
     const caller = { bearer, era: '2025', runName: session.id } as const;
     const stop = watchTools(caller, (change) => {
@@ -120,7 +120,7 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
         return rejectMessage(400, RPC.transport, problem, { id: idOf(message) });
       }
       const session = sessions.get(id);
-      // Of somebody else, over, and never there are one answer.
+      // A session of another bearer, an ended session and an unknown id all get the same answer, so a guessed id reveals nothing.
       if (session === undefined || session.bearerId !== bearer.id)
         return rejectMessage(404, RPC.sessionNotFound, 'Session not found.', { id: idOf(message) });
       touch(session);
@@ -153,7 +153,7 @@ function tell({ server, subscriptions }: LiveSession, change: Exclude<ToolChange
   return [server.sendResourceListChanged(), ...[...subscriptions].map((uri) => server.sendResourceUpdated({ uri }))];
 }
 
-/** Undefined for whatever is no request. */
+/** The id of a request; undefined for any other message. */
 function requestIdOf(message: JsonRpcMessage | undefined): JsonRpcId | undefined {
   return message !== undefined && 'method' in message ? (idOf(message) ?? undefined) : undefined;
 }

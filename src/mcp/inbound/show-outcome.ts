@@ -12,21 +12,21 @@ export const META = Object.freeze({
   outcome: 'sallyport/outcome',
   state: 'sallyport/state',
   messages: 'sallyport/messages',
-  /** In a result: the earlier call that it belongs to. */
+  /** In a result: the earlier call that the result belongs to. */
   earlier: 'sallyport/earlier',
-  /** In a request: make another call, also where an earlier one is owed. */
+  /** In a request: make a new call, even if an earlier one is owed. */
   new: 'sallyport/new',
 });
 
 export interface ShownCall {
   readonly callId?: CallId;
-  /** 2025-11-25 knows structured content only as an object. */
+  /** True if structured content may be any JSON value. The revision 2025-11-25 allows only an object. */
   readonly anyStructured: boolean;
-  /** The client asked for it before, and was not given it. */
+  /** Set if an earlier request made this call and its client did not get the outcome. */
   readonly earlier?: EarlierCall | undefined;
 }
 
-/** What an outcome is to an MCP client. Everything but `ok` is an error the model can read, with our code beside it. */
+/** Converts an outcome to an MCP result. Every kind except `ok` is an error that the model can read, with Sallyport's code in `_meta`. */
 export function showOutcome(outcome: Outcome, { callId, anyStructured, earlier }: ShownCall): CallToolResult {
   const files = outcome.writeBacks?.files ?? [];
   const content = [
@@ -36,9 +36,9 @@ export function showOutcome(outcome: Outcome, { callId, anyStructured, earlier }
   const { error, structured, advice } = outcome;
   if (error !== undefined && !content.some((block) => block.type === 'text'))
     content.unshift({ type: 'text', text: error.message });
-  // For clients that read content only.
+  // For clients that read only `content`.
   if (structured !== undefined) addText(content, JSON.stringify(structured));
-  // The model cannot see `_meta`.
+  // The advice is added as text, because the model cannot see `_meta`.
   if (advice !== undefined) content.push({ type: 'text', text: advice });
   if (earlier !== undefined) content.push({ type: 'text', text: tellEarlier(earlier) });
   return {
@@ -51,7 +51,7 @@ export function showOutcome(outcome: Outcome, { callId, anyStructured, earlier }
   };
 }
 
-/** For the model, which cannot see `_meta`. */
+/** This text is for the model, which cannot see `_meta`. */
 function tellEarlier({ callId, madeAt }: EarlierCall): string {
   return `This is the answer to your earlier call ${callId} of ${timeOf(madeAt)}, which had the same arguments. The call was not made a second time.`;
 }
@@ -91,7 +91,7 @@ function metaOf(outcome: Outcome, callId: CallId | undefined): JsonObject {
   };
 }
 
-/** Names bytes that are in the result itself; nobody can fetch it. */
+/** A URI that names bytes in the result itself; it cannot be fetched. */
 function placeOf(callId: CallId | undefined, at: number): string {
   return `sallyport://calls/${callId ?? 'refused'}/content/${at}`;
 }
@@ -112,7 +112,7 @@ export function showBlock(block: ContentBlock, place: string): McpBlock {
   }
 }
 
-/** Text stays text, so that models can read it. */
+/** Text is sent as text, not as base64, so that models can read it. */
 export function showResource(block: ResourceBlock): ResourceContents {
   const { uri, mediaType } = block;
   const type = mediaType === undefined ? {} : { mimeType: mediaType };

@@ -3,7 +3,7 @@ import type { CallId } from '../../domain/ids.ts';
 import type { EarlierCall } from './owed-calls.ts';
 import { earlierMeta, META, timeOf } from './show-outcome.ts';
 
-/** How its client gets at the call later: by the same arguments, by the same key as well, or only by the id of the call. */
+/** How the client finds the call later: with the same arguments, with the same arguments and the same key, or only with the call id. */
 export type WayBack = 'arguments' | 'key' | 'id';
 
 const HOW: Readonly<Record<WayBack, string>> = {
@@ -17,11 +17,11 @@ export interface PendingCall {
   readonly approval?: string;
   readonly wayBack: WayBack;
   readonly earlier?: EarlierCall | undefined;
-  /** The tool was listed with an output schema, so clients take a result without structured content only as an error. */
+  /** The tool was listed with an output schema. Clients accept a result without structured content only if it is an error. */
   readonly hasOutputSchema?: boolean | undefined;
 }
 
-/** The call goes on. The text is for a model, the rest for its client. */
+/** The result for a call that is still going on. The text is for the model, the rest for its client. */
 export function showPending({ callId, approval, wayBack, earlier, hasOutputSchema }: PendingCall): CallToolResult {
   const state = approval === undefined ? 'is still running' : 'waits for a person to approve it';
   const since = earlier === undefined ? '' : ` It is your earlier call of ${timeOf(earlier.madeAt)}.`;

@@ -15,7 +15,7 @@ export interface ShownTool {
   readonly shown: McpTool;
 }
 
-/** A toolkit is the same object while nothing changed, and schemas are copied only once for it. */
+/** Caches the MCP view of each toolkit. A toolkit stays the same object while nothing changes, so its schemas are copied only once. */
 export function createShownTools(plainModule: string | undefined): (toolkit: SessionToolkit) => ShownTools {
   const shown = new WeakMap<SessionToolkit, ShownTools>();
   return (toolkit) => {
@@ -37,7 +37,7 @@ function show(tools: readonly PublishedTool[], plainModule: string | undefined):
   return { list, find: (name) => byName.get(name) };
 }
 
-/** The tool's own name, for the one module that is shown without its prefix; never a name that means another tool. */
+/** The tool's name without the module prefix, for the one module that is shown that way. Undefined if that name means another tool. */
 function plainName(id: string, plainModule: string | undefined, taken: ReadonlySet<string>): string | undefined {
   const parts = splitToolId(id);
   if (parts === undefined || parts.module !== plainModule) return undefined;

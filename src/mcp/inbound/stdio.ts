@@ -6,12 +6,12 @@ import { createToolChanges } from './tool-changes.ts';
 import { WatchedStdio } from './watched-stdio.ts';
 
 export interface StdioEndpoint {
-  /** The client has gone. */
+  /** Resolves when the client has gone. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
-/** One client on standard input and output. Who starts the process is who speaks: there is no token. */
+/** Serves one client on standard input and output. There is no token: the user who starts the process is trusted to be the bearer. */
 export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoint {
   const home = createMcpHome(plane);
   const watchTools = createToolChanges(home);
@@ -45,8 +45,8 @@ export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoi
     },
     { transport: wire, onerror: (error) => plane.log.debug({ error: String(error) }, 'a message was not served') },
   );
-  // Before the SDK hears of it, which would cancel what is under way: a client that goes only leaves its calls. A client that no longer
-  // reads has gone too, although its end of the input may be open.
+  // This runs before the SDK sees the end of the input, because the SDK would cancel the calls under way. A client that goes away only
+  // stops waiting for its calls. A client that no longer reads has gone too, although its end of the input may still be open.
   const gone = (): void => {
     home.stop();
     end();

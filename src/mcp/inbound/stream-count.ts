@@ -1,8 +1,8 @@
 import type { McpBearer } from './mcp-plane.ts';
 
-/** How many streams each bearer listens on. */
+/** Counts the streams that each bearer listens on. */
 export interface StreamCount {
-  /** False: it has as many as it may. */
+  /** False if the bearer already has the max number of streams. */
   enter(bearer: McpBearer): boolean;
   leave(bearer: McpBearer): void;
 }

@@ -4,21 +4,21 @@ import { URI_LIMITS } from '../../domain/uri-template.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
 import { invalidParams } from './protocol-problem.ts';
 
-/** Of one session, or one stream. With the longest URIs they take 2 MiB. */
+/** Max subscriptions of one session or one stream. With URIs of the max length they take 2 MiB. */
 const MAX_SUBSCRIPTIONS = 256;
 
 const TOO_LONG = `it is longer than ${URI_LIMITS.uriLength} characters`;
 const TOO_MANY = `there are ${MAX_SUBSCRIPTIONS} subscriptions at most; end one`;
 const CODE = { code: planeError('SUBSCRIPTION_REFUSED', { problem: TOO_MANY }).code };
 
-/** 2025: one more subscription of a session. Throws what the client is told; nothing of a refused URI is kept. */
+/** 2025: adds one subscription to a session. Throws the error that the client gets; a rejected URI is not stored. */
 export function addSubscription(subscriptions: Set<string>, uri: string): void {
   if (uri.length > URI_LIMITS.uriLength) throw invalidParams(`uri: ${TOO_LONG}`, CODE);
   if (!subscriptions.has(uri) && subscriptions.size >= MAX_SUBSCRIPTIONS) throw invalidParams(`uri: ${TOO_MANY}`, CODE);
   subscriptions.add(uri);
 }
 
-/** 2026: the subscriptions that a stream begins with. Undefined: they can be taken. The SDK looks at their types. */
+/** 2026: checks the subscriptions that a stream starts with. Undefined means that they are accepted. The SDK checks their types. */
 export function refuseSubscriptions(message: JsonRpcMessage): Response | undefined {
   const { params } = message;
   const asked = isJsonObject(params) ? params['notifications'] : undefined;

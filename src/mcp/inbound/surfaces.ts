@@ -19,7 +19,7 @@ import { earlierMeta, showBlock, showResource } from './show-outcome.ts';
 
 const NOT_YET = 'It is not there yet: try again later.';
 
-/** Carries what the client has to do first past those who wait for an answer. */
+/** Carries a reply that the client has to act on first. It is thrown past the code that waits for the outcome. */
 class Detour extends Error {
   readonly reply: Result | InputRequiredResult;
   constructor(reply: Result | InputRequiredResult) {
@@ -34,7 +34,7 @@ interface SurfaceRequest {
   readonly wish: CallWish;
 }
 
-/** Whatever is read or rendered is a call, and is made once like that of a tool. */
+/** Every read of a resource and every rendered prompt is a call, and is made once, like a call of a tool. */
 async function useSurfaces(
   home: McpHome,
   peer: McpPeer,
@@ -64,12 +64,12 @@ async function useSurfaces(
   }
 }
 
-/** A request with a key is found by its key only. */
+/** The promise about the same request is left out if the request has a key: such a call is found only by its key. */
 function notYet({ key }: CallWish): string {
   return key === undefined ? `${NOT_YET} The same request is not made a second time.` : NOT_YET;
 }
 
-/** A call of a resource or prompt cannot be asked for by its id: the answer to another call may be no resource. */
+/** A call of a resource or prompt cannot be requested by its id: the answer to another call may not be a resource. */
 function readWishWithoutCallId(meta: unknown): CallWish {
   const { callId: _unused, ...wish } = readWish(meta);
   return wish;
@@ -117,7 +117,7 @@ export function getPrompt(
 }
 
 export function complete(home: McpHome, peer: McpPeer, ctx: ServerContext, asked: CompletionRequest): Promise<Result> {
-  // With a key of its own it is not owed: what a client completes next is another text.
+  // A random key keeps the call from being owed: the next completion of a client is for another text.
   const request = { method: 'completion/complete', params: {}, wish: { key: randomId() } };
   return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.complete(session, asked);
@@ -127,7 +127,7 @@ export function complete(home: McpHome, peer: McpPeer, ctx: ServerContext, asked
   });
 }
 
-/** What was not read has no result to stand in: the client is told as an error, with our code. */
+/** A failed read has no result that could report the failure, so the client gets a protocol error with Sallyport's code. */
 function problemOf(answer: CallAnswer, uri?: string): Error {
   if (answer.kind === 'pending') return new ProtocolError(RPC.internalError, NOT_YET);
   const { kind, error } = answer.outcome;

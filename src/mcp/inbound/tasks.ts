@@ -17,7 +17,7 @@ import { showOutcome } from './show-outcome.ts';
 
 const POLL_MS = 1000;
 
-/** A task is a call that goes on, under the call's own id: it is as durable, and as private, as the call. */
+/** A task is the MCP view of a call that goes on. It has the call's own id, so it is as durable, and as private, as the call. */
 interface TaskView extends JsonObject {
   taskId: string;
   status: string;
@@ -25,7 +25,7 @@ interface TaskView extends JsonObject {
 
 export const taskParams = z.looseObject({ taskId: z.string().max(256) });
 
-/** In the place of a result, for clients that know tasks. */
+/** Builds the task that clients that know tasks get instead of a result. */
 export async function taskOf(home: McpHome, callId: CallId, approval?: string): Promise<CallToolResult> {
   const record = await home.plane.store.readCall(callId);
   const base = baseOf(home, callId, record);
@@ -43,7 +43,7 @@ export async function getTask(home: McpHome, peer: McpPeer, taskId: string): Pro
   return { ...base, status: 'input_required', inputRequests: requestsOf(question) } as JsonObject;
 }
 
-/** Answers to what the task asked for. What it did not ask for is ignored. */
+/** Applies the client's answers to what the task asked for. Answers to anything else are ignored. */
 export async function updateTask(
   home: McpHome,
   peer: McpPeer,
@@ -66,7 +66,7 @@ export async function cancelTask(home: McpHome, peer: McpPeer, taskId: string): 
   return {};
 }
 
-/** Of somebody else, forgotten, and never there are one answer. */
+/** A call of another caller, an expired call and an unknown id all get the same answer, so a guessed id reveals nothing. */
 async function findCall(
   home: McpHome,
   peer: McpPeer,
@@ -96,7 +96,7 @@ function baseOf(home: McpHome, callId: CallId, record: CallRecord | undefined): 
   };
 }
 
-/** What a tool said, also that it failed, is a result. What happened to the tool is an error. */
+/** Whatever the tool returned is a result, also a failure that it reported. A crash, an exception or an unknown ending is an error. */
 function ended(outcome: Outcome, callId: CallId): JsonObject {
   const { kind, error } = outcome;
   if (kind === 'cancelled') return { status: 'cancelled' };
@@ -104,7 +104,7 @@ function ended(outcome: Outcome, callId: CallId): JsonObject {
     const message = error?.message ?? 'The tool did not end.';
     return { status: 'failed', error: { code: RPC.internalError, message, data: { code: error?.code ?? kind } } };
   }
-  // The SDK marks results that it sends itself; this one lies within another.
+  // The SDK adds `resultType` to results that it sends itself. This result is nested in another one, so it is added here.
   const result = { resultType: 'complete', ...showOutcome(outcome, { callId, anyStructured: true }) };
   return { status: 'completed', result: result as JsonObject };
 }
@@ -118,7 +118,7 @@ function requestsOf(question: OpenQuestion): JsonObject {
   return { [keyOf(question)]: inputRequired.elicit(form) as unknown as JsonObject };
 }
 
-/** Whether a client said that it knows tasks. */
+/** Whether the client declared that it knows tasks. */
 export function knowsTasks(peer: McpPeer): boolean {
   const extensions: unknown = peer.capabilities()?.['extensions'];
   return peer.era === '2026' && isJsonObject(extensions) && TASKS_EXTENSION in extensions;
@@ -126,7 +126,7 @@ export function knowsTasks(peer: McpPeer): boolean {
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** Only who said so in this very request may use the methods. */
+/** Throws unless the client declared in this same request that it knows tasks; only then may it use the task methods. */
 export function requireTasks(peer: McpPeer): void {
   if (knowsTasks(peer)) return;
   throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } });

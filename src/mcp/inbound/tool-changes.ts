@@ -3,7 +3,10 @@ import type { McpCaller, McpHome } from './mcp-home.ts';
 
 export type ToolChange = 'tools' | 'resources' | 'prompts' | 'ended';
 
-/** Tells a listener when what its bearer is shown has changed, and when there is nothing to be shown any more. */
+/**
+ * Notifies a listener when the tools, resources or prompts that its bearer is shown have changed, and when there is nothing left to show
+ * (`ended`).
+ */
 export type WatchTools = (caller: McpCaller, listener: (change: ToolChange) => void) => () => void;
 
 interface Watch {
@@ -11,7 +14,7 @@ interface Watch {
   stop(): void;
 }
 
-/** However many streams a bearer listens on, the store is looked at once. */
+/** Watches the store once per bearer and run, no matter how many streams listen. */
 export function createToolChanges(home: McpHome): WatchTools {
   const watches = new Map<string, Watch>();
 
@@ -61,7 +64,7 @@ export function createToolChanges(home: McpHome): WatchTools {
 
 type Digests = Readonly<Record<'tools' | 'resources' | 'prompts', string>>;
 
-/** A catalog can change without anything that this bearer sees. */
+/** Digests of what this bearer is shown. A catalog can change without a change to what the bearer sees. */
 function digestsOf({ tools, surfaces }: SessionToolkit): Digests {
   const digestOf = (entries: SessionToolkit['tools']): string =>
     entries.map(({ tool }) => `${tool.id} ${tool.digest}`).join('\n');

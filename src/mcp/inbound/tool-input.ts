@@ -9,13 +9,13 @@ import type { Outcome } from '../../domain/outcome.ts';
 import type { CallScene } from './call-scene.ts';
 import type { McpPeer } from './mcp-home.ts';
 
-/** What a tool wants of its caller before it goes on. */
+/** What a tool needs from its caller before it can go on. */
 export interface WantedInput {
   readonly requests: InputRequests;
   readonly state?: string;
 }
 
-/** A question in the words of MCP, as it stands in a result of 2026 and is sent by 2025. */
+/** A question in MCP's format: 2026 puts it into a result, 2025 sends it as a request. */
 type WireRequest = Parameters<typeof inputRequired>[0]['inputRequests'] extends (infer All) | undefined
   ? All[keyof All]
   : never;
@@ -34,7 +34,7 @@ const CAPABILITIES: Readonly<Record<InputKind, ClientCapabilities>> = {
   roots: { roots: {} },
 };
 
-/** The tool needs something that the client did not say it has: 2026 has an error of its own for that. */
+/** The protocol error of 2026 for a tool that needs a capability which the client did not declare. */
 export function missingCapability({ error }: Outcome): Error | undefined {
   if (error?.code !== 'INPUT_UNAVAILABLE') return undefined;
   const kinds = (Array.isArray(error.facts?.['kinds']) ? error.facts['kinds'] : []) as InputKind[];
@@ -42,7 +42,7 @@ export function missingCapability({ error }: Outcome): Error | undefined {
   return new MissingRequiredClientCapabilityError({ requiredCapabilities }, error.message);
 }
 
-/** What the client said that it can be asked for. */
+/** The kinds of input that the client declared it can be asked for. */
 export function inputKindsOf(peer: McpPeer): InputKind[] {
   const declared: ClientCapabilities = peer.capabilities() ?? {};
   const { elicitation, sampling, roots } = declared;
@@ -66,7 +66,7 @@ function wireOf(request: InputRequest): WireRequest {
     case 'elicit-url':
       return {
         method: 'elicitation/create',
-        // The id is of 2025 only; 2026 has no need of it, and lets it pass.
+        // Only 2025 needs the id; 2026 ignores it.
         params: { mode: 'url', message: request.message, url: request.url, elicitationId: request.id },
       } as WireRequest;
     case 'sample':
@@ -82,13 +82,13 @@ function wireOf(request: InputRequest): WireRequest {
   }
 }
 
-/** Answers of a client, of those that were asked for: whatever else it sends is ignored. */
+/** The client's answers to the requests that were sent. Everything else in `given` is ignored. */
 export function answersTo(names: readonly string[], given: unknown): JsonObject {
   if (!isJsonObject(given)) return {};
   return Object.fromEntries(names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]!]));
 }
 
-/** 2025: asks at once, all at the same time. Undefined when the client did not answer one of them. */
+/** 2025: sends all questions to the client at the same time and waits for the answers. Undefined if one of them was not answered. */
 export async function askAtOnce(
   { ctx, signal }: CallScene,
   requests: InputRequests,

@@ -1,17 +1,20 @@
 import { PlaneError, type PlaneErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 
-/** Something that the store has to do about a digest. Each beat tries it again until the store has done it. */
+/** One change that the store has to make to an entry with this digest. It is retried with each beat until the store has made it. */
 export interface Work {
   readonly digest: string;
-  /** Joins the try that is under way, if there is one. */
+  /** Joins the attempt that is under way, if there is one. */
   attempt(): Promise<void>;
 }
 
-/** More than a gateway can serve at once. Past it nothing new is asked of a store that does not answer. */
+/**
+ * Max changes that may wait for the store; more than a gateway can serve at once. Beyond it, no new request is sent to a store that does
+ * not answer.
+ */
 export const MAX_UNFINISHED = 10_000;
 
-/** A later try can succeed: when the store is back or has room, or its operator has made a change. */
+/** Errors after which a retry can succeed: when the store is back or has room, or after the operator has changed something. */
 const PASSING: ReadonlySet<string> = new Set([
   'STORE_UNAVAILABLE',
   'STORE_FULL',
@@ -20,14 +23,17 @@ const PASSING: ReadonlySet<string> = new Set([
   'STORE_LIBRARY',
 ] satisfies PlaneErrorCode[]);
 
-/** The store may have carried out the request, although it failed. `INTERNAL`: its answer was not understood. */
+/** Whether the store may have carried out the request although it failed. `INTERNAL` means that the store's answer was not understood. */
 export function mayBeDone(error: unknown): boolean {
   return !(error instanceof PlaneError) || error.code === 'STORE_UNAVAILABLE' || error.code === 'INTERNAL';
 }
 
-/** What is given up is reported like what is tried again: with the next beat, one line for all of it. */
+/**
+ * The changes that the store has not confirmed yet. Failures are logged with the next beat, one line per message, both for changes that
+ * are retried and for those that were given up.
+ */
 export class UnfinishedWork {
-  /** By entry, or by the request to hold one. */
+  /** Keyed by the entry, or by the request to hold one. */
   readonly #works = new Map<object, Work>();
   readonly #failures = new Map<string, { count: number; error: unknown }>();
   readonly #log: Pick<Log, 'warn'>;
@@ -40,7 +46,7 @@ export class UnfinishedWork {
     return this.#works.size;
   }
 
-  /** Replaces what was to be done about the same entry. */
+  /** Replaces an earlier change to the same entry. */
   add(about: object, digest: string, run: () => Promise<unknown>): Work {
     let trying: Promise<void> | undefined;
     const done = (): void => {
@@ -64,7 +70,10 @@ export class UnfinishedWork {
     return work;
   }
 
-  /** Rejects when one of them fails: an identical request must not find an entry held that was let go of already. */
+  /**
+   * Waits until the changes for this digest are made. Rejects when one of them fails: an identical request must not find an entry held
+   * that was already released.
+   */
   async finish(digest: string): Promise<void> {
     const same = [...this.#works.values()].filter((work) => work.digest === digest);
     await Promise.all(same.map((work) => work.attempt()));
@@ -80,7 +89,7 @@ export class UnfinishedWork {
     else known.count += 1;
   }
 
-  /** One line for all failures with the same message. */
+  /** Logs one line for all failures with the same message. */
   report(): void {
     for (const [message, { count, error }] of this.#failures) this.#log.warn({ error, count }, message);
     this.#failures.clear();

@@ -2,14 +2,14 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { idOf, type JsonRpcId } from './json-rpc.ts';
 import type { Sent } from './owed-request.ts';
 
-/** Knows which answers were written. One that has not been when the client goes is lost. */
+/** Reports which answers were written to the client. An answer that was not written when the client goes away is lost. */
 export class WatchedStdio extends StdioServerTransport {
   readonly #waiting = new Map<JsonRpcId, (sent: Sent) => void>();
 
   sent(requestId: JsonRpcId, cancelled: AbortSignal): Promise<Sent> {
     return new Promise((resolve) => {
       this.#waiting.set(requestId, resolve);
-      // The SDK does not answer it.
+      // The SDK sends no response to a cancelled request, so its answer counts as lost.
       cancelled.addEventListener('abort', () => this.#tell(requestId, 'closed'), { once: true });
     });
   }
@@ -18,7 +18,7 @@ export class WatchedStdio extends StdioServerTransport {
     const id = 'method' in message ? null : idOf(message as Parameters<typeof idOf>[0]);
     try {
       await super.send(message);
-      // The system has taken it when what is written behind it has gone out.
+      // Stdout writes in order: once this empty write is done, the system has taken the message before it.
       if (id !== null) process.stdout.write('', (error) => this.#tell(id, error ? 'closed' : 'finished'));
     } catch (error) {
       if (id !== null) this.#tell(id, 'closed');

@@ -1,4 +1,4 @@
-/** The same response; `done` is called once, when its stream has ended or its client has gone. */
+/** Returns the same response. `done` is called once: when the stream has ended or its client has gone, or at once if there is no stream. */
 export function whenDone(response: Response, done: () => void): Response {
   if (response.body === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
     done();

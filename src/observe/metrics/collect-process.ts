@@ -6,7 +6,7 @@ const SECOND_US = 1e6;
 const RESOLUTION_MS = 20;
 
 export interface Collector {
-  /** Before each scrape. */
+  /** Called before each scrape. */
   collect(): void | Promise<void>;
   close(): void;
 }
@@ -26,7 +26,7 @@ export function collectProcess(meter: Meter, about: { readonly release: string; 
       meter.set('process_resident_memory_bytes', {}, rss);
       meter.set('nodejs_heap_used_bytes', {}, heapUsed);
       for (const percentile of [50, 99]) {
-        // It counts the pause between two looks; what it is late by is the rest.
+        // The histogram records the whole time between two samples. The delay is the part above the sampling interval.
         const lateNs = delay.count === 0 ? 0 : delay.percentile(percentile) - RESOLUTION_MS * 1e6;
         meter.set(
           'nodejs_eventloop_delay_seconds',

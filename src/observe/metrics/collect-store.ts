@@ -10,9 +10,9 @@ export type ReadStore = Pick<
   'auditLanes' | 'queueState' | 'listWorkers' | 'listApprovalStates' | 'auditState' | 'readAudit'
 >;
 
-/** However often somebody scrapes, the store is asked once in so long. */
+/** The store is read at most once in this time, however often the metrics are scraped. */
 const FRESH_MS = 1000;
-/** Longer than this and the scrape goes on without it. */
+/** If the store takes longer than this, the scrape goes on without its values. */
 const PATIENCE_MS = 2000;
 const MOST_APPROVALS = 1000;
 const MOST_POOLS = 200;
@@ -29,7 +29,10 @@ const READ: readonly GaugeName[] = [
   'sallyport_audit_alarm',
 ];
 
-/** What the store knows, for the whole plane. A store that does not answer costs a scrape two seconds, and nothing else. */
+/**
+ * Collects the gauges that the store knows for the whole plane. A store that does not answer delays a scrape by two seconds, and does no
+ * other harm.
+ */
 export function collectStore(meter: Meter, store: ReadStore, onTrouble: (error: unknown) => void): Collector {
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
@@ -66,7 +69,7 @@ export function collectStore(meter: Meter, store: ReadStore, onTrouble: (error: 
     readAt = performance.now();
   }
 
-  /** How far a lane's sink is behind: the age of the oldest record that it lacks. */
+  /** Reads how far the sink of a lane is behind: the age of the oldest record that the sink does not have yet. */
   async function readLane(lane: number) {
     const { sequence, drained, now, kept, alarm } = await store.auditState({ lane });
     const backlog = kept ? 0 : Math.max(0, sequence - drained);
@@ -93,7 +96,7 @@ export function collectStore(meter: Meter, store: ReadStore, onTrouble: (error: 
   return { collect, close: () => undefined };
 }
 
-/** The numbers of all rows with the same name, added up. */
+/** Adds up the numbers of all rows with the same name. */
 function sums<Row extends { readonly [Field in Name]: number }, Name extends string>(
   rows: readonly Row[],
   nameOf: (row: Row) => string,

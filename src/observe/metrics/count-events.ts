@@ -5,7 +5,7 @@ import type { Stage } from '../../domain/stages.ts';
 import { boundedLabel, OTHER } from './label-values.ts';
 import type { Meter } from './meter.ts';
 
-/** What is counted; others are not made for us. */
+/** The event kinds that are counted. Events of other kinds are not created for the counter. */
 export const COUNTED_KINDS: readonly EventKind[] = [
   'call.accepted',
   'call.attached',
@@ -34,27 +34,27 @@ export const COUNTED_KINDS: readonly EventKind[] = [
 ];
 
 export interface CountSettings {
-  /** Tools with a label of their own. */
+  /** Max tools with their own label. */
   readonly tools: number;
   readonly pool: string;
-  /** A name that nobody serves gets no label: whoever can write to the store can make up as many as they like. */
+  /** Whether a tool is served. Other names get no label of their own: an attacker who can write to the store could invent any number of them. */
   readonly serves: (tool: string) => boolean;
 }
 
 interface Attempt {
-  /** Of its last stage. */
+  /** When the last stage ended. */
   endedAt: number;
-  /** Not counted yet. */
+  /** The claim, until it is counted. */
   claimed: DiagnosticEventOf<'call.claimed'> | undefined;
-  /** As the tool showed it: its ending says less. */
+  /** The error from `tool.failed`; the one in `call.settled` has fewer details. */
   error?: EventError;
 }
 
-/** Attempts and calls whose times are kept until they end. */
+/** Max attempts and calls whose times are kept until they end. */
 const MOST_OPEN = 20_000;
 const MOST_NAMES = 50;
 
-/** Counts what events tell. Keeps, per attempt, when its last stage ended: there the next one began. */
+/** Counts diagnostic events. For each attempt it keeps when the last stage ended, because the next stage began there. */
 export function createEventCounter(
   meter: Meter,
   { tools, pool, serves }: CountSettings,
@@ -70,7 +70,7 @@ export function createEventCounter(
     meter.observe('sallyport_stage_duration_seconds', { stage }, Math.max(0, durationMs) / 1000);
   }
 
-  /** From the end of the stage before. */
+  /** Measures a stage from the end of the previous one. */
   function stageEnded(stage: Stage, { attemptId, at }: DiagnosticEvent): void {
     if (attemptId === undefined) return;
     const attempt = attempts.get(attemptId);
@@ -83,7 +83,10 @@ export function createEventCounter(
     keep(attempts, event.attemptId!, { endedAt: event.at, claimed: event });
   }
 
-  /** Only the event after it says whether a call came back from a person; then its wait was no wait for a worker. */
+  /**
+   * Counts a claim when the next event arrives. Only that event shows whether the call came back from a person; if it did, its wait was
+   * not a wait for a worker.
+   */
   function countClaim({ kind, attemptId }: DiagnosticEvent): void {
     const attempt = attempts.get(attemptId!);
     if (attempt?.claimed === undefined) return;

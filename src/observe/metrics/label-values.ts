@@ -1,8 +1,8 @@
 export const OTHER = 'other';
 
 /**
- * A label with a bounded number of values: the first so many have their own, all others share one. A value that is gone keeps its place,
- * because a counter must not go back.
+ * A label with a limited number of values: the first `most` values are kept, and all others share one. A value that is no longer used
+ * keeps its place, because a counter must not go down.
  */
 export function boundedLabel(most: number): (value: string | undefined) => string {
   const known = new Set<string>();

@@ -1,13 +1,13 @@
 import type { CounterName, GaugeName, HistogramName, LabelsOf } from './metric-table.ts';
 
-/** What we want of a metrics library. One file knows which it is. */
+/** What Sallyport needs from a metrics library. Only one file depends on a particular library. */
 export interface Meter {
   count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, by?: number): void;
   observe<Name extends HistogramName>(name: Name, labels: LabelsOf<Name>, value: number): void;
   set<Name extends GaugeName>(name: Name, labels: LabelsOf<Name>, value: number): void;
-  /** Forgets all values of a gauge: what is gone must not be shown for ever. */
+  /** Removes all values of a gauge, so that values which no longer exist are not shown forever. */
   clear(name: GaugeName): void;
-  /** In the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   text(): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-/** Seconds; a call may take less than a millisecond, and an approval days. */
+/** Bucket bounds in seconds. A call may take less than a millisecond, and an approval may take days. */
 const CALL_SECONDS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 ] as const;
@@ -6,17 +6,18 @@ const DECISION_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600] as 
 
 interface MetricEntry {
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** Never a subject, a session, a run or a call: each new value is a new series. */
+  /** Never a subject, session, run or call, because each new value is a new series. */
   readonly labels: readonly string[];
-  /** Who serves it. */
+  /** Which kind of process serves the metric. */
   readonly where: 'worker' | 'caller' | 'plane' | 'all';
   readonly says: string;
   readonly buckets?: readonly number[];
 }
 
 /**
- * Every metric there is. `docs/metrics.md` is made from this table, the dashboard is checked against it, and what is not in it cannot be
- * counted. `caller`: where calls are made, the gateway or a program of yours. `plane`: read from the store, by the gateway and by `dev`.
+ * All metrics. `docs/metrics.md` is generated from this table, the dashboard is checked against it, and a metric that is not in it cannot
+ * be counted. `caller`: served where calls are made, that is, by the gateway or by your own program. `plane`: read from the store, by the
+ * gateway and by `dev`.
  */
 export const METRICS = {
   sallyport_calls_total: {

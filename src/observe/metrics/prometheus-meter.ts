@@ -9,7 +9,7 @@ interface Entry {
   readonly buckets?: readonly number[];
 }
 
-/** Every metric of the table that this process serves is there from the start, so that a scrape shows zeros and not nothing. */
+/** Registers at the start every metric of the table that this process serves, so that a scrape shows zeros instead of no value. */
 export function createPrometheusMeter(serves: (name: MetricName) => boolean): Meter {
   const registry = new Registry();
   const counters = new Map<string, Counter>();
@@ -28,7 +28,7 @@ export function createPrometheusMeter(serves: (name: MetricName) => boolean): Me
     set: (name, labels, value) => gauges.get(name)?.set(labels, value),
     clear(name) {
       gauges.get(name)?.reset();
-      // It would be 0 now, which is not the same as unknown.
+      // `reset` sets a gauge without labels to 0, which is not the same as unknown. So it is removed.
       if (METRICS[name].labels.length === 0) gauges.get(name)?.remove();
     },
     text: () => registry.metrics(),

@@ -1,7 +1,7 @@
 import { parseTrace, type TraceContext } from '../../domain/trace-context.ts';
 import type { ToolRunner } from '../../ports/tool-runner.ts';
 
-/** A runner in whose tools the span of `execute` is the active one: what they start with `@opentelemetry/api` is below it. */
+/** Wraps a runner so that the `execute` span is active in its tools: spans that tools start with `@opentelemetry/api` are below it. */
 export async function withActiveSpan(runner: ToolRunner): Promise<ToolRunner> {
   const { context, createTraceState, ROOT_CONTEXT, trace } = await import('@opentelemetry/api');
   const contextOf = (given: TraceContext) => {

@@ -1,6 +1,6 @@
 /**
- * Every name that our spans carry. The GenAI and MCP ones are those of the OpenTelemetry conventions, which are still in development:
- * when they move, they move here.
+ * All attribute names of Sallyport's spans. The GenAI and MCP names are those of the OpenTelemetry conventions, which are still in
+ * development. When the conventions change, change the names here.
  */
 export const ATTRIBUTE = {
   operation: 'gen_ai.operation.name',
@@ -40,11 +40,11 @@ export const ATTRIBUTE = {
 } as const;
 
 export const EXECUTE_TOOL = 'execute_tool';
-/** A tool of the plane, run on a worker at the agent's wish. */
+/** The type of all tools of the plane: they run on a worker at the agent's request. */
 export const FUNCTION = 'function';
 export const MCP_TOOL_CALL = 'tools/call';
 
-/** Of the process. */
+/** Attributes of the process. */
 export const RESOURCE = {
   serviceName: 'service.name',
   serviceVersion: 'service.version',

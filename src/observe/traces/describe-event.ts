@@ -5,12 +5,12 @@ import type { ValueSummary } from '../../domain/summarise-value.ts';
 import { ATTRIBUTE, MCP_TOOL_CALL } from './conventions.ts';
 import type { Attributes, SpanNote } from './span-draft.ts';
 
-/** What every span of a call says. */
+/** The attributes of every span of a call. */
 export function attributesOfStage(stage: Stage, { callId, tool }: DiagnosticEvent): Attributes {
   return { [ATTRIBUTE.stage]: stage, [ATTRIBUTE.callId]: callId, [ATTRIBUTE.tool]: tool };
 }
 
-/** Who it is for; said where a call begins, comes to a worker and runs: the spans between would only be larger. */
+/** The identity of a call. Only the spans where the call begins, reaches a worker and runs have it; the spans between would only be larger. */
 export function attributesOfCall(event: DiagnosticEvent): Attributes {
   return {
     [ATTRIBUTE.attemptId]: event.attemptId,
@@ -44,7 +44,7 @@ export function bytesOf(parameters: ValueSummary | undefined): number | undefine
   return parameters !== undefined && 'bytes' in parameters ? parameters.bytes : undefined;
 }
 
-/** What happens within the gate, without ending it. */
+/** The note for an event that happens within the gate without ending that stage. */
 export function noteOf(event: DiagnosticEvent): SpanNote | undefined {
   const note = (attributes: Attributes): SpanNote => ({ name: event.kind, atMs: event.at, attributes });
   switch (event.kind) {

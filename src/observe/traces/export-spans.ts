@@ -9,7 +9,7 @@ export type SpanFate = 'exported' | 'failed' | 'dropped';
 
 export interface SpanExport {
   add(span: SpanDraft): void;
-  /** Sends what is there, for a moment; what a slow collector has not taken by then is lost. */
+  /** Sends the waiting spans for at most `CLOSE_MS`. Spans that a slow collector has not taken by then are lost. */
   close(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export interface ExportNeeds {
   readonly onSpans?: ((fate: SpanFate, count: number) => void) | undefined;
 }
 
-/** What a collector that is slow or down may cost: this much memory, and these waits. */
+/** Limits of what a slow or dead collector may cost: this many spans in memory, and these waits. */
 const MOST_WAITING = 8192;
 const BATCH = 512;
 const DELAY_MS = 1000;
@@ -29,7 +29,7 @@ const REQUEST_MS = 5000;
 const CLOSE_MS = 2000;
 const TRACES_PATH = '/v1/traces';
 
-/** Loads the OpenTelemetry SDK. Nothing that is told here waits for the collector, and nothing fails because of it. */
+/** Loads the OpenTelemetry SDK. Adding a span never waits for the collector, and never fails because of it. */
 export async function openSpanExport(options: TraceOptions, needs: ExportNeeds): Promise<SpanExport> {
   const [{ BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }, { registerForTools }] =
     await Promise.all([
@@ -60,7 +60,7 @@ export async function openSpanExport(options: TraceOptions, needs: ExportNeeds):
     scheduledDelayMillis: DELAY_MS,
     exportTimeoutMillis: 2 * REQUEST_MS,
   });
-  /** In front of the SDK's own bound, which drops without a word. */
+  /** Limits the queue before the SDK's own limit does, because the SDK drops spans without reporting it. */
   const bounded: SpanProcessor = {
     onStart: () => undefined,
     onEnd(span: ReadableSpan) {
@@ -86,7 +86,7 @@ export async function openSpanExport(options: TraceOptions, needs: ExportNeeds):
   };
 }
 
-/** Says that the collector cannot be reached when that begins, and when it ends; not in between. */
+/** Logs one line when the collector stops taking spans and one when it takes them again, and none in between. */
 function toldOnce(
   exporter: SpanExporter,
   endpoint: string,
@@ -117,14 +117,14 @@ function toldOnce(
   };
 }
 
-/** As other SDKs do when they are given only the host. */
+/** Adds the default path if the endpoint is only a host, as other SDKs do. */
 function withPath(endpoint: string): string {
   const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = TRACES_PATH;
   return url.href;
 }
 
-/** Without its query: some put a key there. */
+/** The endpoint without its query, because some users put a key there. */
 function shown(endpoint: string): string {
   const { origin, pathname } = new URL(endpoint);
   return `${origin}${pathname}`;

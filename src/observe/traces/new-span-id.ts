@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-/** For a span that nothing else refers to. */
+/** A random id for a span that no other span refers to. */
 export function newSpanId(): string {
   for (;;) {
     const id = randomBytes(8).toString('hex');
-    // The one value that means "none".
+    // Only zeros means "no span".
     if (id !== '0000000000000000') return id;
   }
 }

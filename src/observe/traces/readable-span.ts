@@ -16,7 +16,7 @@ export interface SpanOrigin {
   readonly instrumentationScope: InstrumentationScope;
 }
 
-/** A span with the ids that the data path has given out already; the SDK's own tracers would make new ones. */
+/** Converts a draft to a span of the SDK with the ids that the data path already gave out. The SDK's own tracers would make new ids. */
 export function toReadableSpan(draft: SpanDraft, origin: SpanOrigin): ReadableSpan {
   const { name, kind, traceId, spanId, parentSpanId, startMs, endMs, notes } = draft;
   const context = { traceId, spanId, traceFlags: TraceFlags.SAMPLED };

@@ -1,5 +1,5 @@
 export type AttributeValue = string | number | boolean;
-/** Those without a value are left out when the span is made. */
+/** Attributes without a value are left out when the span is made. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
 /** Something that happened within a span. */
@@ -9,7 +9,7 @@ export interface SpanNote {
   readonly attributes: Attributes;
 }
 
-/** A span that has ended, before any SDK is there to hold it. Times are milliseconds since 1970, to the microsecond. */
+/** A span that has ended, before an SDK is loaded to hold it. Times are milliseconds since 1970, precise to the microsecond. */
 export interface SpanDraft {
   readonly name: string;
   readonly kind: 'internal' | 'client' | 'server' | 'consumer';

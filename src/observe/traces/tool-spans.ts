@@ -16,8 +16,8 @@ interface ToolTracing {
 }
 
 /**
- * Makes us the process's OpenTelemetry SDK, so that spans which tools make with `@opentelemetry/api` go where ours go. Where somebody
- * else is that already, nothing changes. Returns how to undo it.
+ * Registers Sallyport as the OpenTelemetry SDK of the process, so that spans which tools make with `@opentelemetry/api` go to the same
+ * collector. If another SDK is already registered, nothing changes. Returns a function that undoes the registration.
  */
 export function registerForTools({ processor, resource, samples }: ToolTracing): () => void {
   const root: Sampler = {
@@ -31,7 +31,7 @@ export function registerForTools({ processor, resource, samples }: ToolTracing):
     manager.disable();
     return () => undefined;
   }
-  // Not shut down with it: the processor belongs to whoever made it.
+  // The provider is not shut down on undo: that would shut down the processor, which belongs to its creator.
   const provider = new TracerProvider({
     sampler: new ParentBasedSampler({ root }),
     resource,

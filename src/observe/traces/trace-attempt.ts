@@ -14,20 +14,20 @@ interface StageEnd {
 }
 
 /**
- * One worker's hold of a call, as the spans of its stages. A stage begins where the one before has ended, and its span is told when it
- * ends: a process that dies loses the span of one stage.
+ * The spans of one attempt, that is, of one worker's hold of a call. A stage begins where the previous one ended, and its span is emitted
+ * when it ends: a process that dies loses the span of one stage.
  */
 export class AttemptTrace {
   readonly #tell: (span: SpanDraft) => void;
   readonly #acceptedMs: number;
-  /** Where the stage under way began. */
+  /** When the current stage began. */
   #cursorMs: number;
-  /** Told with the next event: only that says whether the call came back from a person. */
+  /** The claim whose span is not emitted yet. Only the next event shows whether the call came back from a person. */
   #claimed: DiagnosticEventOf<'call.claimed'> | undefined;
   #isResumed = false;
   #started: DiagnosticEventOf<'tool.started'> | undefined;
   #notes: SpanNote[] = [];
-  /** As the events of a stage name it; what the stage called has that id as its parent. */
+  /** The span id of each stage, from its events. Calls that the stage made have that id as their parent. */
   readonly #spans = new Map<Stage, string>();
   readonly #told = new Set<Stage>();
 
@@ -38,7 +38,7 @@ export class AttemptTrace {
     this.#acceptedMs = first.kind === 'call.claimed' ? first.at - first.waitedMs : this.#cursorMs;
   }
 
-  /** True when nothing more comes. */
+  /** Returns true after the last event of the attempt. */
   hear(event: DiagnosticEvent): boolean {
     if (event.stage !== undefined && event.trace !== undefined) this.#spans.set(event.stage, event.trace.spanId);
     if (event.kind === 'call.resumed') this.#isResumed = true;
@@ -102,7 +102,10 @@ export class AttemptTrace {
     return STAGES.find((stage) => stage !== 'call' && !this.#told.has(stage)) ?? 'settle';
   }
 
-  /** From its acceptance on. Of a call that was held before, nobody knows how long it waited this time. */
+  /**
+   * Emits the `claim` span, which starts when the call was accepted. For a call that was held before, it is unknown how long it waited
+   * this time.
+   */
   #tellClaim(): void {
     const event = this.#claimed;
     if (event === undefined) return;
@@ -158,7 +161,7 @@ export class AttemptTrace {
     });
   }
 
-  /** The caller told no trace, so nobody else tells of the call as a whole. */
+  /** Emits the span of the whole call. The caller sent no trace, so no other process emits it. */
   #tellCall(event: DiagnosticEventOf<'call.settled'>, { traceId, parentSpanId }: TraceIds): void {
     if (parentSpanId === undefined) return;
     this.#tell({

@@ -7,19 +7,22 @@ import { AttemptTrace } from './trace-attempt.ts';
 
 type Accepted = DiagnosticEventOf<'call.accepted' | 'call.attached'>;
 
-/** So many calls may be under way; of those that began earlier what is known is told. */
+/**
+ * Max calls and attempts that are traced at once. Beyond it the oldest is evicted: the span of an evicted call is emitted with what is
+ * known; an evicted attempt emits no more spans.
+ */
 const MOST_OPEN = 20_000;
 
 export interface CallTracer {
   hear(event: DiagnosticEvent): void;
-  /** Tells what is known of calls whose end was not heard. */
+  /** Emits the spans of calls that were accepted and whose end was not observed, with what is known. */
   close(): void;
 }
 
-/** Makes spans of diagnostic events: one per stage, below the one of the call as a whole. Only of traces that are sampled. */
+/** Makes spans from diagnostic events: one per stage, below one for the whole call. Traces that are not sampled are ignored. */
 export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MOST_OPEN): CallTracer {
   const attempts = new Map<string, AttemptTrace>();
-  /** By the span of the call. */
+  /** Keyed by the span id of the call. */
   const waiting = new Map<string, Accepted>();
 
   function hearWorker(attemptId: string, event: DiagnosticEvent): void {
@@ -84,7 +87,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MOS
     });
   }
 
-  /** What the caller waited for, once the call was accepted. */
+  /** The `reply` span: the time that the caller waited after the call was accepted. */
   function tellReply(event: DiagnosticEvent, startMs: number): void {
     const { traceId, spanId: parentSpanId } = event.trace!;
     tell({
@@ -115,7 +118,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MOS
 }
 
 const oldestOf = (map: ReadonlyMap<string, unknown>): string => map.keys().next().value ?? '';
-/** `accepted`, `attached`, `replayed`, `refused`; `pending` where nobody heard of the acceptance. */
+/** `accepted`, `attached`, `replayed` or `refused`; `replied` or `pending` if the acceptance was not observed. */
 const resultOf = ({ kind }: DiagnosticEvent): string => kind.slice('call.'.length);
 const isFailed = (event: DiagnosticEvent): boolean => 'error' in event && event.error !== undefined;
 

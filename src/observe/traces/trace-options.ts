@@ -1,10 +1,10 @@
-/** Where spans go, and of which traces. */
+/** Where spans are sent, and which traces are kept. */
 export interface TraceOptions {
-  /** OTLP over HTTP, JSON. */
+  /** Address of the collector: OTLP over HTTP, JSON. */
   readonly endpoint?: string;
-  /** Sent with every request, for collectors that want to know who writes. */
+  /** Sent with every request, for collectors that authenticate the sender. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the traces that begin here, 0 to 1. One that a caller brought is kept if the caller keeps it. */
+  /** Share of the traces that begin here and are kept, 0 to 1. A trace that a caller sent is kept if the caller keeps it. */
   readonly sampleRatio?: number;
   readonly serviceName?: string;
 }
@@ -15,7 +15,7 @@ export const DEFAULT_SERVICE_NAME = 'sallyport';
 const DIGITS = 13;
 const ALL = 16 ** DIGITS;
 
-/** The last digits of a trace id are random: every process decides the same about the same trace. */
+/** Decides by the last digits of the trace id. They are random, and every process decides the same about the same trace. */
 export function samplerOf(ratio: number): (traceId: string) => boolean {
   if (ratio >= 1) return () => true;
   return (traceId) => Number.parseInt(traceId.slice(-DIGITS), 16) < ratio * ALL;
