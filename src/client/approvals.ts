@@ -10,6 +10,7 @@ import { standingOf, type Standing } from '../gate/approvals/may-decide.ts';
 import { encode } from '../wire/message-pack.ts';
 import { toViewer, type Approver, type Viewer } from './approver.ts';
 import { decideRequest, type Decision } from './decide-request.ts';
+import { refuseOtherGrant } from './earlier-grant.ts';
 
 /**
  * Questions to people, for the trusted side. The gate asks them; here they are seen and decided. Whoever may not see one is told that
@@ -56,6 +57,7 @@ type Needs = Pick<
   | 'matchApprovals'
   | 'decideApproval'
   | 'revealApproval'
+  | 'readGrant'
   | 'readPolicy'
   | 'proveSession'
   | 'readSession'
@@ -183,7 +185,8 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
       }
       const approval = await findToDecide(viewer, asked);
       if (approval === undefined) return { kind: 'not-yours' };
-      return store.decideApproval(decideRequest(approval.question, viewer.principal, decision, settings.retentionMs));
+      const request = decideRequest(approval.question, viewer.principal, decision, settings.retentionMs);
+      return refuseOtherGrant(store, request, await store.decideApproval(request));
     },
   };
 }

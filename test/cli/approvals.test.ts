@@ -288,6 +288,20 @@ describe('sallyport grants', () => {
     await runAllowed();
   });
 
+  it('a second allow-always with another grant is told that the first decision stands and made no grant', async () => {
+    const question = await ask();
+    const flags = ['--digest', question.binding, '--uses', '3'];
+    const first = await decide(question, 'allow-always', ...flags);
+    expect(await decide(question, 'allow-always', ...flags)).toMatchObject({ code: 0, stdout: first.stdout });
+    const count = (await store.listGrants({ limit: 100 })).length;
+    const second = await decide(question, 'allow-always', ...flags, '--any-arguments');
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(second.stderr).toContain('It was already allowed; nothing was changed. The first decision stands');
+    expect(second.stderr).toContain('no grant was made');
+    expect(await store.listGrants({ limit: 100 })).toHaveLength(count);
+    await runAllowed();
+  });
+
   it('flags of a grant without allow-always are refused', async () => {
     const question = await ask();
     const { code, stderr } = await decide(question, 'allow-once', '--digest', question.binding, '--uses', '3');

@@ -78,6 +78,20 @@ describe('the grants page', () => {
     expect((await api.ask('desk.mail', { to: 'bob@example.org', subject: 'Other' }, by)).id).not.toBe('');
   });
 
+  it('says that no grant was made when another decision came first', async () => {
+    const { id, binding } = await api.ask('desk.mail', { to: 'ada@example.com', subject: 'Late' }, { subject: 'max' });
+    await desk.page.route(`**/v1/approvals/${id}/decide`, async (route) => {
+      await api.send('POST', `/v1/approvals/${id}/decide`, { decision: 'allow-once', binding });
+      await route.continue();
+    });
+    await desk.open(`/console/approvals/${id}`);
+    await desk.ready();
+    await desk.press('w');
+    await desk.page.getByRole('dialog').getByRole('button', { name: 'Allow always' }).click();
+    const said = desk.page.getByText('The first decision stands, and no grant was made.');
+    expect(await said.innerText()).toContain('APPROVAL_ALREADY_DECIDED');
+  });
+
   it('revokes a grant after asking once more: the next call asks a person again', async () => {
     expect((await api.call('desk.mail', mail)).kind).toBe('ok');
     await desk.open('/console/grants');

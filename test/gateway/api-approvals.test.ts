@@ -314,6 +314,30 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     await decide(asked.id, { decision: 'deny', binding: asked.binding });
   });
 
+  it('the second of two decisions is told that the first stands and that it made no grant', async () => {
+    const { id, binding } = await ask({ text: 'twice' });
+    const always = { decision: 'allow-always', binding, grant: { matches: 'exact', uses: 5 } };
+    const first = (await (await decide(id, always)).json()) as { grant: string };
+    expect(await (await decide(id, always)).json()).toEqual({ id, state: 'allowed', grant: first.grant });
+    const others = [
+      { ...always, grant: { matches: 'any', uses: 5 } },
+      { ...always, grant: { matches: 'exact', uses: 5, agentOnly: false } },
+      { ...always, grant: { matches: 'exact', uses: 2 } },
+      { ...always, grant: { matches: 'exact', uses: 5, lifetimeMs: 1000 } },
+    ];
+    for (const json of others) {
+      const answer = await decide(id, json);
+      expect(answer.status).toBe(409);
+      expect(await answer.json()).toMatchObject({
+        code: 'APPROVAL_ALREADY_DECIDED',
+        detail: 'It was already allowed; nothing was changed. The first decision stands, and no grant was made.',
+      });
+    }
+    expect((await gateway.request(`/v1/grants/${first.grant}`, { method: 'DELETE', token: approver })).status).toBe(
+      204,
+    );
+  });
+
   it('a call in detail tells who was asked and what they said', async () => {
     const question = await ask({ text: 'told' });
     await decide(question.id, { decision: 'deny', binding: question.binding, comment: 'not today' });

@@ -4,6 +4,7 @@ import { approvalRenderer } from '../../compose/render-approvals.ts';
 import type { Decision } from '../../client/decide-request.ts';
 import { APPROVAL_DECISIONS, APPROVAL_LIMITS, type Approval, type ApprovalDecision } from '../../domain/approval.ts';
 import type { GrantWish } from '../../gate/approvals/grants.ts';
+import { sayAlreadyDecided } from '../../gateway/already-decided.ts';
 import { finishRevocations } from '../../gateway/finish-revocations.ts';
 import { SILENT } from '../../observe/log.ts';
 import type { DecideAnswer } from '../../ports/approval-store.ts';
@@ -62,7 +63,7 @@ export function approvalsDecideCommand(): Command {
           const isEdited = wish.arguments !== undefined && answer.kind === 'decided';
           const { callId, id: decided } = approval.question;
           const edit = isEdited ? await followEdit(store, { callId, decided }) : undefined;
-          return tell(context, approval, answer, edit);
+          return tell(context, approval, { decision, answer, edit });
         }),
       ),
     );
@@ -116,17 +117,18 @@ async function chooseBinding(
   return undefined;
 }
 
-function tell(
-  { terminal }: CommandContext,
-  { question }: Approval,
-  answer: DecideAnswer,
-  edit: EditResult | undefined,
-): number {
+interface Told {
+  readonly decision: ApprovalDecision;
+  readonly answer: DecideAnswer;
+  readonly edit: EditResult | undefined;
+}
+
+function tell({ terminal }: CommandContext, { question }: Approval, { decision, answer, edit }: Told): number {
   const isDone = answer.kind === 'decided' || answer.kind === 'counted';
   if (terminal.json)
     terminal.printJson({ approval: question.id, ...answer, ...(edit === undefined ? {} : { arguments: edit }) });
-  else if (isDone) terminal.print(say(answer, question.id));
-  else terminal.fail(say(answer, question.id), undefined);
+  else if (isDone) terminal.print(say(answer, question.id, decision));
+  else terminal.fail(say(answer, question.id, decision), undefined);
   const isUsed = edit === undefined || tellEdit(terminal, question.callId, edit);
   return isDone && isUsed ? EXIT.ok : EXIT.notOk;
 }
@@ -153,16 +155,14 @@ function tellEdit(terminal: Terminal, callId: string, edit: EditResult): boolean
   }
 }
 
-function say(answer: DecideAnswer, id: string): string {
+function say(answer: DecideAnswer, id: string, decision: ApprovalDecision): string {
   switch (answer.kind) {
     case 'decided':
       return `Decided: ${answer.state}.${answer.grant === undefined ? '' : ` Grant ${answer.grant}`}`;
     case 'counted':
       return `Counted. ${answer.missing} more must say yes.`;
     case 'already-decided':
-      return answer.state === 'pending'
-        ? 'You have already said another yes; only deny can follow it.'
-        : `It was already ${answer.state}; nothing was changed.`;
+      return sayAlreadyDecided(answer.state, decision);
     case 'mismatch':
       return 'The digest is not that of this question; nothing was decided. Look at it again.';
     case 'not-offered':

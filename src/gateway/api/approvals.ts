@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi';
-import type { Approval, ApprovalId, Principal } from '../../domain/approval.ts';
+import type { Approval, ApprovalDecision, ApprovalId, Principal } from '../../domain/approval.ts';
 import { planeError } from '../../domain/errors.ts';
 import { parseScopedId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Decision } from '../../client/decide-request.ts';
 import type { DecideAnswer, RevealAnswer } from '../../ports/approval-store.ts';
 import type { Authenticated } from '../authenticated.ts';
+import { sayAlreadyDecided } from '../already-decided.ts';
 import { finishRevocations } from '../finish-revocations.ts';
 import { createProblem, problemResponse } from '../problem.ts';
 import { addRoute, defined, type Api, type ApiContext, type ApiNeeds } from './api-route.ts';
@@ -99,7 +100,7 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
       // A revocation that was cut off in the middle comes first: its questions must not be allowed.
       await finishRevocations(store, needs.plane.log);
       const answer = await client.approvals.decide(principal, question.id, toDecision(body, operations));
-      return answerDecision(context, question.id, answer);
+      return answerDecision(context, question.id, answer, body.decision);
     },
   );
 
@@ -219,7 +220,12 @@ function toDecision(
   };
 }
 
-function answerDecision(context: ApiContext, id: ApprovalId, answer: DecideAnswer): Response {
+function answerDecision(
+  context: ApiContext,
+  id: ApprovalId,
+  answer: DecideAnswer,
+  decision: ApprovalDecision,
+): Response {
   switch (answer.kind) {
     case 'decided': {
       const { state, grant } = answer;
@@ -236,15 +242,19 @@ function answerDecision(context: ApiContext, id: ApprovalId, answer: DecideAnswe
     case 'not-revealed':
       throw planeError('APPROVAL_NOT_REVEALED', {});
     default:
-      return answerRefusal(id, answer);
+      return answerRefusal(id, answer, decision);
   }
 }
 
 /** What a decision and a reveal are refused for alike. */
-function answerRefusal(id: ApprovalId, answer: Exclude<RevealAnswer, { readonly kind: 'revealed' }>): Response {
+function answerRefusal(
+  id: ApprovalId,
+  answer: Exclude<RevealAnswer, { readonly kind: 'revealed' }>,
+  decision?: ApprovalDecision,
+): Response {
   switch (answer.kind) {
     case 'already-decided':
-      return answerStanding(id, answer.state);
+      return answerStanding(id, answer.state, decision);
     case 'mismatch':
       return refuse(409, 'APPROVAL_MISMATCH', 'The binding is not that of this question; nothing was decided.', {
         fix: 'Read the question again: what would run may not be what you saw.',
@@ -257,17 +267,10 @@ function answerRefusal(id: ApprovalId, answer: Exclude<RevealAnswer, { readonly 
 }
 
 /** Who came second learns how it stands. */
-function answerStanding(id: string, state: Approval['state']): Response {
-  const facts = { approval: id, state };
-  if (state === 'expired' || state === 'cancelled') {
-    const why = state === 'expired' ? 'Nobody decided it in time.' : 'Its call was cancelled, or its session ended.';
-    return refuse(410, 'APPROVAL_ALREADY_DECIDED', `${why} Nothing was changed.`, { facts });
-  }
-  const detail =
-    state === 'pending'
-      ? 'You have already said another yes; only deny can follow it.'
-      : `It was already ${state}; nothing was changed.`;
-  return refuse(409, 'APPROVAL_ALREADY_DECIDED', detail, { facts });
+function answerStanding(id: string, state: Approval['state'], decision: ApprovalDecision | undefined): Response {
+  const status = state === 'expired' || state === 'cancelled' ? 410 : 409;
+  const detail = sayAlreadyDecided(state, decision);
+  return refuse(status, 'APPROVAL_ALREADY_DECIDED', detail, { facts: { approval: id, state } });
 }
 
 function refuse(status: number, code: string, detail: string, more: { fix?: string; facts?: JsonObject }): Response {
