@@ -1,8 +1,9 @@
 import { approvalRenderer } from '../compose/render-approvals.ts';
 import type { Config } from '../config/config-schema.ts';
+import type { ApprovalId } from '../domain/approval.ts';
 import { planeError } from '../domain/errors.ts';
 import type { CallId } from '../domain/ids.ts';
-import { describeCall } from '../gateway/api/call-detail.ts';
+import { argumentsOfCall, describeCall } from '../gateway/api/call-detail.ts';
 import type { AuditRecordView } from '../gateway/api/audit-schema.ts';
 import type { CallDetail } from '../gateway/api/call-schema.ts';
 import { isEnding } from '../gateway/follow/call-rows.ts';
@@ -38,17 +39,21 @@ export async function readCallFacts(store: Store, config: Config, callId: CallId
     const kept = showDuration(config.worker.retentionMs);
     return {
       forgotten: describeCall(undefined, audit, []),
-      arguments: argumentsIn(audit),
+      arguments: argumentsIn(audit, await argumentsAskedAbout(store, config, audit)),
       noResult: `not kept any more: the store keeps outcomes for ${kept} (worker.retentionMs)`,
     };
   }
   const call = toShownCall(record);
-  if (record.state === 'settled') return { call, arguments: argumentsIn(audit) };
-  const asked = record.state === 'parked' ? await argumentsAskedAbout(store, config, record.approval) : undefined;
+  const asked = await argumentsAskedAbout(store, config, audit, record.approval);
+  if (record.state === 'settled') return { call, arguments: argumentsIn(audit, asked) };
+  const args = argumentsOfCall(audit ?? [], asked);
   const holder = await findTurnHolder(store, callId);
   return {
     call,
-    arguments: asked ?? { missing: 'not shown before the call has ended; the audit keeps them then, redacted' },
+    arguments:
+      args === undefined
+        ? { missing: 'not shown before the call has ended; the audit keeps them then, redacted' }
+        : { value: args },
     noResult: 'none yet',
     ...(holder === undefined ? {} : { turn: describeTurn(holder) }),
   };
@@ -62,22 +67,25 @@ async function readRecords(store: Store, config: Config, callId: CallId): Promis
   });
 }
 
-function argumentsIn(audit: readonly AuditRecordView[] | undefined): Kept<string> {
+function argumentsIn(audit: readonly AuditRecordView[] | undefined, asked: string | undefined): Kept<string> {
+  const value = argumentsOfCall(audit ?? [], asked);
+  if (value !== undefined) return { value };
   if (audit === undefined) return { missing: 'not known here: they are in the audit, and no audit sink is configured' };
   const ending = audit.findLast((record) => isEnding(record as never));
   if (ending === undefined) return { missing: 'not known yet: the audit sink does not have the end of this call yet' };
-  if (ending.erased === true) return { missing: 'erased from the audit' };
-  if (ending.arguments === undefined) return { missing: 'not in the audit: no worker looked at them' };
-  return { value: ending.arguments };
+  return { missing: ending.erased === true ? 'erased from the audit' : 'not in the audit: no worker looked at them' };
 }
 
-/** As the question shows them, masks included. */
+/** As the last question about the call shows them, masks included, or what the approver put in their place. */
 async function argumentsAskedAbout(
   store: Store,
   config: Config,
-  id: ShownCall['approval'],
-): Promise<Kept<string> | undefined> {
-  const approval = id === undefined ? undefined : await store.readApproval(id);
+  audit: readonly AuditRecordView[] | undefined,
+  pending?: ShownCall['approval'],
+): Promise<string | undefined> {
+  const id = pending ?? audit?.findLast((record) => record.approval !== undefined)?.approval;
+  const approval = id === undefined ? undefined : await store.readApproval(id as ApprovalId);
   if (approval === undefined) return undefined;
-  return { value: (await approvalRenderer(store, config))(approval).shown.arguments.text };
+  const { shown, edited } = (await approvalRenderer(store, config))(approval);
+  return (edited ?? shown.arguments).text;
 }

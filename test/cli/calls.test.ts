@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApprovalQuestion } from '../../src/domain/approval.ts';
+import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 import { planeFolder, type PlaneFolder } from './plane-folder.ts';
@@ -92,5 +94,25 @@ describe('a call of a serial tool behind a question', () => {
     waiting.kill('SIGINT');
     await waiting.exited;
     for (const { callId: id } of await list('--tool', 'basic.serialWrite')) await plane.cli('calls', 'cancel', id);
+  });
+});
+
+describe('calls show of a call that a person denied', () => {
+  it('shows the arguments of the question, as the API does', async () => {
+    const denied = await detach('basic.write', { file: plane.file('asked.txt'), line: 'denied-4711' });
+    const question = await eventually(
+      async () => {
+        const questions = (await plane.json('approvals', 'list')) as unknown as { question: ApprovalQuestion }[];
+        return questions.find(({ question: { callId } }) => callId === denied)?.question;
+      },
+      { what: 'a question about the call' },
+    );
+    await plane.cli('approvals', 'decide', question.id, 'deny', '--digest', question.binding);
+    await plane.cli('calls', 'wait', denied);
+    const { stdout } = await plane.cli('calls', 'show', denied);
+    expect(stdout).toMatch(/Arguments, secrets masked:\n[^]*"line": "denied-4711"/);
+    expect(await plane.json('calls', 'show', denied)).toMatchObject({
+      arguments: expect.stringContaining('denied-4711') as string,
+    });
   });
 });

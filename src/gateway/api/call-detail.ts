@@ -68,15 +68,14 @@ export function describeCall(
   audit: readonly AuditRecordView[],
   approvals: readonly ApprovalView[],
 ): CallDetail['call'] {
-  const ending = audit.findLast((one) => isEnding(one as never));
-  const last = ending ?? audit.at(-1);
+  const { ending, last } = lastOf(audit);
   const row: CallRow = {
     ...(last === undefined ? undefined : rowOfRecord(last as never)),
     ...(record === undefined ? undefined : rowOfCall(record)),
   } as CallRow;
   const { tenant, subject, agent, channel, space, platform, delegators, unattended } = record?.identity ?? last!;
-  // A call that ended while a person was asked has no arguments in its last record; its question shows them.
-  const args = last?.arguments ?? (approvals.at(-1)?.editedArguments ?? approvals.at(-1)?.arguments)?.shown;
+  const asked = approvals.at(-1);
+  const args = argumentsOfCall(audit, (asked?.editedArguments ?? asked?.arguments)?.shown);
   const identity = { tenant, subject, agent, channel, space, platform, delegators, unattended };
   return {
     ...row,
@@ -90,6 +89,24 @@ export function describeCall(
     ...(last?.policyVersion === undefined ? {} : { policyVersion: last.policyVersion }),
     ...(args === undefined ? {} : { arguments: args }),
   };
+}
+
+/** The end of the call, where it has ended, and the last record that says something about it. */
+function lastOf(audit: readonly AuditRecordView[]): {
+  readonly ending?: AuditRecordView;
+  readonly last?: AuditRecordView;
+} {
+  const ending = audit.findLast((one) => isEnding(one as never));
+  const last = ending ?? audit.at(-1);
+  return { ...(ending === undefined ? {} : { ending }), ...(last === undefined ? {} : { last }) };
+}
+
+/**
+ * What the API and the command line show as the arguments of a call. The last record of a call that ended while a person was asked has none;
+ * then the last question about it shows them: `asked`.
+ */
+export function argumentsOfCall(audit: readonly AuditRecordView[], asked: string | undefined): string | undefined {
+  return lastOf(audit).last?.arguments ?? asked;
 }
 
 async function readApprovals(
