@@ -254,6 +254,14 @@ describe('findPolicyDoubts', () => {
       'agents.main selects nothing: it has no tools',
     ],
     ['agents: {}', 'agents is empty: no agent has any tool; agents: null leaves it to the permissions'],
+    [
+      'loops: { default: { budgets: { callsPerTool: { clock.nwo: 3 } } } }',
+      'loops.default.budgets.callsPerTool.clock.nwo matches no published tool, did you mean clock.now?',
+    ],
+    [
+      'agents: { main: { selection: [{ module: clock, tools: all }] } }\nloops: { agents: { mian: { enabled: false } } }',
+      'loops.agents.mian names no declared agent, did you mean main?',
+    ],
   ])('finds in %s', (text, doubt) => {
     expect(doubtsOf(text)).toStrictEqual([doubt]);
   });
@@ -265,6 +273,13 @@ describe('findPolicyDoubts', () => {
       'agents.main has no tools: its selection matches nothing that is published',
     ]);
     expect(findPolicyDoubts(read(text).policy, undefined, nearNames)).toStrictEqual([]);
+  });
+
+  it('knows the agents of tenants, and takes every name where no agent is declared', () => {
+    const loops = 'loops: { agents: { desk: { enabled: false } } }';
+    const selection = 'selection: [{ module: clock, tools: all }]';
+    expect(doubtsOf(`tenants: { acme: { agents: { desk: { ${selection} } } } }\n${loops}`)).toStrictEqual([]);
+    expect(doubtsOf(loops)).toStrictEqual([]);
   });
 
   it('has no doubt about a selection of everything', () => {

@@ -4,6 +4,7 @@ import { NAME_PATTERN } from '../domain/ids.ts';
 import { toolPatternMatches, type Policy } from '../domain/policy.ts';
 import { SECRET_PATTERN } from '../domain/secret-reference.ts';
 import { findAgentDoubts } from './agent-doubts.ts';
+import { findLoopDoubts } from './loop-doubts.ts';
 import {
   agentName,
   agentsSchema,
@@ -157,7 +158,15 @@ export function findPolicyDoubts(
     findAgentDoubts(agents, ids, near, `tenants.${tenant}.agents`),
   );
   const general = policy.agents === undefined ? [] : findAgentDoubts(policy.agents, ids, near);
-  return [...doubts, ...general, ...ofTenants];
+  const loops = policy.loops === undefined ? [] : findLoopDoubts(policy.loops, declaredIn(policy), ids, near);
+  return [...doubts, ...general, ...ofTenants, ...loops];
+}
+
+/** Names of all declared agents; undefined if the policy declares none, because then every agent name may be used. */
+function declaredIn({ agents, tenants = {} }: Policy): string[] | undefined {
+  const ofTenants = Object.values(tenants).flatMap((tenant) => Object.keys(tenant.agents));
+  if (agents === undefined && ofTenants.length === 0) return undefined;
+  return [...Object.keys(agents ?? {}), ...ofTenants];
 }
 
 /** Finds privileged tools that an entry seems to open to everybody. A privileged tool is opened only by name and only to named subjects. */
