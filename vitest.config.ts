@@ -59,11 +59,11 @@ export default defineConfig({
       {
         resolve: { alias },
         test: {
-          // Real Redis, real processes, which are waited for half of the time: so four at a time on two cores.
+          // Real Redis, real processes: the files wait for them more than half of the time, so five run at a time on two cores.
           name: 'integration',
           include: ['test/**/*.test.ts'],
           pool: 'forks',
-          maxWorkers: 4,
+          maxWorkers: 5,
           // Longer than PATIENCE_MS of test/support/watched-process.ts, so that a test says itself what it missed.
           testTimeout: 300_000,
           hookTimeout: 300_000,
