@@ -36,6 +36,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   STORE_FULL: EXIT.unavailable,
   STORE_FAILED: EXIT.unavailable,
   CALL_UNKNOWN: EXIT.notOk,
+  ID_AMBIGUOUS: EXIT.notOk,
   REDIRECT_NOWHERE: EXIT.notOk,
   CALL_NOT_INDETERMINATE: EXIT.notOk,
   APPROVAL_UNKNOWN: EXIT.notOk,

@@ -44,6 +44,13 @@ export const PLANE_ERRORS = {
     retry: 'never',
     say: (d: { callId: string }) => `There is no call ${d.callId}, or it is not yours, or its retention has ended.`,
   }),
+  ID_AMBIGUOUS: entry({
+    stage: 'reply',
+    retry: 'never',
+    say: (d: { asked: string; ids: string[] }) =>
+      `Several ids are like ${d.asked}: ${d.ids.join(', ')}. Nothing was done.`,
+    fix: 'Give more of the id, or all of it.',
+  }),
   REDIRECT_NOWHERE: entry({
     stage: 'reply',
     retry: 'never',

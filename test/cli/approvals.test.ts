@@ -232,6 +232,33 @@ describe('sallyport approvals', () => {
     for (const question of [first, second]) await decide(question, 'deny', '--digest', question.binding);
   });
 
+  it('the end of an id, as the console shows it, names one approval', async () => {
+    const question = await ask();
+    const end = `…${question.id.slice(-8)}`;
+    // Without the dots an end that begins with a hyphen would be an option.
+    for (const asked of [end, question.id.slice(-9).replace(/^-+/, '')]) {
+      expect((await plane.cli('approvals', 'show', asked)).stdout).toContain(question.id);
+    }
+    const decided = await plane.cli('approvals', 'decide', end, 'deny', '--digest', question.binding);
+    expect(decided).toMatchObject({ code: 0, stdout: 'Decided: denied.\n' });
+    expect((await plane.cli('approvals', 'show', end)).stdout).toContain(question.id);
+  });
+
+  it('an end that several approvals have is refused with ID_AMBIGUOUS, and decides nothing', async () => {
+    const first = await ask();
+    const [lane, scope, rest] = first.id.split('.');
+    const other = `${lane}.${scope}.${rest!.startsWith('A') ? 'B' : 'A'}${rest!.slice(1)}`;
+    const second = await ask({ id: other as ApprovalQuestion['id'], binding: first.binding });
+    for (const command of ['show', 'reveal', 'decide', 'wait']) {
+      const more = command === 'decide' ? ['allow-once', '--digest', first.binding] : [];
+      const { code, stdout } = await plane.cli('approvals', command, `…${first.id.slice(-8)}`, ...more, '--json');
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'ID_AMBIGUOUS' } });
+    }
+    for (const { id } of [first, second]) expect((await store.readApproval(id))?.state).toBe('pending');
+    for (const question of [first, second]) await decide(question, 'deny', '--digest', question.binding);
+  });
+
   it('wait returns when somebody has decided, and says what', async () => {
     const question = await ask();
     const soon = await plane.cli('approvals', 'wait', question.id, '--wait', '1ms');

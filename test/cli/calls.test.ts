@@ -116,3 +116,19 @@ describe('calls show of a call that a person denied', () => {
     });
   });
 });
+
+describe('the end of the id of a call', () => {
+  it('names a live call and a settled one; an unknown end is CALL_UNKNOWN', async () => {
+    const live = await detach('basic.write', { file: plane.file('asked.txt'), line: 'x' });
+    const end = `…${live.slice(-8)}`;
+    expect((await plane.cli('calls', 'show', live.slice(-9).replace(/^-+/, ''))).stdout).toContain(live);
+    expect((await plane.cli('calls', 'wait', end, '--wait', '1ms')).stderr).toContain(live);
+    expect(await plane.json('calls', 'cancel', end)).toMatchObject({ callId: live, answer: 'cancelled' });
+    expect((await plane.cli('calls', 'show', end)).stdout).toContain(live);
+    for (const asked of ['AAAAAAAA', 'abc', 'no such call']) {
+      const { code, stdout } = await plane.cli('calls', 'cancel', asked, '--json');
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'CALL_UNKNOWN' } });
+    }
+  });
+});

@@ -14,6 +14,7 @@ import { confirm, isAtTerminal } from '../confirm.ts';
 import { readDuration, showDuration } from '../duration.ts';
 import { EXIT } from '../exit-codes.ts';
 import { followEdit, type EditResult } from '../follow-edit.ts';
+import { findApproval } from '../find-by-end.ts';
 import { asOption, readApprover } from '../read-approver.ts';
 import { readCallArguments } from '../read-call-arguments.ts';
 import { readCount } from '../read-count.ts';
@@ -27,7 +28,7 @@ const DEFAULT_GRANT = showDuration(APPROVAL_LIMITS.defaultGrantMs);
 export function approvalsDecideCommand(): Command {
   return new Command('decide')
     .description('Answer a question; the first answer wins')
-    .argument('<approval>', 'its id, or a start of it that means no other')
+    .argument('<approval>', 'its id, or a start or end of it that means no other')
     .addArgument(new Argument('<decision>', 'your answer').choices(APPROVAL_DECISIONS))
     .addOption(new SingleOption('--digest <hex>', 'of what you were shown; needed unless you sit at a terminal'))
     .addOption(new SingleOption('--comment <text>', 'goes into the audit, and with a deny to the model'))
@@ -49,7 +50,7 @@ export function approvalsDecideCommand(): Command {
           const approvals = createApprovals(store, config.worker);
           const approver = readApprover(context.options);
           const wish = await readDecision(context, decision);
-          const approval = await approvals.get(approver, id);
+          const approval = await findApproval(approvals, approver, id);
           const show = async (): Promise<void> => {
             const render = await approvalRenderer(store, config);
             const revealed = approval.revealedBy.some((by) => nameOf(by) === nameOf(approver));

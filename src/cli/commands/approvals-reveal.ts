@@ -4,6 +4,7 @@ import { approvalRenderer } from '../../compose/render-approvals.ts';
 import type { RevealAnswer } from '../../ports/approval-store.ts';
 import { action } from '../command-context.ts';
 import { EXIT } from '../exit-codes.ts';
+import { findApproval } from '../find-by-end.ts';
 import { asOption, readApprover } from '../read-approver.ts';
 import { showApproval, toShownJson } from '../show-approval.ts';
 import { withStore } from '../with-store.ts';
@@ -11,7 +12,7 @@ import { withStore } from '../with-store.ts';
 export function approvalsRevealCommand(): Command {
   return new Command('reveal')
     .description('One question with what is masked in it; the audit keeps that you saw it')
-    .argument('<approval>', 'its id, or a start of it that means no other')
+    .argument('<approval>', 'its id, or a start or end of it that means no other')
     .addOption(asOption())
     .action(
       action((context, id: string) =>
@@ -19,7 +20,7 @@ export function approvalsRevealCommand(): Command {
           const { terminal, options } = context;
           const approvals = createApprovals(store, config.worker);
           const approver = readApprover(options);
-          const { question } = await approvals.get(approver, id);
+          const { question } = await findApproval(approvals, approver, id);
           const answer = await approvals.reveal(approver, question.id, { binding: question.binding });
           if (answer.kind !== 'revealed') {
             terminal.fail(say(answer), undefined);

@@ -5,6 +5,7 @@ import { action } from '../command-context.ts';
 import { readDuration } from '../duration.ts';
 import { EXIT } from '../exit-codes.ts';
 import { onInterrupt } from '../on-interrupt.ts';
+import { findApproval } from '../find-by-end.ts';
 import { asOption, readApprover } from '../read-approver.ts';
 import { nameOf, toShownJson } from '../show-approval.ts';
 import { SingleOption } from '../single-option.ts';
@@ -13,7 +14,7 @@ import { withStore } from '../with-store.ts';
 export function approvalsWaitCommand(): Command {
   return new Command('wait')
     .description('Wait until somebody has decided')
-    .argument('<approval>', 'its id, or a start of it that means no other')
+    .argument('<approval>', 'its id, or a start or end of it that means no other')
     .addOption(new SingleOption('--wait <duration>', 'how long (default: until it ends)', readDuration))
     .addOption(asOption())
     .action(
@@ -21,11 +22,13 @@ export function approvalsWaitCommand(): Command {
         withStore(context, async (store, { config }) => {
           const { terminal, options } = context;
           const waitMs = (options['wait'] as number | undefined) ?? Number.POSITIVE_INFINITY;
+          const [approvals, approver] = [createApprovals(store, config.worker), readApprover(options)];
+          const { question } = await findApproval(approvals, approver, id);
           const stop = new AbortController();
           void onInterrupt().then(() => stop.abort());
           terminal.note('Waiting for a decision. Ctrl-C ends the wait, not the question.');
           const waiting = { waitMs, signal: stop.signal };
-          const approval = await createApprovals(store, config.worker).wait(readApprover(options), id, waiting);
+          const approval = await approvals.wait(approver, question.id, waiting);
           if (terminal.json) terminal.printJson(toShownJson((await approvalRenderer(store, config))(approval)));
           else if (approval.state === 'pending') terminal.note(`${approval.question.id} is still pending.`);
           else {

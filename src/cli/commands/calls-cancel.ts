@@ -5,7 +5,7 @@ import { planeError } from '../../domain/errors.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { asCallId } from '../read-known-call.ts';
+import { findCallId } from '../find-by-end.ts';
 import { withStore } from '../with-store.ts';
 
 const SAID = {
@@ -17,11 +17,11 @@ const SAID = {
 export function callsCancelCommand(): Command {
   return new Command('cancel')
     .description('Cancel a call')
-    .argument('<call>', 'its id')
+    .argument('<call>', 'its id, or an end of it that means no other')
     .action(
       action((context, id: string) =>
         withStore(context, async (store, { config }) => {
-          const callId = asCallId(id);
+          const callId = await findCallId(store, config, id);
           const tools = indexTools(await store.readCatalog());
           const answer = await store.cancelCall({
             ...cancelRequest(callId, config.worker.retentionMs, 'operator', cliActor().by),

@@ -4,13 +4,13 @@ import { encode } from '../../wire/message-pack.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
-import { asCallId } from '../read-known-call.ts';
+import { findCallId } from '../find-by-end.ts';
 import { withStore } from '../with-store.ts';
 
 export function callsResolveCommand(): Command {
   return new Command('resolve')
     .description('Say what you found out about an indeterminate call')
-    .argument('<call>', 'its id')
+    .argument('<call>', 'its id, or an end of it that means no other')
     .addOption(new Option('--ran', 'the tool had its effect').conflicts('notRan'))
     .addOption(new Option('--not-ran', 'the tool had no effect'))
     .action(
@@ -18,8 +18,8 @@ export function callsResolveCommand(): Command {
         const { ran, notRan } = context.options;
         if (ran !== true && notRan !== true) throw usage('Say --ran or --not-ran.');
         const resolution = ran === true ? 'ran' : 'not-ran';
-        return withStore(context, async (store) => {
-          const callId = asCallId(id);
+        return withStore(context, async (store, { config }) => {
+          const callId = await findCallId(store, config, id);
           const { by } = cliActor();
           const answer = await store.resolveCall({ callId, resolution, audit: encode({ resolution, by }) });
           if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });

@@ -6,8 +6,9 @@ import { decodeOutcome } from '../../wire/outcome.ts';
 import { action } from '../command-context.ts';
 import { readDuration } from '../duration.ts';
 import { EXIT } from '../exit-codes.ts';
+import { findCallId } from '../find-by-end.ts';
 import { onInterrupt } from '../on-interrupt.ts';
-import { asCallId, readKnownCall } from '../read-known-call.ts';
+import { readKnownCall } from '../read-known-call.ts';
 import { describeTurn, findTurnHolder } from '../serial-turn.ts';
 import { exitCodeOf, showOutcome } from '../show-outcome.ts';
 import { SingleOption } from '../single-option.ts';
@@ -19,18 +20,19 @@ const MOST_MS = 500;
 export function callsWaitCommand(): Command {
   return new Command('wait')
     .description('Wait for the outcome of a call')
-    .argument('<call>', 'its id')
+    .argument('<call>', 'its id, or an end of it that means no other')
     .addOption(new SingleOption('--wait <duration>', 'how long (default: until it ends)', readDuration))
     .action(
-      action((context, id: string) =>
-        withStore(context, async (store) => {
+      action((context, asked: string) =>
+        withStore(context, async (store, { config }) => {
           const { terminal } = context;
+          const id = await findCallId(store, config, asked);
           const waitMs = (context.options['wait'] as number | undefined) ?? Number.POSITIVE_INFINITY;
           const record = await Promise.race([untilSettled(store, id, waitMs), onInterrupt()]);
           if (record === 'interrupted' || record?.outcome === undefined) {
             if (terminal.json) terminal.printJson({ callId: id, pending: true });
             else {
-              const holder = await findTurnHolder(store, asCallId(id));
+              const holder = await findTurnHolder(store, id);
               terminal.note(`${id} ${holder === undefined ? 'goes on' : describeTurn(holder)}.`);
             }
             return EXIT.notOk;
