@@ -5,7 +5,7 @@ import { COMMANDS } from './command-table.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { ConfigOption, SingleOption } from './single-option.ts';
 
-const EXIT_HELP = ['', 'Exit codes:', ...EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`)]
+const EXIT_HELP = ['Exit codes:', ...EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`)]
   .join('\n')
   .replaceAll('`', '');
 
@@ -18,13 +18,21 @@ export async function createProgram(names: readonly string[] = Object.keys(COMMA
     .addOption(new Option('--json', 'print JSON, and only JSON, on standard output'))
     .addOption(new Option('--debug', 'show the full cause of an error'))
     .addOption(new SingleOption('--token <token>', '', refuseToken).hideHelp())
-    .addHelpText('after', EXIT_HELP);
+    .addHelpText('after', `\n${EXIT_HELP}`);
   for (const path of ['store', 'folder', 'redis.url', 'redis.name', 'log.level'])
     program.addOption(new ConfigOption(path));
 
   for (const name of names) program.addCommand(await COMMANDS[name]!());
+  program.addCommand(exitCodesTopic(), { hidden: true });
   quieten(program);
   return program;
+}
+
+/** `sallyport help exit-codes`: only the table. It is hidden, because it does nothing. */
+function exitCodesTopic(): Command {
+  return new Command('exit-codes')
+    .configureHelp({ formatHelp: () => `${EXIT_HELP}\n` })
+    .action((_, command: Command) => command.help());
 }
 
 /** The first word of the command: `tokens` for `sallyport tokens create mcp`. */

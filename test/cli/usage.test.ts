@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
+import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { runCli, type CliOptions } from './run-cli.ts';
 
 let folder: TemporaryFolder;
@@ -148,4 +149,17 @@ describe('the command line', () => {
       expect(readdirSync(folder.path)).toStrictEqual(before);
     },
   );
+});
+
+describe('help exit-codes', () => {
+  it('prints the table of exit codes and nothing else, as the end of --help does', async () => {
+    const { code, stdout, stderr } = await runCli(['help', 'exit-codes'], { cwd: folder.path });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toBe('Exit codes:');
+    expect(lines.slice(1).map((line) => Number.parseInt(line, 10))).toEqual(EXIT_CODES.map((one) => one.code));
+    const all = (await runCli(['--help'], { cwd: folder.path })).stdout;
+    expect(all.endsWith(`\n\n${stdout}`)).toBe(true);
+    expect(all).not.toContain('exit-codes');
+  });
 });

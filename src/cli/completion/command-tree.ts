@@ -27,14 +27,17 @@ export function commandTree(program: Command): CompletedCommand[] {
   const shared = program.options.filter(({ hidden }) => !hidden).map(toCompleted);
   const walk = (command: Command, path: string): CompletedCommand[] => {
     const own = command === program ? [] : command.options.filter(({ hidden }) => !hidden).map(toCompleted);
-    const subcommands = command.commands.map((child) => ({ name: child.name(), description: child.description() }));
+    // Help knows which commands are hidden, and lists itself, which has no place in the tree.
+    const shown = command.createHelp().visibleCommands(command);
+    const children = command.commands.filter((child) => shown.includes(child));
+    const subcommands = children.map((child) => ({ name: child.name(), description: child.description() }));
     const node: CompletedCommand = {
       path,
       subcommands,
       options: [...own, ...shared, { name: '--help', description: 'show help', takesValue: false, choices: [] }],
       argumentChoices: command.registeredArguments.map(choicesOf),
     };
-    return [node, ...command.commands.flatMap((child) => walk(child, `${path} ${child.name()}`.trim()))];
+    return [node, ...children.flatMap((child) => walk(child, `${path} ${child.name()}`.trim()))];
   };
   return walk(program, '');
 }
