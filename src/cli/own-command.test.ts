@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownCommand } from './own-command.ts';
+import { asTyped, ownCommand } from './own-command.ts';
 
 describe('ownCommand', () => {
   it.each([
@@ -11,6 +11,27 @@ describe('ownCommand', () => {
     ['/usr/local/bin/sallyport', '/app', 'sallyport'],
   ])('tells for %s in %s to type %s', (script, cwd, command) => {
     const inClone = (file: string): boolean => file.startsWith('/clone/') || file.startsWith('/my clone/');
-    expect(ownCommand(script, cwd, inClone)).toBe(command);
+    expect(ownCommand({ script, cwd, exists: inClone })).toBe(command);
   });
+
+  it.each([
+    ['./sallyport', './sallyport'],
+    ['/opt/my clone/sallyport', "'/opt/my clone/sallyport'"],
+    ['/usr/bin/sallyport', 'sallyport'],
+  ])('tells for a launcher that was called as %s to type %s', (startedAs, command) => {
+    const start = { script: '/clone/dist/cli/main.js', cwd: '/clone', path: ['/bin', '/usr/bin'] };
+    expect(ownCommand({ ...start, startedAs })).toBe(command);
+  });
+});
+
+it.each([
+  ['See: sallyport calls --help', 'See: ./sallyport calls --help'],
+  ['a sallyport dev, then sallyport dev', 'a ./sallyport dev, then ./sallyport dev'],
+  [
+    'npx sallyport dev, ../sallyport dev, /etc/sallyport here',
+    'npx sallyport dev, ../sallyport dev, /etc/sallyport here',
+  ],
+])('%s is shown as %s in a clone', (text, shown) => {
+  expect(asTyped(text, './sallyport')).toBe(shown);
+  expect(asTyped(shown, './sallyport')).toBe(shown);
 });

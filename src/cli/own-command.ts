@@ -1,18 +1,55 @@
 import { existsSync } from 'node:fs';
-import { basename, join, relative, sep } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { shellWord } from '../compose/shell-word.ts';
 
 export { shellWord };
 
 const BUILT = join('dist', 'cli', 'main.js');
+const { SALLYPORT_STARTED_AS: startedAs, PATH: path = '' } = process.env;
+// Programs that this one starts were not started like it.
+delete process.env['SALLYPORT_STARTED_AS'];
 
-/** How this program was started, as its user would type it again from here. */
-export function ownCommand(script: string, cwd: string, exists: (file: string) => boolean = existsSync): string {
+export interface Start {
+  /** The file that Node runs. */
+  readonly script: string;
+  readonly cwd: string;
+  /** How the launcher of a clone was called: its `$0`. */
+  readonly startedAs?: string | undefined;
+  /** The folders of PATH. */
+  readonly path?: readonly string[];
+  readonly exists?: (file: string) => boolean;
+}
+
+/** How this program was started, as its user would type it again from here. Every hint takes it from here. */
+export function ownCommand({ script, cwd, startedAs, path = [], exists = existsSync }: Start): string {
+  if (startedAs !== undefined && startedAs !== '') {
+    const isFound = isAbsolute(startedAs) && path.includes(dirname(startedAs));
+    return shellWord(isFound ? basename(startedAs) : startedAs);
+  }
   if (basename(script) === 'sallyport')
     return script.includes(`${sep}node_modules${sep}`) ? 'npx sallyport' : 'sallyport';
   // In a clone: this one finds a Node that is new enough.
   const launcher = script.endsWith(`${sep}${BUILT}`) ? `${script.slice(0, -BUILT.length)}sallyport` : undefined;
   if (launcher === undefined || !exists(launcher)) return `node ${shellWord(relative(cwd, script))}`;
-  const path = relative(cwd, launcher);
-  return shellWord(path.includes(sep) ? path : `.${sep}${path}`);
+  const place = relative(cwd, launcher);
+  return shellWord(place.includes(sep) ? place : `.${sep}${place}`);
+}
+
+let known: string | undefined;
+
+/** The command of this process. */
+export function thisCommand(): string {
+  known ??= ownCommand({
+    script: process.argv[1] ?? 'sallyport',
+    cwd: process.cwd(),
+    startedAs,
+    path: path.split(delimiter),
+  });
+  return known;
+}
+
+/** A text of ours with the commands in it as the user can paste them: `./sallyport calls list` in a clone. */
+export function asTyped(text: string, command = thisCommand()): string {
+  if (command === 'sallyport') return text;
+  return text.replaceAll(/(?<![\w./-]|npx )sallyport (?=[a-z-])/g, () => `${command} `);
 }

@@ -4,6 +4,7 @@ import { CommanderError } from 'commander';
 import { COMMANDS } from './command-table.ts';
 import { describeFailure } from './describe-failure.ts';
 import { EXIT } from './exit-codes.ts';
+import { asTyped } from './own-command.ts';
 import { commandWord, createProgram, helpCommand, namedCommand } from './program.ts';
 import { createTerminal } from './terminal.ts';
 
@@ -72,7 +73,7 @@ function report(error: unknown, args: readonly string[]): number {
   const terminal = createTerminal({ json, env: process.env });
   terminal.showProgress('');
   const { code, message, fix, exitCode } = describeFailure(error, help);
-  if (json) terminal.printJson({ error: { code, message, ...(fix === undefined ? {} : { fix }) } });
+  if (json) terminal.printJson({ error: { code, message, ...(fix === undefined ? {} : { fix: asTyped(fix) }) } });
   terminal.fail(message, fix);
   if (args.includes('--debug')) process.stderr.write(`${inspect(error, { depth: 6 })}\n`);
   return exitCode;

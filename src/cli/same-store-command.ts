@@ -2,15 +2,14 @@ import { relative } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import type { CommandContext } from './command-context.ts';
-import { ownCommand, shellWord } from './own-command.ts';
+import { shellWord, thisCommand } from './own-command.ts';
 
 /** What to type in another terminal, in the same folder, to reach the same store: `./sallyport --folder plane`. */
 export function sameStoreCommand(
   { options }: Pick<CommandContext, 'options'>,
   config: Pick<Config, 'store' | 'folder'>,
 ): string {
-  const program = ownCommand(process.argv[1] ?? 'sallyport', process.cwd());
-  return [program, ...storeFlags(options, config)].join(' ');
+  return [thisCommand(), ...storeFlags(options, config)].join(' ');
 }
 
 export function storeFlags(

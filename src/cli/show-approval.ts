@@ -3,6 +3,7 @@ import type { Principal } from '../domain/approval.ts';
 import type { RenderedQuestion } from '../gate/approvals/render-question.ts';
 import { PREVIEW_CHARACTERS, previewOf } from '../wire/preview-text.ts';
 import { showDuration } from './duration.ts';
+import { thisCommand } from './own-command.ts';
 import type { Terminal } from './terminal.ts';
 
 /** For a program: everything, but of the arguments only what may be shown, and nothing to try out what is masked against. */
@@ -99,7 +100,7 @@ function showArguments(
 }
 
 export function howToReveal(id: string): string {
-  return `Part of it is masked. Before you allow it, see it all: sallyport approvals reveal ${id}`;
+  return `Part of it is masked. Before you allow it, see it all: ${thisCommand()} approvals reveal ${id}`;
 }
 
 export function nameOf({ kind, name }: Principal): string {

@@ -3,6 +3,7 @@ import type { CallDetail } from '../gateway/api/call-schema.ts';
 import { showDuration } from './duration.ts';
 import type { ShownCall } from './live-calls.ts';
 import type { CallFacts } from './read-call-facts.ts';
+import { asTyped } from './own-command.ts';
 import { showResult } from './show-outcome.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -78,7 +79,7 @@ function factsOf(call: ShownCall, turn: string | undefined, at: At): Fact[] {
     ['grant', call.grant],
     ['error', outcome?.error === undefined ? undefined : `${outcome.error.code}: ${outcome.error.message}`],
     ['advice', outcome?.advice],
-    ['fix', outcome?.error?.fix?.replace('<id>', call.callId)],
+    ['fix', outcome?.error?.fix === undefined ? undefined : asTyped(outcome.error.fix.replace('<id>', call.callId))],
   ];
 }
 

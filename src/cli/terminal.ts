@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import pc from 'picocolors';
+import { asTyped } from './own-command.ts';
 import { escapeLine, escapeText, toSafeJson } from '../wire/escape-text.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
@@ -19,7 +20,7 @@ export interface Terminal {
   printJson(value: unknown): void;
   /** Without a head: facts, indented. */
   printTable(head: readonly string[] | undefined, rows: readonly (readonly Cell[])[]): void;
-  /** A remark; not shown with --json. */
+  /** A remark; not shown with --json. Commands in remarks, warnings, hints and fixes are shown as this user types them. */
   note(text: string): void;
   warn(text: string): void;
   /** Belongs to the warning or failure above it, such as a command to type; shown with --json too. */
@@ -90,12 +91,14 @@ export function createTerminal(options: { readonly json: boolean; readonly env: 
       const indent = head === undefined ? '  ' : '';
       write(process.stdout, lines.map((line) => indent + line.trimEnd()).join('\n'));
     },
-    note: (text) => (json ? undefined : write(process.stderr, paint(errColors!, own(escapeText(text)), 'dim'))),
-    warn: (text) => write(process.stderr, `${paint(errColors!, 'warning:', 'yellow')} ${own(escapeLine(text))}`),
-    hint: (text) => write(process.stderr, `  ${own(escapeLine(text))}`),
+    note: (text) =>
+      json ? undefined : write(process.stderr, paint(errColors!, own(escapeText(asTyped(text))), 'dim')),
+    warn: (text) =>
+      write(process.stderr, `${paint(errColors!, 'warning:', 'yellow')} ${own(escapeLine(asTyped(text)))}`),
+    hint: (text) => write(process.stderr, `  ${own(escapeLine(asTyped(text)))}`),
     fail(text, fix) {
       write(process.stderr, `${paint(errColors!, 'sallyport:', 'red')} ${own(escapeLine(text))}`);
-      if (fix !== undefined) write(process.stderr, `  ${own(escapeLine(fix))}`);
+      if (fix !== undefined) write(process.stderr, `  ${own(escapeLine(asTyped(fix)))}`);
     },
     showProgress(text) {
       clearProgress();

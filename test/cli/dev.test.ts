@@ -10,7 +10,8 @@ let plane: PlaneFolder;
 let dev: WatchedProcess;
 beforeAll(async () => {
   plane = planeFolder();
-  dev = await plane.start('dev');
+  // Its commands are typed again below, so they name the launcher of this clone.
+  dev = await plane.start('dev', [], { SALLYPORT_STARTED_AS: undefined });
 });
 afterAll(async () => {
   await dev.stop();
@@ -21,8 +22,8 @@ afterAll(async () => {
 describe('sallyport dev', () => {
   it('says what it serves, where it listens and what to try next', async () => {
     expect(dev.stdout).toMatch(/tools +basic \(\d+\), odd \(2\)/);
-    expect(dev.stdout).toContain(
-      'policy  everyone may call every tool that is not privileged (version 1, kept in the store; see: sallyport policy show)',
+    expect(dev.stdout).toMatch(
+      /policy {2}everyone may call every tool that is not privileged \(version 1, kept in the store; see: \S+\/sallyport policy show\)/,
     );
     const health = /health +(http:\/\/127\.0\.0\.1:\d+)\/readyz/.exec(dev.stdout)?.[1];
     const ready = await fetch(`${health}/readyz`);

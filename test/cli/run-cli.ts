@@ -42,7 +42,9 @@ function cleanEnvironment(more: CliOptions['env'] = {}): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('SALLYPORT_') && !name.startsWith('npm_') && !name.startsWith('LC_'),
   );
-  const env = { ...Object.fromEntries(inherited), NO_COLOR: undefined, LANG: 'C.UTF-8', ...more };
+  // As it is called where it is installed: hints then say `sallyport`.
+  const started = { SALLYPORT_STARTED_AS: 'sallyport' };
+  const env = { ...Object.fromEntries(inherited), ...started, NO_COLOR: undefined, LANG: 'C.UTF-8', ...more };
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
 }
 

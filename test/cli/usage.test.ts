@@ -1,11 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { runCli, type CliOptions } from './run-cli.ts';
+
+const CLONE = fileURLToPath(new URL('../../', import.meta.url));
 
 let folder: TemporaryFolder;
 beforeAll(() => {
@@ -161,5 +164,21 @@ describe('help exit-codes', () => {
     const all = (await runCli(['--help'], { cwd: folder.path })).stdout;
     expect(all.endsWith(`\n\n${stdout}`)).toBe(true);
     expect(all).not.toContain('exit-codes');
+  });
+});
+
+describe('the launcher of a clone', () => {
+  it.each([
+    [['calls', 'list'], 'Start one with: ./sallyport dev.'],
+    [['calls', 'shwo'], 'See: ./sallyport calls --help'],
+  ])('%j names in its hints the command that was typed', async (args, says) => {
+    symlinkSync(join(CLONE, 'sallyport'), join(folder.path, 'sallyport'));
+    try {
+      const command = ['./sallyport', ...args, '--folder', 'nowhere'].join(' ');
+      const answer = spawnSync('sh', ['-c', command], { cwd: folder.path, encoding: 'utf8' });
+      expect(oneLine(answer.stderr)).toContain(says);
+    } finally {
+      rmSync(join(folder.path, 'sallyport'));
+    }
   });
 });

@@ -12,6 +12,7 @@ import { EXIT } from '../exit-codes.ts';
 import { followConfig, readPolicyFileFor } from '../follow-config.ts';
 import { createLevelledLog, createReadableLog } from '../levelled-log.ts';
 import { logEvents } from '../log-events.ts';
+import { thisCommand } from '../own-command.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
 import { sameStoreCommand } from '../same-store-command.ts';
 import { QuestionBoard, showQuestion } from '../show-question.ts';
@@ -153,7 +154,7 @@ function describePolicy({ version, policy }: RunningDev['policy'], { policyFile 
   const allows = isOpen ? 'everyone may call every tool that is not privileged' : 'only what it names may be called';
   const from =
     policyFile === undefined ? 'kept in the store' : `read from ${relative(process.cwd(), policyFile) || '.'}`;
-  return `${allows} (version ${version}, ${from}; see: sallyport policy show)`;
+  return `${allows} (version ${version}, ${from}; see: ${thisCommand()} policy show)`;
 }
 
 /** A tool that changes nothing and needs no arguments, if there is one. */

@@ -5,6 +5,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import { action } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
+import { asTyped } from '../own-command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Style } from '../terminal.ts';
 import { commandStoreOptions } from '../with-store.ts';
@@ -28,7 +29,7 @@ export function doctorCommand(): Command {
             ['', 'CHECK', 'FOUND'],
             checks.flatMap(({ name, state, found, fix }) => [
               [{ text: state, style: STYLES[state] }, name, found],
-              ...(fix === undefined ? [] : [['', '', `fix: ${fix}`]]),
+              ...(fix === undefined ? [] : [['', '', `fix: ${asTyped(fix)}`]]),
             ]),
           );
         }

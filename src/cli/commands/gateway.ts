@@ -6,6 +6,7 @@ import { telemetryOptionsOf } from '../../compose/telemetry-options.ts';
 import { planeError } from '../../domain/errors.ts';
 import { createLog } from '../../observe/log.ts';
 import { checkHost } from '../check-host.ts';
+import { thisCommand } from '../own-command.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { followConfig } from '../follow-config.ts';
 import { createLevelledLog } from '../levelled-log.ts';
@@ -64,7 +65,7 @@ async function serve(context: CommandContext): Promise<void> {
     terminal.print(`Gateway ${gatewayId} ${work}, process ${process.pid}`);
     if (http !== undefined) {
       terminal.print(`API: ${http.url}/v1, MCP: ${http.url}/mcp`);
-      terminal.print(`Console: ${http.url} (log in with: sallyport gateway login-link)`);
+      terminal.print(`Console: ${http.url} (log in with: ${thisCommand()} gateway login-link)`);
     }
     if (healthUrl !== undefined) terminal.print(`Health: ${healthUrl}/readyz`);
   }
