@@ -14,6 +14,7 @@ import { randomId } from '../wire/ids.ts';
 import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { readPlaneAddress } from '../stores/embedded/ownership.ts';
 import { auditOptionsOf } from './audit-options.ts';
+import { byThisProcess } from './by-this-process.ts';
 import { careForTrail } from './care-for-trail.ts';
 import { changePolicy } from './change-policy.ts';
 import { createClientOf } from './connect.ts';
@@ -167,8 +168,4 @@ async function openNewStore(store: Store): Promise<PolicyRecord> {
 function reader(policyFile: string | undefined): Administered {
   const comment = policyFile === undefined ? 'the open policy of a new store' : `policy file ${policyFile}`;
   return byThisProcess(comment);
-}
-
-function byThisProcess(comment: string): Administered {
-  return { actor: { by: `process ${hostname()}.${process.pid}`, via: 'config' }, comment };
 }

@@ -7,7 +7,7 @@ import { createToolIndex, type ToolIndex } from '../catalog/tool-index.ts';
 import { createValidatorCache } from '../catalog/validate-arguments.ts';
 import { watchModules, type ModuleWatch } from '../catalog/watch-modules.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
-import { entriesOf } from '../domain/module.ts';
+import { entriesOf, type ModuleDeclaration } from '../domain/module.ts';
 import type { WorkerEntry } from '../ports/fleet-registry.ts';
 import type { Log } from '../ports/log.ts';
 
@@ -22,8 +22,15 @@ export interface ServedModules {
   /** Whether this tool is among them, and has its place here. */
   serves(tool: string): boolean;
   publish(publication: KeptPublication): Promise<void>;
-  /** From now on changes are taken over; `onChange` hears of each before it is published. */
-  watch(publication: KeptPublication, onChange: () => Promise<void>): Promise<ModuleWatch>;
+  /** From now on changes are taken over. */
+  watch(publication: KeptPublication, hooks: ReloadHooks): Promise<ModuleWatch>;
+}
+
+export interface ReloadHooks {
+  /** Runs after each reload, before what changed is published. */
+  readonly onChange: () => Promise<void>;
+  /** Takes modules whose files are gone out of the catalog, with an audit record. Absent: they are removed without one. */
+  readonly withdraw?: ((gone: readonly ModuleDeclaration[]) => Promise<void>) | undefined;
 }
 
 export interface ModulePlace {
@@ -58,7 +65,7 @@ export async function loadServedModules(
   async function takeOver(
     next: LoadResult,
     publication: KeptPublication,
-    onChange: () => Promise<void>,
+    { onChange, withdraw }: ReloadHooks,
   ): Promise<void> {
     const before = loaded.modules.map(({ declaration }) => declaration);
     await importInline(next, place);
@@ -66,11 +73,11 @@ export async function loadServedModules(
     index = createToolIndex(next.modules, validators);
     served = servedBy(next, place);
     await onChange();
-    const now = new Set(next.modules.map(({ declaration }) => declaration.id));
-    await publish(
-      publication,
-      before.filter(({ id }) => !now.has(id)),
-    );
+    // A module that is broken now is still served as it was.
+    const now = new Set([...next.modules.map(({ declaration }) => declaration), ...next.broken].map(({ id }) => id));
+    const gone = before.filter(({ id }) => !now.has(id));
+    await publish(publication, withdraw === undefined ? gone : []);
+    if (gone.length > 0) await withdraw?.(gone);
     for (const broken of next.broken) log.error(broken, 'module not loaded; the others are served');
   }
 
@@ -90,12 +97,12 @@ export async function loadServedModules(
       return found !== undefined && found.declaration.pinned === place.placement;
     },
     publish: (publication) => publish(publication),
-    async watch(publication, onChange) {
+    async watch(publication, hooks) {
       const watcher = watchModules(path, {
         ...loadOptions,
         current: first,
         async onReload(result) {
-          await takeOver(await admit(withBuiltIn(onlyOfPlace(result, place), place, log)), publication, onChange);
+          await takeOver(await admit(withBuiltIn(onlyOfPlace(result, place), place, log)), publication, hooks);
         },
         onTrouble: (error) => log.error({ error }, 'modules not reloaded; the old ones are served on'),
       });

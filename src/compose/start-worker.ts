@@ -50,6 +50,7 @@ import { createWorkerServices, refuseUnmetNeeds, wantedServices, watchHealth } f
 import { tellHookFailures } from './tell-hook-failures.ts';
 import { loadWorkerHooks } from './worker-hooks.ts';
 import { workerSettings, type WorkerOptions } from './worker-settings.ts';
+import { withdrawDeleted } from './withdraw-modules.ts';
 
 export type { WorkerOptions } from './worker-settings.ts';
 
@@ -304,7 +305,9 @@ async function boot(
     await judgeModules();
     await parts.onReload?.().catch((error: unknown) => log.warn({ error }, 'not all was done after a reload'));
   };
-  const watch = options.watch === true ? await modules.watch(publication, reloaded) : undefined;
+  /** On Redis the role of a worker may not write administrative records. */
+  const withdraw = options.store === 'redis' ? undefined : withdrawDeleted(store, log);
+  const watch = options.watch === true ? await modules.watch(publication, { onChange: reloaded, withdraw }) : undefined;
 
   /** Until nothing is under way at this very moment: a nested call may begin between the last end and our hearing of it. */
   async function finishCalls(): Promise<void> {

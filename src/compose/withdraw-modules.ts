@@ -7,8 +7,10 @@ import type { ModuleDeclaration } from '../domain/module.ts';
 import { nearNames } from '../domain/near-names.ts';
 import { servingOf } from '../domain/serving.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
+import type { Log } from '../ports/log.ts';
 import type { FleetRegistry, WorkerEntry } from '../ports/fleet-registry.ts';
 import { catalogDigest } from '../wire/digest.ts';
+import { byThisProcess } from './by-this-process.ts';
 
 export interface WithdrawRequest {
   /** Ids; or all that no live worker has, except those that a live worker failed to load. */
@@ -73,6 +75,20 @@ export async function removeModules(
   throw planeError('STORE_FAILED', {
     problem: `the catalog changed during each of ${MAX_ATTEMPTS} attempts to withdraw modules`,
   });
+}
+
+/** For modules whose files were deleted under a running worker. Each is withdrawn only while the published one is still exactly that. */
+export function withdrawDeleted(
+  store: Pick<CatalogStore, 'readCatalog' | 'withdrawModules'>,
+  log: Log,
+): (gone: readonly ModuleDeclaration[]) => Promise<void> {
+  return async (gone) => {
+    const who = byThisProcess('its file is gone');
+    const { withdrawn } = await removeModules(store, who, async ({ modules }) =>
+      modules.filter(({ id, digest }) => gone.some((module) => module.id === id && module.digest === digest)),
+    );
+    if (withdrawn.length > 0) log.info({ modules: withdrawn.map(({ id }) => id) }, 'withdrawn: the file is gone');
+  };
 }
 
 function findNamed(

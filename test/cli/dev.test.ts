@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, freePort } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
@@ -364,4 +364,24 @@ describe('sallyport dev with other modules than before', () => {
       }
     },
   );
+
+  it('records that a module left the catalog when its file was deleted under it', { timeout: 180_000 }, async () => {
+    const own = planeFolder();
+    try {
+      mkdirSync(own.file('mine'));
+      for (const id of ['cup', 'dice']) writeFileSync(own.file(`mine/${id}.mjs`), FINE(id));
+      const running = await own.startWaiting('dev', '--modules', own.file('mine'));
+      await running.waitForLine(/^Ctrl-C ends it/);
+      rmSync(own.file('mine/cup.mjs'));
+      const published = async (): Promise<string[]> =>
+        ((await own.json('catalog')) as { modules: { id: string }[] }).modules.map(({ id }) => id);
+      await eventually(async () => (await published()).join() === 'dice', { what: 'only dice' });
+      expect(await own.json('audit', 'query', '--event', 'catalog.withdrawn')).toMatchObject([
+        { via: 'config', changed: ['module cup 1.0.0 withdrawn'], comment: 'its file is gone' },
+      ]);
+      await running.stop();
+    } finally {
+      own.remove();
+    }
+  });
 });
