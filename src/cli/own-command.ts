@@ -9,7 +9,7 @@ const { SALLYPORT_STARTED_AS: startedAs, PATH: path = '' } = process.env;
 // Programs that this one starts were not started like it.
 delete process.env['SALLYPORT_STARTED_AS'];
 
-export interface Start {
+interface Start {
   /** The file that Node runs. */
   readonly script: string;
   readonly cwd: string;

@@ -1,6 +1,7 @@
 import { approvalRenderer } from '../compose/render-approvals.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { ApprovalId } from '../domain/approval.ts';
+import { callDurations, type CallDurations } from '../domain/call-durations.ts';
 import { planeError } from '../domain/errors.ts';
 import type { CallId } from '../domain/ids.ts';
 import { argumentsOfCall, describeCall } from '../gateway/api/call-detail.ts';
@@ -21,6 +22,7 @@ export type Kept<Value> = { readonly value: Value } | { readonly missing: string
 export type CallFacts = {
   /** JSON, with secrets masked; long ones are cut. */
   readonly arguments: Kept<string>;
+  readonly durations: CallDurations;
   /** Why a call of a serial tool is not started yet. */
   readonly turn?: string;
   /** Says why the store has no result to show. */
@@ -37,19 +39,23 @@ export async function readCallFacts(store: Store, config: Config, callId: CallId
   if (record === undefined) {
     if (audit === undefined || audit.length === 0) throw planeError('CALL_UNKNOWN', { callId });
     const kept = showDuration(config.worker.retentionMs);
+    const forgotten = describeCall(undefined, audit, []);
     return {
-      forgotten: describeCall(undefined, audit, []),
+      forgotten,
+      durations: callDurations(forgotten),
       arguments: argumentsIn(audit, await argumentsAskedAbout(store, config, audit)),
       noResult: `not kept any more: the store keeps outcomes for ${kept} (worker.retentionMs)`,
     };
   }
   const call = toShownCall(record);
   const asked = await argumentsAskedAbout(store, config, audit, record.approval);
-  if (record.state === 'settled') return { call, arguments: argumentsIn(audit, asked) };
+  const durations = callDurations(describeCall(record, audit ?? [], []));
+  if (record.state === 'settled') return { call, durations, arguments: argumentsIn(audit, asked) };
   const args = argumentsOfCall(audit ?? [], asked);
   const holder = await findTurnHolder(store, callId);
   return {
     call,
+    durations,
     arguments:
       args === undefined
         ? { missing: 'not shown before the call has ended; the audit keeps them then, redacted' }

@@ -17,6 +17,7 @@ export function toCallJson(facts: CallFacts): unknown {
   return {
     ...('call' in facts ? facts.call : facts.forgotten),
     ...('value' in args ? { arguments: args.value } : { arguments: undefined }),
+    ...facts.durations,
     ...(facts.turn === undefined ? {} : { turn: facts.turn }),
     ...(Object.keys(missing).length === 0 ? {} : { missing }),
   };
@@ -28,7 +29,7 @@ export function showCall(terminal: Terminal, facts: CallFacts, now: number): voi
     const ago = now - time;
     return `${new Date(time).toISOString()} (${ago >= 0 ? `${showDuration(ago)} ago` : `in ${showDuration(-ago)}`})`;
   };
-  const lines = 'call' in facts ? factsOf(facts.call, facts.turn, at) : forgottenFactsOf(facts.forgotten, at);
+  const lines = 'call' in facts ? factsOf(facts.call, facts, at) : forgottenFactsOf(facts.forgotten, facts, at);
   terminal.printTable(
     undefined,
     lines.flatMap(([name, value]) => (value === undefined ? [] : [[{ text: name, style: 'dim' as const }, value]])),
@@ -47,12 +48,20 @@ export function showCall(terminal: Terminal, facts: CallFacts, now: number): voi
 
 type Fact = [name: string, value: string | undefined];
 type At = (time: number) => string;
+type Measured = Pick<CallFacts, 'turn' | 'durations'>;
+
+function durationFacts({ totalMs, ranMs }: CallFacts['durations']): Fact[] {
+  return [
+    ['accepted → settled', totalMs === undefined ? undefined : showDuration(totalMs)],
+    ['ran for', ranMs === undefined ? undefined : showDuration(ranMs)],
+  ];
+}
 
 function describeUnattended({ identity, run }: ShownCall): string | undefined {
   return whyUnattended({}, identity, run);
 }
 
-function factsOf(call: ShownCall, turn: string | undefined, at: At): Fact[] {
+function factsOf(call: ShownCall, { turn, durations }: Measured, at: At): Fact[] {
   const { identity, outcome } = call;
   const place = [identity.platform, identity.space, identity.channel].filter((part) => part !== undefined);
   return [
@@ -70,7 +79,7 @@ function factsOf(call: ShownCall, turn: string | undefined, at: At): Fact[] {
     ['accepted', at(call.acceptedAt)],
     ['deadline', at(call.deadline)],
     ['settled', call.settledAt === undefined ? undefined : at(call.settledAt)],
-    ['took', call.settledAt === undefined ? undefined : showDuration(call.settledAt - call.acceptedAt)],
+    ...durationFacts(durations),
     ['starts', `${call.starts} written down${call.effect === undefined ? '' : ` (${call.effect})`}`],
     ['waiters', String(call.waiters)],
     ['outcome', outcome === undefined ? undefined : `${outcome.kind}, executed: ${outcome.executed}`],
@@ -84,7 +93,7 @@ function factsOf(call: ShownCall, turn: string | undefined, at: At): Fact[] {
 }
 
 /** What the audit knows of a call that the store has forgotten. */
-function forgottenFactsOf(call: CallDetail['call'], at: At): Fact[] {
+function forgottenFactsOf(call: CallDetail['call'], { durations }: Measured, at: At): Fact[] {
   const { identity, outcome } = call;
   return [
     ['call', call.callId],
@@ -94,7 +103,7 @@ function forgottenFactsOf(call: CallDetail['call'], at: At): Fact[] {
     ['agent', identity.agent],
     ['session', call.session],
     ['settled', call.settledAt === undefined ? undefined : at(call.settledAt)],
-    ['took', call.durationMs === undefined ? undefined : showDuration(call.durationMs)],
+    ...durationFacts(durations),
     ['outcome', outcome === undefined ? undefined : `${outcome}, executed: ${call.executed ?? 'unknown'}`],
     ['approval', call.approval],
     ['grant', call.grant],

@@ -69,6 +69,14 @@ describe('calls list and calls show', () => {
       outcome: { kind: 'ok', structured: { text: 'later' } },
     });
     expect((await list('--state', 'settled')).map(({ callId }) => callId)).toStrictEqual([queued, running]);
+    // How long it waited and how long it ran have names of their own, and the same figures in both.
+    const [, ranFor] = /^ *ran for +(.+)$/m.exec(shown.stdout)!;
+    expect(shown.stdout).toMatch(/^ *accepted → settled +\d/m);
+    const listed = (await plane.cli('calls', 'list', '--state', 'settled')).stdout.split('\n');
+    expect(listed[0]).toMatch(/RAN FOR$/);
+    expect(listed.find((line) => line.includes(queued))?.endsWith(` ${ranFor}`)).toBe(true);
+    const { totalMs, ranMs } = (await plane.json('calls', 'show', queued)) as { totalMs: number; ranMs: number };
+    expect(totalMs).toBeGreaterThan(ranMs);
     expect((await list('--state', 'settled', '--limit', '1')).map(({ callId }) => callId)).toStrictEqual([queued]);
     expect((await list('--outcome', 'not-ok')).map(({ callId }) => callId)).toStrictEqual([running]);
     await plane.cli('calls', 'cancel', parked);

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { callDurations } from '../../../src/domain/call-durations.ts';
 import type { CallDetail } from '../api-types.ts';
 import { Badge, StateBadge, type Tone } from '../components/badge.tsx';
 import { Facts } from '../components/facts.tsx';
@@ -60,6 +61,7 @@ function toneOf(decision: string): Tone {
 }
 
 export function CallFacts({ detail: { call } }: DetailProps): VNode {
+  const { totalMs, ranMs } = callDurations(call);
   const at = (time: number | undefined): string | undefined => (time === undefined ? undefined : showTime(time));
   const text = (value: string | undefined): VNode | undefined =>
     value === undefined ? undefined : <Inert text={value} />;
@@ -71,7 +73,8 @@ export function CallFacts({ detail: { call } }: DetailProps): VNode {
         ['Channel', text(call.identity.channel)],
         ['Accepted', at(call.acceptedAt)],
         ['Settled', at(call.settledAt)],
-        ['Ran for', call.durationMs === undefined ? undefined : showDuration(call.durationMs)],
+        ['Accepted → settled', totalMs === undefined ? undefined : showDuration(totalMs)],
+        ['Ran for', ranMs === undefined ? undefined : showDuration(ranMs)],
         ['Effect', text(call.effect)],
         ['Pool', text(call.pool)],
         [
@@ -144,7 +147,10 @@ export function CallHistory({ detail, shown }: DetailProps & Shown): VNode {
             columns={[
               { title: 'Number', numeric: true, cell: ({ number }) => number },
               { title: 'Started', cell: ({ startedAt }) => (startedAt === undefined ? '' : showTime(startedAt)) },
-              { title: 'Took', cell: ({ durationMs }) => (durationMs === undefined ? '' : showDuration(durationMs)) },
+              {
+                title: 'Ran for',
+                cell: ({ durationMs }) => (durationMs === undefined ? '' : showDuration(durationMs)),
+              },
               { title: 'Ended', cell: ({ ended }) => <Inert text={ended ?? ''} /> },
             ]}
           />

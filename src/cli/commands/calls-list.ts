@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { callDurations } from '../../domain/call-durations.ts';
 import { OUTCOME_FILTERS, type CallFilter } from '../../domain/call-filter.ts';
 import type { TrailPlace } from '../../ports/audit-store.ts';
 import type { CallRow } from '../../gateway/api/call-schema.ts';
@@ -102,7 +103,7 @@ function listSettled(context: CommandContext, filter: CallFilter, limit: number)
     if (terminal.json) return terminal.printJson(rows);
     if (rows.length === 0) return terminal.note('No call has ended like that.');
     terminal.printTable(
-      ['ENDED', 'CALL', 'TOOL', 'OUTCOME', 'CODE', 'SUBJECT', 'AGENT', 'TOOK'],
+      ['ENDED', 'CALL', 'TOOL', 'OUTCOME', 'CODE', 'SUBJECT', 'AGENT', 'RAN FOR'],
       rows.map(toSettledRow),
     );
     if (place !== undefined) noteCut(context, limit);
@@ -110,7 +111,8 @@ function listSettled(context: CommandContext, filter: CallFilter, limit: number)
 }
 
 function toSettledRow(row: CallRow): Cell[] {
-  const { callId, tool, outcome = '', code = '', subject, agent, settledAt, durationMs } = row;
+  const { callId, tool, outcome = '', code = '', subject, agent, settledAt } = row;
+  const { ranMs } = callDurations(row);
   return [
     settledAt === undefined ? '' : new Date(settledAt).toISOString(),
     callId,
@@ -119,7 +121,7 @@ function toSettledRow(row: CallRow): Cell[] {
     code,
     subject,
     agent,
-    durationMs === undefined ? '' : showDuration(durationMs),
+    ranMs === undefined ? '' : showDuration(ranMs),
   ];
 }
 

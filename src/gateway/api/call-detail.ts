@@ -1,5 +1,6 @@
 import type { ApprovalId } from '../../domain/approval.ts';
 import type { CallRecord } from '../../domain/call.ts';
+import { callDurations } from '../../domain/call-durations.ts';
 import { planeError } from '../../domain/errors.ts';
 import { parseScopedId, type CallId } from '../../domain/ids.ts';
 import type { Outcome } from '../../domain/outcome.ts';
@@ -128,18 +129,18 @@ async function readApprovals(
 }
 
 /** A first run of a `read` tool is not written down, so there are at least as many as were. */
-function attemptsOf(record: CallRecord | undefined, { executed, durationMs, settledAt, outcome }: CallRow) {
+function attemptsOf(record: CallRecord | undefined, call: CallRow) {
+  const { executed, settledAt, outcome } = call;
+  const { ranMs } = callDurations(call);
   const count = Math.max(record?.starts ?? 0, executed === 'yes' || executed === 'unknown' ? 1 : 0);
   return Array.from({ length: count }, (_, index) => {
     const isLast = index === count - 1;
     const startedAt =
-      isLast && settledAt !== undefined && durationMs !== undefined
-        ? { startedAt: Math.round(settledAt - durationMs) }
-        : {};
+      isLast && settledAt !== undefined && ranMs !== undefined ? { startedAt: Math.round(settledAt - ranMs) } : {};
     return {
       number: index + 1,
       ...startedAt,
-      ...(isLast && durationMs !== undefined ? { durationMs } : {}),
+      ...(isLast && ranMs !== undefined ? { durationMs: ranMs } : {}),
       ...(isLast ? (outcome === undefined ? {} : { ended: outcome }) : { ended: 'lost' }),
     };
   });

@@ -27,8 +27,13 @@ export const callRowSchema = z
     acceptedAt: moment.optional(),
     settledAt: moment.optional(),
     deadline: moment.optional(),
-    /** Of the tool's own run. */
-    durationMs: z.number().optional(),
+    durationMs: z.number().optional().openapi({
+      description:
+        'From the delivery to a worker until the outcome: the checks and the run of the tool. Less `gateMs` it is how long the tool ran, if `executed` is not `no`. Waiting is not in it: from acceptance to the outcome it is `settledAt` less `acceptedAt`.',
+    }),
+    gateMs: z.number().optional().openapi({
+      description: 'The part of `durationMs` before the gate let the call through. Absent: less than ten milliseconds.',
+    }),
     approval: z.string().optional(),
     grant: z.string().optional(),
     detector: z.string().optional(),
@@ -112,6 +117,7 @@ export const callDetailSchema = z
       z.strictObject({
         number: z.int(),
         startedAt: moment.optional(),
+        /** How long the tool ran. */
         durationMs: z.number().optional(),
         ended: z.string().optional(),
       }),

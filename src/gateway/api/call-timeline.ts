@@ -1,3 +1,4 @@
+import { callDurations } from '../../domain/call-durations.ts';
 import type { ApprovalView } from './approval-schema.ts';
 import type { AuditRecordView } from './audit-schema.ts';
 import type { CallDetail, StageView, VerdictPart } from './call-schema.ts';
@@ -40,8 +41,8 @@ export function showStages({ call, audit, approvals }: KnownFacts): StageView[] 
     ...(gate === undefined ? {} : { result: gate }),
   });
   if (ran) {
-    const runMs = durationMs - (gateMs ?? 0);
-    stages.push({ stage: 'execute', ...timed(began, settledAt, runMs), result: outcome ?? 'unknown' });
+    const { ranMs } = callDurations({ ...call, gateMs });
+    stages.push({ stage: 'execute', ...timed(began, settledAt, ranMs), result: outcome ?? 'unknown' });
   } else if (call.state === 'running') stages.push({ stage: 'execute', result: 'running' });
   else if (executed === 'unknown') stages.push({ stage: 'execute', result: 'it may have run' });
   if (settledAt !== undefined) {

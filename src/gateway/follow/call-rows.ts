@@ -10,7 +10,18 @@ export function isEnding(record: AuditRecord): record is AboutCall<AuditRecord> 
   return ENDINGS.has(record.event) && isAboutCall(record);
 }
 
-const TOLD = ['outcome', 'code', 'executed', 'durationMs', 'approval', 'grant', 'detector', 'rule', 'parent'] as const;
+const TOLD = [
+  'outcome',
+  'code',
+  'executed',
+  'durationMs',
+  'gateMs',
+  'approval',
+  'grant',
+  'detector',
+  'rule',
+  'parent',
+] as const;
 
 /** A settled call, as the trail tells of it. */
 export function rowOfRecord(record: AboutCall<AuditRecord>): CallRow {

@@ -1,3 +1,4 @@
+import { callDurations } from '../../domain/call-durations.ts';
 import type { CallRow } from '../api/call-schema.ts';
 import { STATISTICS_LIMITS, type StatisticsView } from '../api/statistics-schema.ts';
 import { DurationCounts } from './duration-counts.ts';
@@ -30,11 +31,12 @@ class Bucket {
   }
 
   add(row: CallRow): void {
-    const { outcome = 'unknown', durationMs, detector } = row;
+    const { outcome = 'unknown', detector } = row;
+    const { ranMs } = callDurations(row);
     this.calls += 1;
     this.byOutcome.set(outcome, (this.byOutcome.get(outcome) ?? 0) + 1);
     if (detector !== undefined) this[outcome === 'blocked' ? 'blocked' : 'warned'] += 1;
-    if (durationMs !== undefined) this.durations.add(durationMs);
+    if (ranMs !== undefined) this.durations.add(ranMs);
     addShare(this.byTool, row.tool, row);
     addShare(this.byAgent, row.agent, row);
   }
@@ -52,12 +54,14 @@ class Bucket {
   }
 }
 
-function addShare(shares: Map<string, Share>, name: string, { outcome, durationMs }: CallRow): void {
+function addShare(shares: Map<string, Share>, name: string, row: CallRow): void {
+  const { outcome } = row;
+  const { ranMs } = callDurations(row);
   const share = shareOf(shares, name);
   if (share === undefined) return;
   share.calls += 1;
   if (outcome !== 'ok') share.notOk += 1;
-  if (durationMs !== undefined) share.durations.add(durationMs);
+  if (ranMs !== undefined) share.durations.add(ranMs);
 }
 
 function uniteShares(into: Map<string, Share>, from: ReadonlyMap<string, Share>): void {

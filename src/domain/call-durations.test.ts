@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { callDurations } from './call-durations.ts';
+
+const CALL = { acceptedAt: 1000, settledAt: 9000, durationMs: 500, executed: 'yes' };
+
+it('the total is from acceptance to the outcome; the run leaves out waiting and the gate', () => {
+  expect(callDurations(CALL)).toStrictEqual({ totalMs: 8000, ranMs: 500 });
+  expect(callDurations({ ...CALL, gateMs: 400 })).toStrictEqual({ totalMs: 8000, ranMs: 100 });
+});
+
+it('a call that did not run has no run, and one that has not ended has no total', () => {
+  expect(callDurations({ ...CALL, executed: 'no' })).toStrictEqual({ totalMs: 8000 });
+  expect(callDurations({ acceptedAt: 1000 })).toStrictEqual({});
+  expect(callDurations({ settledAt: 1000, durationMs: 5, executed: 'unknown' })).toStrictEqual({ ranMs: 5 });
+});
