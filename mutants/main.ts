@@ -13,13 +13,13 @@ const EXIT_USAGE = 2;
 export interface MainOptions {
   readonly project: string;
   readonly args: readonly string[];
-  /** Builds the project and finds what its tests need. */
+  /** Builds the project and provides what its tests need, such as a Redis server. */
   readonly prepare: () => Promise<void>;
-  /** Standard output, for what was asked for; everything else is said by `console.log`. */
+  /** Writes the requested result to standard output. Progress goes to `console.log`, which the script may redirect to standard error. */
   readonly print: (text: string) => void;
 }
 
-/** What `npm run chaos:mutants` does; resolves with the exit code. */
+/** Runs `npm run chaos:mutants`; resolves with the exit code. */
 export async function main({ project, args, prepare, print }: MainOptions): Promise<number> {
   const options = readOptions(args);
   if (typeof options === 'string') {

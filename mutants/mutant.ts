@@ -4,17 +4,17 @@ export interface Catcher {
   readonly title?: string;
 }
 
-/** A known bug: one text of one file replaced by another, and the tests which must turn red because of it. */
+/** A known bug: one text of one file replaced by another, and the tests that must turn red because of it. */
 export interface Mutant {
-  /** kebab-case, says the bug: `settle-ignores-the-fence`. */
+  /** kebab-case, names the bug: `settle-ignores-the-fence`. */
   readonly id: string;
-  /** One sentence. */
+  /** Describes the bug in one sentence. */
   readonly bug: string;
   /** Path from the project's root, TypeScript or Lua. */
   readonly file: string;
   /** Exact text that occurs exactly once in `file`. */
   readonly find: string;
   readonly replace: string;
-  /** Every one of them must turn red. */
+  /** Each of these catchers must turn red when the bug is planted. */
   readonly caughtBy: readonly Catcher[];
 }

@@ -11,12 +11,12 @@ export interface CheckedRequirement {
 }
 
 interface Known {
-  /** The tests of a file, undefined if vitest would not run it. */
+  /** The tests of a file; undefined if vitest would not run the file. */
   readonly testsOf: (file: string) => readonly WrittenTest[] | undefined;
   readonly mutants: readonly Mutant[];
 }
 
-/** Holds every requirement against the tests on disk and the known bugs. Runs none of them. */
+/** Checks every requirement against the tests on disk and the known bugs. Runs no test and plants no bug. */
 export function checkRequirements(
   groups: readonly RequirementGroup[],
   mutants: readonly Mutant[],
@@ -61,7 +61,7 @@ function mutantProblems({ tests, mutants }: ProvenRequirement, known: Known): st
   });
 }
 
-/** The catcher of a mutant and the test of a row may name other parts of one title, or a case of it. */
+/** A mutant's catcher and a row's test may quote different parts of one title, or a case of it. They match if both name the same written test. */
 function isCaughtBy(mutant: Mutant, { file, title }: TestReference, { testsOf }: Known): boolean {
   const meant = (testsOf(file) ?? []).filter((each) => isNamedBy(each, title));
   return mutant.caughtBy

@@ -22,7 +22,7 @@ import { ROWS_REVOKED } from './rows-revoked.ts';
 import { ROWS_SHARES } from './rows-shares.ts';
 import { ROWS_TENANT_AGENTS, ROWS_UNATTENDED } from './rows-unattended.ts';
 
-/** Everything that has to work, in the order of docs/requirements.md. */
+/** All requirements, in the order of docs/requirements.md. */
 export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'Running tools', rows: ROWS_A },
   { title: 'The gate before a call', rows: ROWS_B },

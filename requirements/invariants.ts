@@ -1,6 +1,6 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
-/** What holds at every moment, whatever fails. Each can be broken by its mutants. */
+/** Facts that hold at every moment, whatever fails. The mutants of each invariant break it. */
 export const INVARIANTS: readonly Requirement[] = [
   {
     id: 'I1',

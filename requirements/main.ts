@@ -5,5 +5,5 @@ import { REQUIREMENTS } from './index.ts';
 export { countLine } from './check-requirements.ts';
 export { requirementsPage } from './requirements-page.ts';
 
-/** Every row, held against the tests and mutants of this tree. */
+/** Checks every row against the tests and mutants of this tree. */
 export const checkAll = (top: string): CheckedRequirement[] => checkRequirements(REQUIREMENTS, MUTANTS, top);

@@ -2,29 +2,29 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
-/** Stands for what is known only at run time, so that a title with `${name}` still matches around it. */
+/** Placeholder for a part of a title that is known only at run time. A title with `${name}` still matches around it. */
 const UNKNOWN_PART = '…';
 
-/** Where vitest looks for tests (vitest.config.ts): a file elsewhere would never run. */
+/** The paths where vitest looks for tests (vitest.config.ts). A file elsewhere would never run. */
 const COLLECTED = /^(?:src|console\/src|test)\/.*\.test\.ts$/;
 const NOT_RUN = new Set(['skip', 'todo', 'fails']);
 
-/** A test as it is written: `refuses %s`, with the texts of the table that fills it in. */
+/** A test as the source states it, for example `refuses %s`, with the texts of the table that fills in `%s`. */
 export interface WrittenTest {
-  /** With the titles of its groups. */
+  /** The title of the test, preceded by the titles of its `describe` groups. */
   readonly title: string;
   readonly cases: readonly string[];
 }
 
-/** Whether a part of a title means this test, or one of its cases. */
+/** Whether this part of a title occurs in the title of the test or in one of its cases. */
 export function isNamedBy({ title, cases }: WrittenTest, part: string): boolean {
   return title.includes(part) || cases.some((each) => each.includes(part));
 }
 
 /**
- * The tests of a file, with those of the suites it imports from test/ (the contract of the stores is one), without those that
- * never run. Reading takes milliseconds; letting vitest collect them would load every file, which takes minutes. Undefined if
- * vitest would not run the file.
+ * The tests of a file and of the suites that it imports from test/ (the store contract is one). Tests that never run are left out.
+ * Reading takes milliseconds; letting vitest collect them would load every file, which takes minutes. Undefined if vitest would not
+ * run the file.
  */
 export function readTests(top: string, file: string): readonly WrittenTest[] | undefined {
   if (!COLLECTED.test(file) || !existsSync(join(top, file))) return undefined;
@@ -77,7 +77,7 @@ function testsOf(source: ts.SourceFile): WrittenTest[] {
   return tests;
 }
 
-/** The tables that a file names before it uses them. */
+/** The variables that a file declares at its top level. `it.each` may refer to them as tables. */
 function tablesOf(source: ts.SourceFile): ReadonlyMap<string, ts.Expression> {
   const declared = source.statements
     .filter((statement) => ts.isVariableStatement(statement))
@@ -94,7 +94,7 @@ interface ReadCall extends WrittenTest {
   readonly runs: boolean;
 }
 
-/** `it('…', …)`, `it.each(cases)('…', …)`, `describe.skipIf(condition)('…', …)` and so on. */
+/** Reads a call of the form `it('…', …)`, `it.each(cases)('…', …)`, `describe.skipIf(condition)('…', …)` and so on. */
 function readCall(call: ts.CallExpression, tables: ReadonlyMap<string, ts.Expression>): ReadCall | undefined {
   const [first, ...rest] = call.arguments;
   if (first === undefined || rest.length === 0) return undefined;
@@ -107,7 +107,7 @@ function readCall(call: ts.CallExpression, tables: ReadonlyMap<string, ts.Expres
   return { title, cases, isTest: base !== 'describe', runs: !names.some((name) => NOT_RUN.has(name)) };
 }
 
-/** Every text in a table, also in one that is only named there. */
+/** Every string in a table, including the strings of a table that it refers to by name. */
 function textsIn(nodes: readonly ts.Node[], tables: ReadonlyMap<string, ts.Expression>): string[] {
   const texts: string[] = [];
   const named = new Set<string>();

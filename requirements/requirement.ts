@@ -1,10 +1,10 @@
-/** A test, by its file and a part of its full title. */
+/** A test, identified by its file and a part of its full title. */
 export interface TestReference {
   readonly file: string;
   readonly title: string;
 }
 
-/** Something that has to work, in one sentence, with what shows that it does. */
+/** Something that has to work, stated in one sentence, with its proof or with the reason why it is not built yet. */
 export type Requirement = ProvenRequirement | LaterRequirement;
 
 export interface ProvenRequirement {
@@ -15,7 +15,7 @@ export interface ProvenRequirement {
   readonly mutants: readonly string[];
 }
 
-/** Planned and not built yet; it proves nothing and is counted apart. */
+/** A requirement that is planned and not built yet. It has no proof and is counted separately. */
 export interface LaterRequirement {
   readonly id: string;
   readonly says: string;
@@ -30,7 +30,7 @@ export interface RequirementGroup {
 
 export const test = (file: string, title: string): TestReference => ({ file, title });
 
-/** A test of the contract that every store passes. */
+/** References one test of the store contract for both stores, embedded and Redis. */
 export const onBothStores = (title: string): readonly TestReference[] => [
   test('test/contract/embedded.test.ts', title),
   test('test/contract/redis.test.ts', title),

@@ -1,6 +1,6 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
-/** What a tools service on Redis Streams did, and what has to hold here. */
+/** Requirements from a tool service on Redis Streams: what it did has to hold here. */
 export const ROWS_A: readonly Requirement[] = [
   {
     id: 'A1',

@@ -1,6 +1,6 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
-/** What is shown is what runs. */
+/** Requirements: what an approver is shown is what runs. */
 export const ROWS_A1: readonly Requirement[] = [
   {
     id: 'S1',

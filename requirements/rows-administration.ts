@@ -1,6 +1,6 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
-/** Who changed what is in the audit, and which hook refused a call. */
+/** Requirements: the audit records who changed what, and which hook refused a call. */
 export const ROWS_ADMINISTRATION: readonly Requirement[] = [
   {
     id: 'ADM1',

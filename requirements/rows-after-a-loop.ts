@@ -3,7 +3,7 @@ import { onBothStores, test, type Requirement } from './requirement.ts';
 const AFTER = 'test/gateway/after-a-loop.test.ts';
 const SESSIONS = 'src/gateway/agent-sessions.test.ts';
 
-/** What follows when loop detection ended a run. */
+/** Requirements for the time after loop detection ended a run. */
 export const ROWS_AFTER_A_LOOP: readonly Requirement[] = [
   {
     id: 'AL1',

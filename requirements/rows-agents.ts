@@ -4,7 +4,7 @@ const OVER_HTTP = 'test/gateway/agents-of-one-subject.test.ts';
 const DECIDING = 'test/gateway/requesters.test.ts';
 const LIBRARY = 'src/client/agents-of-one-subject.test.ts';
 
-/** Agents of one subject, and who decides. */
+/** Requirements: agents of one subject are kept apart, and who may decide their questions. */
 export const ROWS_AGENTS: readonly Requirement[] = [
   {
     id: 'AG1',

@@ -2,7 +2,7 @@ import { test, type Requirement } from './requirement.ts';
 
 const INSIDERS = 'test/audit/insiders.test.ts';
 
-/** What holders of a role's Redis password can and cannot do to the audit. */
+/** Requirements: what the holder of a role's Redis password can and cannot do to the audit. */
 export const ROWS_AUDIT_ROLES: readonly Requirement[] = [
   {
     id: 'J1',

@@ -1,6 +1,6 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
-/** What a gate before tool calls did, and what has to hold here. */
+/** Requirements from a gate before tool calls: what it did has to hold here. */
 export const ROWS_B: readonly Requirement[] = [
   {
     id: 'B1',

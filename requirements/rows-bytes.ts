@@ -4,7 +4,7 @@ const PLANE = 'test/plane/normalise.test.ts';
 const INPUT = 'test/plane/input.test.ts';
 const RESOURCES = 'test/plane/resources.test.ts';
 
-/** What is judged, shown and recorded is what runs. */
+/** Requirements: the arguments that are judged, shown and recorded are the ones that run. */
 export const ROWS_BYTES: readonly Requirement[] = [
   {
     id: 'Y1',

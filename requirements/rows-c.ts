@@ -1,6 +1,6 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
-/** What tool selection per agent did, and what has to hold here. */
+/** Requirements from a tool selection per agent: what it did has to hold here. */
 export const ROWS_C: readonly Requirement[] = [
   {
     id: 'C1',

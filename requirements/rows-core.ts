@@ -6,7 +6,7 @@ const LOST = 'test/embedded/lost-file.test.ts';
 const CHAOS_CHECKS = 'test/chaos/checks.test.ts';
 const ROLL_BACK = 'test/plane/roll-back.test.ts';
 
-/** What holds between a verdict and a start, when a module is rolled back, and when a file or a clock is not what it was. */
+/** Requirements: what holds between a verdict and a start, when a module is rolled back, and when a file or a clock has changed. */
 export const ROWS_CORE: readonly Requirement[] = [
   {
     id: 'CO1',

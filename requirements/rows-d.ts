@@ -1,6 +1,6 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
-/** What none of the three had. */
+/** Requirements that none of three earlier systems met: the tool service (rows-a), the gate (rows-b) and the tool selection (rows-c). */
 export const ROWS_D: readonly Requirement[] = [
   {
     id: 'D1',

@@ -3,7 +3,7 @@ import { onBothStores, test, type Requirement } from './requirement.ts';
 const CONNECTIONS = 'test/gateway/connections.test.ts';
 const FRONT = 'test/gateway/front.test.ts';
 
-/** What clients without a token, or with too much to say, can take from a gateway. */
+/** Requirements: how much of a gateway can be used up by clients without a token, or by clients that send too much. */
 export const ROWS_FRONT: readonly Requirement[] = [
   {
     id: 'FR1',

@@ -8,7 +8,7 @@ const OPTIONS = `${WRAP}/gate-options.test.ts`;
 const FRAMEWORKS = 'test/gate/frameworks.test.ts';
 const OPENCLAW = 'src/gate/hooks/from-openclaw.test.ts';
 
-/** The gate as a library runs inside of other people's agents and must never break them. */
+/** Requirements for the gate as a library: it runs inside other people's agents and must never break them. */
 export const ROWS_LIBRARY: readonly Requirement[] = [
   {
     id: 'LIB1',

@@ -7,7 +7,7 @@ const GATE = 'src/gate/wrap/gate-loops.test.ts';
 const PLANE = 'test/plane/gate-loops.test.ts';
 const AFTER = 'test/gateway/after-a-loop.test.ts';
 
-/** Loops that hide, and work that looks like one. */
+/** Requirements: hidden loops are detected, and work that only looks like a loop is not blocked. */
 export const ROWS_LOOPS: readonly Requirement[] = [
   {
     id: 'LP1',

@@ -1,6 +1,6 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
-/** One intention is one call, over MCP too. */
+/** Requirements: one intention of a client makes one call, also over MCP. */
 export const ROWS_OWED: readonly Requirement[] = [
   {
     id: 'O1',

@@ -6,7 +6,7 @@ const PLANE = 'test/plane/gate-hooks.test.ts';
 const COMMANDS = 'test/gate/command-hooks.test.ts';
 const LIBRARY = 'src/gate/wrap/result-hooks.test.ts';
 
-/** The operator's code between what a tool gave and everybody who reads it. */
+/** Requirements for result hooks: the operator's code between a tool's result and all of its readers. */
 export const ROWS_RESULT_HOOKS: readonly Requirement[] = [
   {
     id: 'RH1',

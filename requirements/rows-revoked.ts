@@ -3,7 +3,7 @@ import { onBothStores, test, type Requirement } from './requirement.ts';
 const GATEWAY = 'test/gateway/token-revocation.test.ts';
 const REDIS = 'test/redis/token-revocation.test.ts';
 
-/** What the revocation of a token promises, whatever dies in between. */
+/** Requirements: what the revocation of a token promises, whichever process dies in between. */
 export const ROWS_REVOKED: readonly Requirement[] = [
   {
     id: 'RV1',

@@ -1,6 +1,6 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
-/** The documented set-up, followed word for word, works. */
+/** Requirements: the documented set-up works when it is followed word for word. */
 export const ROWS_SETUP: readonly Requirement[] = [
   {
     id: 'SET1',

@@ -3,7 +3,7 @@ import { onBothStores, test, type Requirement } from './requirement.ts';
 const GATEWAY = 'test/gateway/shares.test.ts';
 const REDIS = 'test/redis/shares.test.ts';
 
-/** What one subject can take from the others. */
+/** Requirements: how much one subject can take away from the others. */
 export const ROWS_SHARES: readonly Requirement[] = [
   {
     id: 'SH1',

@@ -6,7 +6,7 @@ const RETENTION = 'test/audit/retention.test.ts';
 const BESIDE = 'test/audit/retention-beside-others.test.ts';
 const INDEX = 'test/audit/index-columns.test.ts';
 
-/** Signed statements are numbered and chained. */
+/** Requirements: signed statements are numbered and chained. */
 export const ROWS_STATEMENTS: readonly Requirement[] = [
   {
     id: 'T1',

@@ -3,7 +3,7 @@ import { onBothStores, test, type Requirement } from './requirement.ts';
 const RULES = 'test/plane/gate-rules.test.ts';
 const OVER_HTTP = 'test/gateway/requesters.test.ts';
 
-/** Work that no person watches. */
+/** Requirements for work that no person watches. */
 export const ROWS_UNATTENDED: readonly Requirement[] = [
   {
     id: 'UN1',
@@ -48,7 +48,7 @@ export const ROWS_UNATTENDED: readonly Requirement[] = [
 
 const AGENT = 'src/domain/agent.test.ts';
 
-/** Agents that are declared for one tenant. */
+/** Requirements for agents that are declared for one tenant. */
 export const ROWS_TENANT_AGENTS: readonly Requirement[] = [
   {
     id: 'TA1',

@@ -7,9 +7,12 @@ import { ensureBuild, ensureNode24, ensureNodeModules, ensureRedisServer, report
 import { TOP } from './top.mjs';
 
 const SOURCES = join(TOP, 'bench');
-/** As the services of `deploy/` run: who is woken does not interrupt who is working. For all variants of a bench alike. */
+/**
+ * Batch scheduling, as the services of `deploy/` run: a process that wakes up does not interrupt the one that is running. It applies
+ * to all variants of a bench.
+ */
 const BATCH = ['chrt', '--batch', '0'];
-/** These compare with a program that needs a newer Node.js, which is installed on demand. */
+/** These benches compare with a program that needs a newer Node.js, which is installed on demand. */
 const NEED_NODE24 = ['mcp', 'all'];
 
 const { scheduling, given } = takeScheduling(process.argv.slice(2));
@@ -25,14 +28,14 @@ function takeScheduling(given) {
     : { scheduling: given[at + 1], given: given.filter((_, index) => index !== at && index !== at + 1) };
 }
 
-/** Without chrt, which Linux has, the usual scheduling is measured; reports say which it was. */
+/** Adds chrt to the command. Where chrt is missing (only Linux has it), the usual scheduling is measured; reports state which one it was. */
 function withScheduling(command) {
   if (scheduling !== 'batch') return command;
   const [chrt, ...rest] = BATCH;
   return spawnSync(chrt, [...rest, 'true'], { stdio: 'ignore' }).status === 0 ? [...BATCH, ...command] : command;
 }
 
-/** The first line of a bench says what it is about. */
+/** Lists all benches. The first line of each bench file is a comment that describes it. */
 function list() {
   const widest = Math.max(...names.map(({ length }) => length));
   const about = (each) => /^\/\/ (.*)/.exec(readFileSync(join(SOURCES, `${each}.ts`), 'utf8'))?.[1] ?? '';
@@ -61,7 +64,7 @@ async function run() {
   return runChild(program, rest, { cwd: TOP, env });
 }
 
-/** Without a network the other variants can still be measured; the report says what is missing. */
+/** Installs Node 24. If that fails, for example without a network, the other variants are still measured; the report states what is missing. */
 async function withoutProxyIfNeeded() {
   try {
     await ensureNode24();

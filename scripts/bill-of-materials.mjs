@@ -1,5 +1,6 @@
-// Writes dist/sbom.cdx.json and dist/third-party-licenses.txt: the packages whose code is in dist, and those that npm installs beside it.
-// Only node: modules until there is something to write.
+// Writes dist/sbom.cdx.json and dist/third-party-licenses.txt: the packages whose code is in dist, and those that npm installs next to
+// it.
+// Uses only node: modules until there is something to write.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -8,7 +9,7 @@ import { STAMP as LIBRARY_STAMP } from './compile.mjs';
 import { BILL_FILES, TOP } from './top.mjs';
 
 const [BILL, LICENSES] = BILL_FILES;
-/** How the code of a component reaches a user: as a part of our files, or installed by npm. Both can be true. */
+/** How the code of a component reaches a user: inside the files of this package, or installed by npm. Both can be true. */
 const DELIVERY = 'sallyport:delivery';
 
 const DIST = join(TOP, 'dist');
@@ -31,7 +32,7 @@ export async function writeBillOfMaterials() {
   return { kind: 'built' };
 }
 
-/** A container is built without the console. */
+/** The packages that a build stamp lists. Without a stamp there are none: a container is built without the console. */
 function packagesIn(stamp) {
   return existsSync(stamp) ? JSON.parse(readFileSync(stamp, 'utf8')).packages : [];
 }
@@ -43,7 +44,7 @@ function hashOfInputs(bundled) {
   return hash.digest('hex');
 }
 
-/** Without a time and a serial number: the same sources give the same bytes. */
+/** Creates the bill without a time and a serial number, so that the same sources give the same bytes. */
 async function createBill(bundled) {
   const { Enums, Models, Serialize, Spec } = await import('@cyclonedx/cyclonedx-library');
   const own = JSON.parse(readFileSync(join(TOP, 'package.json'), 'utf8'));
@@ -56,7 +57,7 @@ async function createBill(bundled) {
   bill.metadata.component = root;
   bill.metadata.lifecycles.add(Enums.LifecyclePhase.Build);
 
-  /** By name and version: two folders can hold copies of the same release. */
+  /** Components by package URL (name and version), because two folders can hold copies of the same release. */
   const components = new Map();
   const addComponent = (folder, delivery) => {
     const entry = packages[folder];
@@ -99,7 +100,7 @@ function componentOf(fullName, { version, license, integrity }, { Enums, Models 
     component.licenses.add(
       / (?:AND|OR|WITH) /.test(license) ? new Models.LicenseExpression(license) : new Models.SpdxLicense(license),
     );
-  // Of the archive in the registry, as the lock file has it.
+  // The hash of the package's archive in the registry, taken from the lock file.
   const [, sha512] = /^sha512-(\S+)/.exec(integrity ?? '') ?? [];
   if (sha512 !== undefined)
     component.hashes.set(Enums.HashAlgorithm['SHA-512'], Buffer.from(sha512, 'base64').toString('hex'));
@@ -114,7 +115,7 @@ function needsOf({ dependencies = {}, optionalDependencies = {}, peerDependencie
   return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
 }
 
-/** Where Node finds a package that is asked for from this folder: in its own node_modules, or in one above. */
+/** The folder where Node finds a package that is imported from `from`: in its own node_modules, or in one above. */
 function findFolder(packages, from, name) {
   for (let folder = from; ; folder = posix.dirname(folder)) {
     const found = posix.join(folder === '.' ? '' : folder, 'node_modules', name);
@@ -123,7 +124,7 @@ function findFolder(packages, from, name) {
   }
 }
 
-/** The licence texts of the packages that are part of our files. Their terms ask for it. */
+/** The licence texts of the packages that are bundled into dist. Their licences require it. */
 function licensesOf(bundled) {
   const texts = bundled.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(TOP, folder, 'package.json'), 'utf8'));

@@ -8,7 +8,10 @@ import { readBuildInput, TOP } from './top.mjs';
 
 const SOURCES = join(TOP, 'console');
 const OUTPUT = join(TOP, 'dist', 'console');
-/** Inside dist/.build, which is not shipped. Holds the sources' hash, the files that were made of them, and the packages in those. */
+/**
+ * Stamp file in dist/.build, which is not shipped. It holds the hash of the sources, the files built from them, and the packages
+ * inside those files.
+ */
 export const CONSOLE_STAMP = join(TOP, 'dist', '.build', 'web-console.json');
 
 /** @returns {Promise<{ kind: 'unchanged' } | { kind: 'built' } | { kind: 'failed', output: string }>} */
@@ -38,7 +41,7 @@ export async function buildConsole({ announce = () => {} } = {}) {
   return { kind: 'built' };
 }
 
-/** The lock file stands for Vite and the libraries. */
+/** Hashes the console's sources. The lock file represents Vite and the libraries. */
 function hashOfSources() {
   const hash = createHash('sha256');
   const inputs = [

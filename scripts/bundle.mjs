@@ -1,5 +1,5 @@
-// Bundles what a process starts with: a worker reads some twenty files at its start instead of eight hundred, in half the time.
-// The names of the entries stay; what they share goes to dist/chunks. Only node: modules until the bundler is really needed.
+// Bundles the code that a process loads at its start: a worker reads about twenty files instead of eight hundred, in half the time.
+// Entries keep their names; code that they share goes to dist/chunks. Uses only node: modules until the bundler is really needed.
 import { readdirSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { dirname, join, relative, sep } from 'node:path';
@@ -11,7 +11,10 @@ const DIST = join(TOP, 'dist');
 const CHUNKS = 'chunks';
 const HTTP = 'node:http';
 
-/** The command, and what is started as a thread, a process or a loader hook by its address. `exports/` comes on top. */
+/**
+ * Entry points: the command, and the files that are started by path as a thread, a process or a loader hook. `entries()` adds those of
+ * `exports/`.
+ */
 const STARTED = [
   'cli/main',
   'authoring/own-package-hooks',
@@ -25,10 +28,10 @@ const STARTED = [
 ];
 
 /**
- * Stay packages: native code, packages with optional native parts, tracing and metrics, which others patch by their names. They
- * are loaded late or cost little, and a test sees by their names that they are not loaded when they are off. These are the
- * `dependencies` of package.json, with zod: it is bundled, and installed for the modules of users. All other packages are bundled
- * and are development dependencies; the bill of materials lists them.
+ * Packages that are not bundled: native code, packages with optional native parts, and tracing and metrics, which other tools patch by
+ * package name. They are loaded late or cost little, and a test checks by their names that they are not loaded when they are off. They
+ * are the `dependencies` of package.json, together with zod, which is bundled and also installed for the modules of users. All other
+ * packages are bundled and are development dependencies; the bill of materials lists them.
  */
 const KEPT_APART = ['@opentelemetry', 'msgpackr', 'pg', 'prom-client'];
 
@@ -48,7 +51,7 @@ export async function bundle() {
     transform: { target: 'node22' },
     plugins: [ownAddresses(), httpWithoutFetch()],
     onLog: (level, log, report) => {
-      // Parts of packages which are looked for when they run, and whose absence they bear.
+      // Not reported: optional parts that a package looks up at run time. The package works without them.
       if (level !== 'warn' || log.code === 'UNRESOLVED_IMPORT' || log.code === 'EVAL') return;
       report(level, log);
     },
@@ -59,7 +62,7 @@ export async function bundle() {
       format: 'es',
       entryFileNames: '[name].js',
       chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
-      // Without the comment that names the map: maps are for the build's own checks, and are not published.
+      // `hidden`: no comment in the output names the source map. Maps are for the build's own checks and are not published.
       sourcemap: 'hidden',
       comments: { legal: true, annotation: false, jsdoc: false },
     });
@@ -74,8 +77,9 @@ export async function bundle() {
 }
 
 /**
- * An import of `node:http` reads everything that it exports, also the three names for which Node.js loads its whole implementation of fetch:
- * 60 ms of CPU in each process and thread. The same module without those three, which nothing here uses.
+ * An import of `node:http` reads everything that it exports, also the three names for which Node.js loads its whole implementation of
+ * fetch: 60 ms of CPU in each process and thread. This plugin substitutes the same module without those three names, which nothing
+ * here uses.
  */
 function httpWithoutFetch() {
   const names = Object.keys(http).filter((name) => Object.getOwnPropertyDescriptor(http, name)?.get === undefined);
@@ -94,7 +98,7 @@ function entries() {
   return [...STARTED, ...exported];
 }
 
-/** A module still knows its place: its own address is the one it had before it became part of a chunk. */
+/** Keeps the address of each module: `import.meta.url` stays the one it had before the module became part of a chunk. */
 function ownAddresses() {
   const asked = /\bimport\.meta\.url\b/g;
   const marked = /\bSALLYPORT_ADDRESS_OF\("([^"]+)"\)/g;
@@ -118,7 +122,7 @@ function ownAddresses() {
   };
 }
 
-/** The folders of packages that these modules are in, `node_modules/zod`, each once and in order. */
+/** The package folders that contain these modules, for example `node_modules/zod`; each once, sorted. */
 export function packageFolders(modules) {
   const inPackage = /node_modules[\\/](?:.*[\\/]node_modules[\\/])?(?:@[^\\/]+[\\/])?[^\\/]+/;
   const folders = modules.map((module) => inPackage.exec(module)?.[0]);
@@ -128,5 +132,5 @@ export function packageFolders(modules) {
     .sort((one, other) => (one < other ? -1 : 1));
 }
 
-// Started by itself, it bundles what was compiled before.
+// When this script is started directly, it bundles what was compiled before.
 if (isStarted(import.meta.url)) await bundle();

@@ -1,4 +1,4 @@
-// Keeps one core busy until its parent is gone. Started by test-load.mjs, with a channel that tells it so.
+// Keeps one core busy until its parent process is gone. test-load.mjs starts it with an IPC channel; the channel closes when the parent ends.
 const SLICE_MS = 50;
 
 process.on('disconnect', () => process.exit(0));

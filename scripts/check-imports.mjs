@@ -1,4 +1,4 @@
-// The import table and the cycle check. Beyond dependency-cruiser's own verdict it proves that the sources were really read:
+// The import table and the cycle check. In addition to dependency-cruiser's own verdict it proves that the sources were really read:
 // with a TypeScript that has no JavaScript API the tool reports "no violations (0 modules)" and exits 0.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ try {
 const seen = new Map(report.modules.map((module) => [module.source, module]));
 const unseen = onDisk.filter((file) => !seen.has(file));
 const links = inSource.flatMap((file) => seen.get(file)?.dependencies ?? []);
-// Not "import type": those alone could be read without the compiler.
+// Files with an import that is not `import type`. Type imports alone could be read without the compiler.
 const written = inSource.filter((file) => /^import [^t]/m.test(readFileSync(join(TOP, file), 'utf8')));
 
 if (seen.size === 0 || inSource.length === 0) problems.push('No modules were read; the check proves nothing.');

@@ -1,4 +1,4 @@
-// Compiles src -> dist, then examples, bench and chaos against it, bundles what is started, copies the Lua files.
+// Compiles src -> dist, then examples, bench and chaos against it, bundles the entry points, copies the Lua files.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -18,7 +18,7 @@ import { BILL_FILES, readBuildInput, TOP } from './top.mjs';
 
 const DIST = join(TOP, 'dist');
 const STATE = join(DIST, '.build');
-/** The hash of all that was built from, the files that were made of it beside the compiler's, and the packages that were bundled. */
+/** Stamp file: the hash of all build inputs, the files that were built in addition to the compiler's output, and the packages that were bundled. */
 export const STAMP = join(STATE, 'library.json');
 const CONFIGS = [
   'package.json',
@@ -29,7 +29,7 @@ const CONFIGS = [
   'scripts/compile.mjs',
   'scripts/ship-types.mjs',
 ];
-/** Of test/support, what chaos runs with: nothing in here imports src. */
+/** The files of test/support that chaos runs with. None of them imports src. */
 const SUPPORT = [
   'chaos-link.ts',
   'chaos-mode.ts',
@@ -42,7 +42,7 @@ const SUPPORT = [
   'tls-files.ts',
   'watched-process.ts',
 ].map((name) => `test/support/${name}`);
-/** Started by its path, so no import leads to it. */
+/** This script is started by its path, so no import leads to it. */
 const SUPPORT_SCRIPT = 'test/support/reaper-process.mjs';
 const LIBRARY = 'tsconfig.build.json';
 const TSC = 'node_modules/@typescript/native/bin/tsc';
@@ -59,7 +59,7 @@ export async function compileAll({ announce = () => {} } = {}) {
 
   announce();
   const startedMs = Date.now();
-  // The compiler's own record does not notice missing outputs.
+  // The compiler's own incremental record does not notice missing outputs, so it is deleted.
   if (!complete) rmSync(STATE, { recursive: true, force: true });
   rmSync(STAMP, { force: true });
   mkdirSync(STATE, { recursive: true });
@@ -70,7 +70,7 @@ export async function compileAll({ announce = () => {} } = {}) {
     if (sources.length === 0) continue;
     const { code, output } = await compile(config);
     if (code !== 0) return { kind: 'failed', output };
-    // Before the programs, which see the types that a user sees.
+    // Before the programs are compiled: they see the same types that a user sees.
     if (config === LIBRARY) types = shipTypes(DIST);
   }
   let bundled;
@@ -92,7 +92,7 @@ export async function compileAll({ announce = () => {} } = {}) {
   return { kind: 'built', tookMs: Date.now() - startedMs };
 }
 
-/** Everything the result depends on, as one hash, and every file it must have. */
+/** Returns everything that the result depends on, as one hash, and every file that the result must have. */
 function planBuild() {
   const library = filesBelow('src');
   const programs = [...filesBelow('examples'), ...filesBelow('bench'), ...filesBelow('chaos'), ...SUPPORT];
@@ -101,7 +101,7 @@ function planBuild() {
   const programSources = programs.filter(isSource);
   const copies = [
     ...library.filter((file) => file.endsWith('.lua')).map((file) => ({ from: file, to: file.slice('src/'.length) })),
-    // A container is built without the tests.
+    // Missing in a container, which is built without the tests.
     ...(existsSync(join(TOP, SUPPORT_SCRIPT)) ? [{ from: SUPPORT_SCRIPT, to: SUPPORT_SCRIPT }] : []),
   ];
 
@@ -140,12 +140,12 @@ function filesBelow(folder) {
     .sort();
 }
 
-/** A deleted source must not live on in dist. */
+/** Deletes outputs whose source was deleted, so that they do not stay in dist. */
 function removeOrphans(outputs) {
   const wanted = new Set(outputs);
   for (const file of filesBelow('dist')) {
     const path = file.slice('dist/'.length);
-    // Other steps of the build make these, and remove what they no longer make.
+    // Other steps of the build make these files, and remove those they no longer make.
     if (['.build/', 'console/', 'chunks/', 'types/'].some((folder) => path.startsWith(folder))) continue;
     if (BILL_FILES.includes(path)) continue;
     if (!wanted.has(path.replace(/\.map$/, ''))) rmSync(join(DIST, path), { force: true });

@@ -14,10 +14,10 @@ const REVISIONS = ['2026-07-28', '2025-11-25'];
 const MAIN = join(TOP, 'dist', 'cli', 'main.js');
 const MODULES = join(TOP, 'test', 'fixtures', 'everything');
 const SUITE = join(TOP, 'tools', 'node24', 'node_modules', '@modelcontextprotocol', 'conformance');
-/** The module whose fixtures the suite calls by its own names. */
+/** The module that the suite tests. Its tools have the names that the suite calls, without the module id in front. */
 const MODULE = 'everything';
 
-/** A plane of its own, with a token of an agent. */
+/** Starts a separate `sallyport dev` in a temporary folder and creates a token for an agent. */
 async function startPlane() {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-conformance-'));
   const config = {
@@ -26,7 +26,7 @@ async function startPlane() {
     log: { level: 'error' },
   };
   writeFileSync(join(folder, 'sallyport.json'), JSON.stringify(config));
-  // Scenarios repeat the same call: that is no loop.
+  // Loop detection is off: scenarios repeat the same call, and that is not a loop.
   const policy = { permissions: { '*': { allow: ['*'] } }, loops: { default: { enabled: false } } };
   writeFileSync(join(folder, 'policy.json'), JSON.stringify(policy));
   const args = [MAIN, 'dev', '--json', '--http-port', '0', '--policy', 'policy.json'];
@@ -49,7 +49,7 @@ async function startPlane() {
   }
 }
 
-/** The first object that a program prints; it may take several lines. */
+/** Resolves with the first JSON object that a program prints; it may span several lines. */
 function readJson(stream) {
   return new Promise((resolve) => {
     let text = '';
@@ -69,14 +69,17 @@ async function openTo(folder, { url, broken }) {
   return { url, token: JSON.parse(made.output).token };
 }
 
-/** The suite has no tokens. This adds one, and stands for the gateway's address; Host and Origin of a stranger stay a stranger's. */
+/**
+ * Starts a proxy in front of the gateway, because the suite sends no tokens: the proxy adds one. It replaces its own address in Host
+ * and Origin by the gateway's. A foreign Host or Origin is passed on unchanged, so that the gateway still refuses it.
+ */
 async function startProxy({ url, token }) {
   const target = new URL(url);
   const server = createServer((incoming, outgoing) => {
     const { port } = server.address();
     const own = [`127.0.0.1:${port}`, `localhost:${port}`];
     const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
-    // Its own address stands for the gateway's. Any other one, of this machine too, stays what it is.
+    // Only the proxy's own address is replaced. Any other address stays as it is, even another one of this machine.
     if (own.includes(headers.host)) headers.host = target.host;
     if (own.some((each) => headers.origin === `http://${each}`)) headers.origin = target.origin;
     const options = { host: target.hostname, port: target.port, method: incoming.method, path: incoming.url, headers };
@@ -109,7 +112,7 @@ function run(program, args, options = {}) {
   });
 }
 
-/** What the revision requires of servers, and what is run beside that. */
+/** The scenarios that the revision requires of servers, and the optional ones that are run in addition. */
 function scenariosOf(revision) {
   const { server, not_scored: others } = parse(readFileSync(join(SUITE, 'requirements', `${revision}.yaml`), 'utf8'));
   const optional = others.filter(({ leg }) => leg === 'server');
@@ -119,7 +122,7 @@ function scenariosOf(revision) {
   ];
 }
 
-/** Every check of every scenario, from the files of the suite: they say more than its exit code. */
+/** Returns every check of every scenario, read from the suite's result files: they contain more than its exit code. */
 async function runSuite({ node, conformance }, url, revision, scenario) {
   const results = mkdtempSync(join(tmpdir(), 'sallyport-results-'));
   try {
@@ -140,7 +143,7 @@ async function runSuite({ node, conformance }, url, revision, scenario) {
   }
 }
 
-/** A scenario that checked nothing has shown nothing. */
+/** A scenario without a passed check has proved nothing, so it is not good. */
 const isGood = ({ passed, failed }) => failed.length === 0 && passed > 0;
 
 function report(results) {
@@ -191,7 +194,7 @@ function suiteVersion() {
   return JSON.parse(readFileSync(join(SUITE, 'package.json'), 'utf8')).version;
 }
 
-/** All results; `onResult` hears each as it comes. */
+/** Returns all results; `onResult` gets each one as it arrives. */
 export async function runConformance({ revisions = REVISIONS, scenario, onResult = () => undefined }) {
   const programs = await ensureNode24();
   const plane = await startPlane();

@@ -1,11 +1,11 @@
-// Which test files have a deadline in them: a short time written as a number, or a wait for time to pass. A slow machine may fail them.
+// Finds the test files that contain a deadline: a short time written as a number, or a wait for time to pass. A slow machine may fail them.
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { TOP } from './top.mjs';
 
 const TESTS = ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts'];
 
-/** Less than a minute. More than that is no bet on the machine, and 0 is no wait. */
+/** Milliseconds below one minute. A longer time does not depend on the speed of the machine, and 0 is no wait. */
 const SHORT = String.raw`(?:[1-9]\d{0,3}|[1-5]?\d_\d{3})(?![\d_])`;
 const TIMED = new RegExp(
   [
@@ -19,7 +19,10 @@ const TIMED = new RegExp(
   'i',
 );
 
-/** Parts of a suite, such as the topics of a contract. What all suites share is left out, or every file would be one. */
+/**
+ * Imports of parts of a suite, such as the topics of a contract. Files that all suites share (SHARED) are left out; otherwise every
+ * file would have a deadline.
+ */
 const IMPORT = /^(?:import|export|\}).* from '(\.\.?\/[^']+\.ts)';$/gm;
 const SHARED = /^test\/(?:.*\/)?(?:support|fixtures)\/|^test\/contract\/(?:fixtures|observe|scene)\.ts$/;
 
@@ -33,7 +36,7 @@ function hasDeadline(file, seen = new Set()) {
   return parts.some((path) => hasDeadline(path, seen));
 }
 
-/** Paths below the top of the project, sorted. */
+/** Returns paths relative to the top of the project, sorted. */
 export function deadlineFiles() {
   return globSync(TESTS, { cwd: TOP })
     .filter((file) => hasDeadline(file))

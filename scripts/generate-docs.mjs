@@ -22,11 +22,11 @@ const cell = (text) =>
 const code = (text) => `\`${String(text).replaceAll('|', '\\|')}\``;
 const table = (head, rows) => [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
-/** A fact as its name: the sentence then reads as a pattern. Lists have one member. */
+/** A stand-in for a fact of an error that prints as its own name, so that the sentence reads as a pattern. As a list it has one member. */
 function fact(name) {
   const shown = `‹${name}›`;
   const hidden = { length: 1, join: () => shown, toString: () => shown, [Symbol.toPrimitive]: () => shown };
-  // Its name is its only key: some sentences tell the names of what there is.
+  // Its name is its only enumerable key, because some sentences list the keys of a fact.
   const fact = { [shown]: true };
   for (const name of Reflect.ownKeys(hidden)) Object.defineProperty(fact, name, { value: hidden[name] });
   return fact;
@@ -170,7 +170,7 @@ const WHERE = { caller: 'caller', worker: 'worker', both: 'caller, worker', list
 function eventsPage() {
   const all = Object.values(DIAGNOSTIC_EVENTS).flatMap(({ fields }) => Object.entries(fields));
   const uses = ([name, says]) => all.filter((each) => each[0] === name && each[1] === says).length;
-  /** What several events mean by a field is explained once. */
+  /** The fields that several events use with the same meaning. The page explains each of them once. */
   const common = new Map(all.filter((entry) => uses(entry) > 1).sort((one, other) => uses(one) - uses(other)));
   const isCommon = ([name, says]) => common.get(name) === says;
   const field = (entry) => (isCommon(entry) ? code(entry[0]) : `${code(entry[0])}: ${cell(entry[1])}`);
@@ -253,7 +253,7 @@ ${sections.join('\n\n')}
 `;
 }
 
-/** A page written by hand, with tables of ours between marks. */
+/** Returns a handwritten page with the generated tables filled in between their marks. */
 function fillBlocks(name, blocks) {
   return Object.entries(blocks).reduce(
     (text, [block, content]) => {

@@ -10,7 +10,7 @@ function readOptions() {
     });
     if (values.engine === undefined || ENGINES.includes(values.engine)) return values;
   } catch {
-    // An unknown option: the usage below says which there are.
+    // An unknown option: the usage below lists the known ones.
   }
   console.error(`npm run image [-- --tag sallyport] [--engine ${ENGINES.join('|')}] [--base IMAGE]`);
   return process.exit(2);

@@ -1,4 +1,4 @@
-// `npm run journey:deploy [-- --calls 5000]`: sets up, builds, and runs test/deploy/journey.test.ts with so many calls around each restart.
+// `npm run journey:deploy [-- --calls 5000]`: sets up, builds, and runs test/deploy/journey.test.ts with that many calls around each restart.
 import { runSoak } from './run-soak.mjs';
 
 await runSoak({

@@ -1,12 +1,13 @@
-// `npm run journey:frameworks`: packs this package, installs it in a temporary folder beside AI SDK 6, the newest OpenAI Agents SDK and
-// LangChain core, and Node 24, and runs the agents of test/gate/frameworks there. Needs a build, and packages from the npm registry.
+// `npm run journey:frameworks`: packs this package, installs it in a temporary folder together with AI SDK 6, the newest OpenAI Agents
+// SDK, LangChain core and Node 24, and runs the agents of test/gate/frameworks there. Needs a build, and packages from the npm
+// registry.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TOP } from './top.mjs';
 
-/** The binary that the package `node` would fetch with an install script: scripts are often switched off. */
+/** The package that contains the Node.js binary. The package `node` would fetch it with an install script, and install scripts are often disabled. */
 const NODE = `node-${process.platform}-${process.arch}`;
 const PACKAGES = ['ai@6', '@openai/agents-core@latest', '@langchain/core@latest', 'zod@4', `${NODE}@24`];
 
@@ -22,7 +23,7 @@ const npm = (cwd, ...args) =>
 try {
   const [packed] = JSON.parse(npm(TOP, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  // What they run on is the Node among them, not the one that installs them.
+  // `--engine-strict=false`: the packages run on the Node that is installed among them, not on the Node that installs them.
   const options = ['--no-audit', '--no-fund', '--engine-strict=false'];
   npm(folder, 'install', ...options, join(folder, packed.filename), ...PACKAGES);
   cpSync(join(TOP, 'test/gate/frameworks'), folder, { recursive: true });

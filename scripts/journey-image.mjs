@@ -1,5 +1,6 @@
-// `npm run journey:image`: builds the container image with Buildah, then follows docs/deploy.md in a Docker engine of its own: image, compose.yaml,
-// health checks while Redis is away and a worker is frozen, and a drain under a call. Installs what it needs, as root on Debian.
+// `npm run journey:image`: builds the container image with Buildah, then follows docs/deploy.md in a separate Docker engine: image,
+// compose.yaml,
+// health checks while Redis is away and a worker is frozen, and a drain during a call. Installs what it needs, as root on Debian.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +32,7 @@ async function ensurePrograms() {
     });
 }
 
-/** npm in the build trusts what this machine trusts: its way to the registry may lead through a proxy. */
+/** Lets npm in the build trust the certificate authorities of this machine: its way to the registry may lead through a proxy. */
 function hostAuthorities() {
   const bundle = '/etc/ssl/certs/ca-certificates.crt';
   const inside = '/run/host-authorities.crt';
@@ -39,7 +40,10 @@ function hostAuthorities() {
   return ['--volume', `${bundle}:${inside}:ro`, '--build-arg', `NODE_EXTRA_CA_CERTS=${inside}`];
 }
 
-/** Buildah with a store of its own; `chroot` needs no runtime and no further rights. Returns the image as an archive that Docker can load. */
+/**
+ * Builds the image with Buildah in a separate store. `chroot` isolation needs no container runtime and no further rights. Returns the
+ * image as an archive that Docker can load.
+ */
 async function build(folder) {
   const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs'];
   const buildah = (...args) => execFileSync('buildah', [...store, ...args], { encoding: 'utf8' }).trim();
@@ -58,7 +62,10 @@ async function build(folder) {
   return archive;
 }
 
-/** The namespaces end with their first process, and everything in them. `unshare` ignores other signals than SIGKILL, and hands that one on. */
+/**
+ * Runs a command in new namespaces. They end with their first process, and everything in them ends too. `unshare` ignores all signals
+ * except SIGKILL, and forwards that one.
+ */
 function runInNamespaces(command) {
   const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
   return new Promise((resolve, reject) => {

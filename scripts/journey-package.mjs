@@ -17,11 +17,11 @@ import { TOP } from './top.mjs';
 
 const LINES = ['22.23.3', '24.21.0', '26.10.0'];
 const ATTW = '0.18.5';
-/** The binary of a line has a package of its own, which needs no install script. */
+/** The package that contains the Node.js binary of a line; it needs no install script. */
 const BINARY = `node-${process.platform}-${process.arch}`;
 
 const FAILED = 'failed';
-/** Each says in a line what it saw, or throws. */
+/** What is tried with the installed package. Each returns a line that describes what it saw, or throws. */
 const USES = {
   'call and console': async (place) => {
     const { rolled, consoleFiles } = await useCommand(place);
@@ -54,7 +54,7 @@ function pack() {
   return join(folder, filename);
 }
 
-/** A package from the registry, in a folder of its own. */
+/** Installs a package from the registry in a separate folder; returns its node_modules. */
 function fetchPackage(name, version) {
   const home = join(folder, `${basename(name)}-${version}`);
   mkdirSync(home);
@@ -64,14 +64,14 @@ function fetchPackage(name, version) {
   return join(home, 'node_modules');
 }
 
-/** Whether every export leads to its types in every way that ES modules are resolved. */
+/** Checks with arethetypeswrong that every export leads to its types in every way that ES modules are resolved. Throws if not. */
 function checkExports(tarball) {
   const attw = join(fetchPackage('@arethetypeswrong/cli', ATTW), '.bin/attw');
   execFileSync(attw, [tarball, '--profile', 'esm-only', '--no-color'], { stdio: ['ignore', 'pipe', 'inherit'] });
   say('arethetypeswrong finds no fault with the exports');
 }
 
-/** One project on one Node.js: a row of the table. */
+/** Uses the package in one project on one Node.js; returns a row of the table. */
 async function travel(node, version, tarball) {
   const project = join(folder, `project-${version}`);
   mkdirSync(project);

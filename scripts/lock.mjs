@@ -1,4 +1,4 @@
-// One set-up at a time per clone: two of them would tear node_modules or dist apart.
+// Allows one set-up at a time per clone: two at once would corrupt node_modules or dist.
 import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,12 +6,12 @@ import { TOP } from './top.mjs';
 
 const RETRY_MS = 200;
 const WAIT_MS = 15 * 60_000;
-/** Between mkdir and the file of holders lies an instant; a lock without it, older than this, was left by a crash. */
+/** A lock folder exists for a moment before its file of holders. A lock without that file that is older than this was left by a crash. */
 const HOLDERLESS_MS = 10_000;
 
 /**
- * Runs `work` while holding the lock; waits for another process of this clone, takes over from a dead one.
- * `work` gets `holdFor(pid)`: the lock also lives as long as that child, which may outlive a killed parent.
+ * Runs `work` while holding the lock. Waits for another process of this clone that holds it; takes over from a dead one.
+ * `work` gets `holdFor(pid)`: the lock is then also held for that child process, which may outlive a killed parent.
  */
 export async function withLock(name, work) {
   const folder = join(TOP, `.setup-lock-${name}`);
@@ -56,7 +56,7 @@ function writeHolders(folder, pids) {
   renameSync(draft, join(folder, 'holders'));
 }
 
-/** Removes the lock of dead holders. The folder inside it makes sure that only one waiter does so, and never on a fresh lock. */
+/** Removes a lock whose holders are dead. The `takeover` folder inside it makes sure that only one waiter does so, and never on a fresh lock. */
 function takeOverIfDead(folder) {
   if (!isDead(folder)) return false;
   const guard = join(folder, 'takeover');
@@ -121,6 +121,6 @@ function removeFolder(path) {
   try {
     rmdirSync(path);
   } catch {
-    // Gone already.
+    // Another process has already removed it.
   }
 }

@@ -1,5 +1,5 @@
 // `npm run chaos:mutants [-- --only id,… --jobs 2 --json --table | --list]`: plants known bugs into a copy of the tree, one at
-// a time, and shows that the tests named for each turn red. The tree itself is never changed. See docs/mutants.md.
+// a time, and shows that the tests named for each bug turn red. The tree itself is never changed. See docs/mutants.md.
 import { spawnSync } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ import { TOP } from './top.mjs';
 
 const args = process.argv.slice(2);
 
-/** The runner is TypeScript; what it compiles to is no part of the package. */
+/** Compiles the runner, which is TypeScript. Its output is not part of the package. */
 function compileRunner() {
   const compiler = join(TOP, 'node_modules/@typescript/native/bin/tsc');
   const { status, stdout } = spawnSync(
@@ -20,7 +20,7 @@ function compileRunner() {
   return join(TOP, 'dist/.build/mutants/main.js');
 }
 
-/** What tests need; a list needs none of it. */
+/** Provides what tests need: a Redis server and a build. `--list` needs neither. */
 async function prepare() {
   const redisServer = await ensureRedisServer();
   await ensureBuild();
@@ -28,7 +28,7 @@ async function prepare() {
   process.env.PATH = [process.env.PATH, dirname(redisServer)].filter(Boolean).join(delimiter);
 }
 
-// With --json, standard output holds the result alone.
+// With --json, standard output holds only the result; everything else goes to standard error.
 const print = console.log;
 if (args.includes('--json')) console.log = console.error;
 try {

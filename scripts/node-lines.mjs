@@ -1,15 +1,15 @@
-// The lines of Node.js that the tests run on, from npm by lock file and integrity. Installed on demand into tools/nodes.
+// The lines of Node.js that the tests run on. They are installed on demand from npm into tools/nodes, pinned by lock file and integrity.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensurePackages, reportFailure, SetupFailure } from './setup.mjs';
 import { isStarted, TOP } from './top.mjs';
 
-/** Each is an alias in tools/nodes/package.json. */
+/** Each line is an alias in tools/nodes/package.json. */
 export const LINES = ['22', '24', '26'];
 
 const FOLDER = join(TOP, 'tools', 'nodes');
 
-/** The programs by line, e.g. `{ 22: '…/bin/node' }`. */
+/** Installs the lines; returns the path of each program by line, e.g. `{ 22: '…/bin/node' }`. */
 export async function ensureNodeLines() {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new SetupFailure(
@@ -27,7 +27,7 @@ export async function ensureNodeLines() {
 
 if (isStarted(import.meta.url)) {
   try {
-    // The last line: the test that started this reads it.
+    // This must be the last line: the test that started this script reads it.
     console.log(JSON.stringify(await ensureNodeLines()));
   } catch (error) {
     process.exitCode = reportFailure(error);

@@ -8,7 +8,8 @@ import { ReleaseRefusal } from './release-text.mjs';
 const checksumOf = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
 /**
- * Packs the tree twice, and refuses archives that differ: others could not compare theirs with ours.
+ * Packs the tree twice and refuses if the two archives differ: users could then not compare an archive they built with the released
+ * one.
  * @returns {{ name: string, path: string }[]} the archive first
  */
 export function packRelease(tree, say) {

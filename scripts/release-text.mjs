@@ -1,10 +1,10 @@
-// What a release says: its version, and its part of the changelog.
+// The texts of a release: its version, and its part of the changelog.
 import semver from 'semver';
 
-/** The release cannot be made. The message says what the user has to do. */
+/** Thrown when the release cannot be made. The message states what the user has to do. */
 export class ReleaseRefusal extends Error {}
 
-/** Throws unless the version is higher than the last one. The first release may have the version that package.json has. */
+/** Throws unless the version is higher than the one in package.json. The first release may have the same version. */
 export function nextVersion(version, { current, changelog }) {
   if (semver.valid(version) !== version)
     throw new ReleaseRefusal(`"${version}" is not a version. Write it as 1.2.3, or 1.2.3-rc.1.`);
@@ -13,7 +13,7 @@ export function nextVersion(version, { current, changelog }) {
   if (!isHigher) throw new ReleaseRefusal(`${version} is not higher than ${current}, the version in package.json.`);
 }
 
-/** Moves what is under Unreleased to a heading with the version and the date. */
+/** Moves the entries under Unreleased to a heading with the version and the date. */
 export function nextChangelog(changelog, version, date) {
   const [heading, ...more] = changelog.match(/^## Unreleased$/gm) ?? [];
   if (heading === undefined || more.length > 0)

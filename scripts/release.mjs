@@ -1,5 +1,6 @@
-// `npm run release -- --version 1.2.0 [--dry-run]`: makes a release, and publishes nothing. It prepares everything in a copy of the committed
-// tree, so that a failure, and a dry run, leave the clone as it was. Then it commits version and changelog, tags, and keeps the files in release/.
+// `npm run release -- --version 1.2.0 [--dry-run]`: makes a release, and publishes nothing. It prepares everything in a copy of the
+// committed tree, so that a failure or a dry run leaves the clone unchanged. Then it commits version and changelog, tags, and keeps
+// the files in release/.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,7 +61,7 @@ function run(what, args, cwd) {
   say(`${what}: done in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`);
 }
 
-/** The committed files, with the packages and the build of this clone: only what the new version changes is built again. */
+/** Copies the committed files, with the packages and the build of this clone: only what the new version changes is built again. */
 function copyTree(copy) {
   const archive = join(copy, 'tree.tar');
   git('archive', '--format=tar', `--output=${archive}`, 'HEAD');
@@ -71,7 +72,7 @@ function copyTree(copy) {
     cpSync(join(TOP, 'dist'), join(copy, 'dist'), { recursive: true, dereference: true });
 }
 
-/** Sets the version without a change of anything else, not even of the order. */
+/** Sets the version and changes nothing else, not even the order of the members. */
 function writeVersion(copy, version) {
   for (const file of ['package.json', 'package-lock.json']) {
     const path = join(copy, file);
@@ -82,7 +83,7 @@ function writeVersion(copy, version) {
   }
 }
 
-/** Changes the clone: all of it, or nothing. */
+/** Changes the clone: either everything, or nothing. */
 function finish({ copy, files, version, tag, output }) {
   const before = git('rev-parse', 'HEAD');
   try {
@@ -93,7 +94,7 @@ function finish({ copy, files, version, tag, output }) {
     git('commit', '--quiet', '-m', `release: ${version}`, '-m', `What changed is in CHANGELOG.md under ${version}.`);
     git('tag', '--annotate', tag, '-m', `Sallyport ${version}`);
   } catch (error) {
-    // The tree was clean: only our own changes are lost.
+    // The tree was clean, so only the changes of this script are lost.
     git('reset', '--quiet', '--hard', before);
     rmSync(output, { recursive: true, force: true });
     throw new ReleaseRefusal(`git refused: ${error.message}. The tree is as it was.`);

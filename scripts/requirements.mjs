@@ -1,5 +1,5 @@
-// `npm run requirements [-- --json]`: holds every row of requirements/ against the tests and the known bugs of this tree, and
-// fails if one has no proof. Runs no test. The last line is always `N rows proved, N later, N without proof`.
+// `npm run requirements [-- --json]`: checks every row of requirements/ against the tests and the known bugs of this tree, and
+// fails if a row has no proof. Runs no test. The last line is always `N rows proved, N later, N without proof`.
 import { TOP } from './top.mjs';
 
 const args = process.argv.slice(2);
@@ -21,6 +21,6 @@ else {
     for (const problem of problems) console.log(`  ${problem}`);
   }
 }
-// With --json the count goes to the side, so that what is printed stays JSON.
+// With --json the count goes to standard error, so that standard output stays JSON.
 (args.includes('--json') ? console.error : console.log)(countLine(rows));
 process.exitCode = open.length > 0 ? 1 : 0;

@@ -1,14 +1,15 @@
-// Runs the real program as a child and is invisible otherwise: one signal in is one signal out, its exit code is ours.
+// Runs the real program as a child process without being noticeable: each signal is forwarded once, and the child's exit code becomes
+// this process's exit code.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
-/** One Ctrl-C arrives twice, from the terminal and from npm. A second press comes later than this. */
+/** One Ctrl-C arrives twice: from the terminal and from npm. A signal within this time of the last one is the same key press. */
 const SAME_PRESS_MS = 400;
 
-/** Resolves with the exit code; a child ended by a signal gives 128 + its number, as a shell would say. */
+/** Resolves with the exit code. If a signal ended the child, that is 128 + the signal's number, as in a shell. */
 export function runChild(command, args, options = {}) {
   return new Promise((resolve, reject) => {
-    // A process group of its own: the terminal's Ctrl-C reaches the child through us only.
+    // A process group of its own: the terminal's Ctrl-C reaches the child only through this process.
     const child = spawn(command, args, { stdio: 'inherit', detached: true, ...options });
     const handlers = new Map();
     let lastMs = -Infinity;

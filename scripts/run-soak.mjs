@@ -1,4 +1,4 @@
-// What `npm run soak:…` commands have in common: options, set-up, build, and one test file in its full size.
+// The common part of the `npm run soak:…` commands: options, set-up, build, and one test file at its full size.
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runChild } from './run-child.mjs';
@@ -7,7 +7,7 @@ import { TOP } from './top.mjs';
 
 const STORES = ['redis', 'embedded'];
 
-/** `title` comes before the store in the titles of its tests; `prepare` gives what else stands in their environment. */
+/** `title` comes before the store's name in the titles of the tests. `prepare` returns additional environment variables for them. */
 export async function runSoak({ name, calls, fewestCalls, file, title, prepare = async () => ({}) }) {
   const { values } = parseArgs({ options: { calls: { type: 'string', default: calls }, store: { type: 'string' } } });
   const isCount = /^\d{1,6}$/.test(values.calls) && Number(values.calls) >= fewestCalls;

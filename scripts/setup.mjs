@@ -1,4 +1,4 @@
-// Makes a fresh clone ready, and does nothing when it already is. Only node: modules: it runs before anything is installed.
+// Prepares a fresh clone, and does nothing when it is already prepared. Uses only node: modules, because it runs before anything is installed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -19,13 +19,13 @@ import { compileAll } from './compile.mjs';
 import { withLock } from './lock.mjs';
 import { isStarted, TOP } from './top.mjs';
 
-/** "Something needed is not available", from sysexits.h. */
+/** EX_UNAVAILABLE of sysexits.h: something needed is not available. */
 export const EXIT_UNAVAILABLE = 69;
 
 const STAMP = join(TOP, 'node_modules', '.sallyport-setup');
 export const OLDEST_NODE = [22, 16];
 
-/** Set-up cannot go on. The message says what the user has to do. */
+/** Thrown when set-up cannot continue. The message states what the user has to do. */
 export class SetupFailure extends Error {
   constructor(message, exitCode = EXIT_UNAVAILABLE) {
     super(message);
@@ -44,7 +44,7 @@ export function say(line) {
   console.log(`setup: ${line}`);
 }
 
-/** Runs `work` between two progress lines, the second with the time it took. */
+/** Runs `work` between two progress lines. The second line shows the time it took. */
 async function timed(doing, done, work) {
   say(`${doing} …`);
   const startedMs = Date.now();
@@ -53,7 +53,7 @@ async function timed(doing, done, work) {
   return result;
 }
 
-/** Runs a program to its end with its output kept back; stops it when we are stopped. */
+/** Runs a program to its end and collects its output instead of printing it. If this process is stopped, it stops the program. */
 function capture(command, args, { holdFor, ...options } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: TOP, stdio: ['ignore', 'pipe', 'pipe'], ...options });
@@ -91,7 +91,10 @@ function ensureNodeVersion() {
   throw new SetupFailure(`Sallyport needs Node ${OLDEST_NODE.join('.')} or newer. This is ${process.versions.node}.`);
 }
 
-/** What node_modules must have been installed from. Not the Node.js: no install script runs, and native parts are for every line. */
+/**
+ * The hash of the lock file that node_modules must have been installed from. The Node.js version is not part of it: no install script
+ * runs, and native parts exist for every line.
+ */
 function wantedStamp() {
   const lock = createHash('sha256')
     .update(readFileSync(join(TOP, 'package-lock.json')))
@@ -107,7 +110,7 @@ function installedStamp() {
   }
 }
 
-/** Installs the packages of the lock file, unless node_modules was installed from exactly these. */
+/** Installs the packages of the lock file, unless node_modules was installed from exactly this lock file. */
 export async function ensureNodeModules() {
   ensureNodeVersion();
   if (installedStamp() === wantedStamp()) return;
@@ -118,11 +121,11 @@ export async function ensureNodeModules() {
 }
 
 async function installPackages(holdFor) {
-  // npm would empty the folder behind the link, under whoever works there.
+  // npm would empty the folder behind the link, while another clone may be using it.
   if (lstatSync(join(TOP, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
     throw new SetupFailure('node_modules is a link to another folder. Remove it, then run the same command again.');
   rmSync(STAMP, { force: true });
-  // NODE_ENV=production would leave out the compiler.
+  // `--include=dev`: with NODE_ENV=production npm would leave out the compiler.
   const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
   const cli = process.env.npm_execpath;
   const { code, output } =
@@ -134,7 +137,7 @@ async function installPackages(holdFor) {
   writeFileSync(STAMP, wantedStamp());
 }
 
-/** Makes dist of src, examples, bench, chaos and console, unless nothing changed. Throws SetupFailure with the compiler's messages. */
+/** Builds dist from src, examples, bench, chaos and console, unless nothing changed. Throws SetupFailure with the compiler's messages. */
 export async function ensureBuild() {
   const startedMs = Date.now();
   let isAnnounced = false;
@@ -160,7 +163,7 @@ function isProgram(file) {
   }
 }
 
-/** Looks on PATH and in the folders where servers live but users' PATHs often do not point. */
+/** Searches PATH, and the folders where servers are installed that a user's PATH often leaves out. */
 export function findProgram(program) {
   const folders = [
     ...(process.env.PATH ?? '').split(delimiter),
@@ -237,7 +240,7 @@ function missingMessage({ program, debianPackage, why, otherPackages = {} }) {
   ].join('\n');
 }
 
-/** Installs without questions. The package lists are fetched only when the first try fails for lack of them. */
+/** Installs without prompts. The package lists are fetched only when the first attempt fails. */
 async function aptInstall({ debianPackage, services = [] }, holdFor) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const apt = (...args) => capture('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=120', ...args], { env, holdFor });
@@ -261,7 +264,10 @@ async function aptInstall({ debianPackage, services = [] }, holdFor) {
 const SERVICE_POLICY = '/usr/sbin/policy-rc.d';
 const POLICY_MARK = '# written by sallyport set-up, removed when it ends';
 
-/** Debian asks this file whether a package may start its service; 101 means no. A file of the administrator is left alone. */
+/**
+ * Keeps the package from starting its service: Debian runs this file to ask, and exit code 101 means no. A file that the administrator
+ * wrote is left alone.
+ */
 function forbidServiceStarts() {
   if (existsSync(SERVICE_POLICY) && !readFileSync(SERVICE_POLICY, 'utf8').includes(POLICY_MARK)) return () => {};
   writeFileSync(SERVICE_POLICY, `#!/bin/sh\n${POLICY_MARK}\nexit 101\n`, { mode: 0o755 });
@@ -273,13 +279,13 @@ function forbidServiceStarts() {
   };
 }
 
-/** The program was absent a moment ago, so a service that runs or starts at boot now is our doing. */
+/** Stops a service that the installation started or enabled. The program was missing a moment ago, so the service is not the user's. */
 async function stopService(service) {
   if (findProgram('systemctl')) await capture('systemctl', ['disable', '--now', service]);
   else if (isProgram(`/etc/init.d/${service}`)) await capture(`/etc/init.d/${service}`, ['stop']);
 }
 
-/** The tests' Redis: found or installed, never started as a service. */
+/** The Redis server for the tests: found or installed, never started as a service. */
 export function ensureRedisServer() {
   return ensureSystemProgram({
     program: 'redis-server',
@@ -290,7 +296,7 @@ export function ensureRedisServer() {
   });
 }
 
-/** Debian keeps its programs apart per version, and puts only some of them on the PATH. */
+/** Debian keeps PostgreSQL's programs in one folder per version, and puts only some of them on the PATH. */
 function findPostgres() {
   const versions = '/usr/lib/postgresql';
   const installed = existsSync(versions) ? readdirSync(versions).sort((one, other) => Number(other) - Number(one)) : [];
@@ -300,7 +306,7 @@ function findPostgres() {
     .find((file) => isProgram(file) && isProgram(join(dirname(file), 'initdb')));
 }
 
-/** The tests' PostgreSQL: found or installed, never started as a service. */
+/** The PostgreSQL server for the tests: found or installed, never started as a service. */
 export function ensurePostgres() {
   return ensureSystemProgram({
     program: 'postgres',
@@ -318,7 +324,7 @@ export function ensurePostgres() {
   });
 }
 
-/** The tests' browser: the console is used in a real one. */
+/** The browser for the tests, which use the console in a real one. */
 export function ensureChromium() {
   return ensureSystemProgram({
     program: 'chromium',
@@ -333,14 +339,14 @@ const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google
 
 const NODE24 = join(TOP, 'tools', 'node24');
 
-/** The packages of a folder below tools/, from its own lock file. `what` is for the progress line. */
+/** Installs the packages of a folder below tools/, from its own lock file. `what` is shown in the progress line. */
 export async function ensurePackages({ folder, lock, what }) {
   const stamp = join(folder, 'node_modules', '.sallyport-setup');
   const wanted = `${createHash('sha256')
     .update(readFileSync(join(folder, 'package-lock.json')))
     .digest('hex')}\n`;
   const isInstalled = () => {
-    // A link leads to the packages of another clone: installing would go through it and replace them.
+    // A link leads to the packages of another clone and counts as installed: npm would follow it and replace them.
     if (lstatSync(join(folder, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true) return true;
     try {
       return readFileSync(stamp, 'utf8') === wanted;
@@ -352,7 +358,7 @@ export async function ensurePackages({ folder, lock, what }) {
   await withLock(lock, async (holdFor) => {
     if (isInstalled()) return;
     await timed(`installing ${what} (npm ci)`, `${what} installed`, async () => {
-      // npm hands the settings of the project on to what it runs, and these packages are for another Node.js.
+      // `--engine-strict=false`: npm passes the project's settings on to its child processes, and these packages are for another Node.js.
       const args = ['ci', '--ignore-scripts', '--engine-strict=false', '--no-audit', '--no-fund'];
       const { code, output } = await capture('npm', args, { holdFor, cwd: folder });
       if (code !== 0)
@@ -363,8 +369,8 @@ export async function ensurePackages({ folder, lock, what }) {
 }
 
 /**
- * The MCP programs of the tests, which need a newer Node.js than the product, and that Node.js: installed on demand from their own lock
- * file. Returns how to start them.
+ * Installs the MCP programs of the tests, which need a newer Node.js than the product, and that Node.js, on demand from their own lock
+ * file. Returns the paths to start them with.
  */
 export async function ensureNode24() {
   await ensurePackages({ folder: NODE24, lock: 'node24', what: 'the MCP conformance suite' });
@@ -375,7 +381,7 @@ export async function ensureNode24() {
 if (isStarted(import.meta.url) && process.argv[2] === '--node24') {
   try {
     const programs = await ensureNode24();
-    // The last line: whoever started this reads it.
+    // This must be the last line: the process that started this script reads it.
     console.log(JSON.stringify(programs));
   } catch (error) {
     process.exitCode = reportFailure(error);

@@ -1,9 +1,9 @@
-// Copies the declarations that the exports reach to dist/types: one in five of those that the compiler writes. Only node: modules.
+// Copies the declarations that the exports reach to dist/types: one in five of those that the compiler writes. Uses only node: modules.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 
 const TYPES = 'types';
-/** Static imports, re-exports and `import('…')` types of files beside. */
+/** Matches static imports, re-exports and `import('…')` types of files by relative path. */
 const IMPORTS = /(?:\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.\.?\/[\w./-]+)\.[jt]s\1/g;
 
 /** @returns {string[]} the files it wrote, below `dist` */

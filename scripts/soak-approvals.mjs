@@ -1,4 +1,4 @@
-// `npm run soak:approvals [-- --calls 500] [--store redis]`: sets up, builds, and runs test/plane/approval-soak.test.ts in its full size.
+// `npm run soak:approvals [-- --calls 500] [--store redis]`: sets up, builds, and runs test/plane/approval-soak.test.ts at its full size.
 import { runSoak } from './run-soak.mjs';
 
 await runSoak({

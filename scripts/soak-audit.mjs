@@ -1,4 +1,4 @@
-// `npm run soak:audit [-- --calls 10000] [--store redis]`: sets up, builds, and runs test/audit/kill-soak.test.ts in its full size.
+// `npm run soak:audit [-- --calls 10000] [--store redis]`: sets up, builds, and runs test/audit/kill-soak.test.ts at its full size.
 import { runSoak } from './run-soak.mjs';
 import { ensurePostgres } from './setup.mjs';
 

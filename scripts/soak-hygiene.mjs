@@ -1,5 +1,6 @@
-// `npm run soak:hygiene [-- --minutes 30] [--store redis|embedded|both] [--seed 1] [--json]`: a day of a plane, compressed; see docs/hygiene.md.
-// Runs test/plane/hygiene-soak.test.ts in its full size, one process per store, side by side.
+// `npm run soak:hygiene [-- --minutes 30] [--store redis|embedded|both] [--seed 1] [--json]`: a day of a plane, compressed; see
+// docs/hygiene.md.
+// Runs test/plane/hygiene-soak.test.ts at its full size, one process per store, in parallel.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +33,7 @@ function readWish() {
   return isFine ? { ...values, minutes, seed: Number(values.seed), stores: STORES[values.store] } : undefined;
 }
 
-/** One store. With `json` what is told goes to standard error, so that standard output is the report alone. */
+/** Runs the soak on one store. With `json` its output goes to standard error, so that standard output holds only the report. */
 function soak(store, { minutes, seed, plant, json }, { env, folder }) {
   const file = join(folder, `${store}.json`);
   const args = ['run', '--project', 'integration', 'test/plane/hygiene-soak.test.ts', '--disable-console-intercept'];
@@ -68,7 +69,7 @@ async function main() {
     console.error(USAGE);
     return 2;
   }
-  // Standard output is for the report alone.
+  // With --json, standard output holds only the report.
   if (wish.json) console.log = console.error;
   await ensureNodeModules();
   await ensureBuild();

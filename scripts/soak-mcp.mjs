@@ -1,4 +1,4 @@
-// `npm run soak:mcp [-- --calls 5000]`: sets up, builds, and runs test/mcp/isolation.test.ts in its full size.
+// `npm run soak:mcp [-- --calls 5000]`: sets up, builds, and runs test/mcp/isolation.test.ts at its full size.
 import { runSoak } from './run-soak.mjs';
 
 await runSoak({

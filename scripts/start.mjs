@@ -19,7 +19,10 @@ try {
   process.exitCode = reportFailure(error);
 }
 
-/** Fewer collections; see docs/operations.md. It can only be given at the start of a process, and the user's own wish goes first. */
+/**
+ * A larger space for young objects means fewer garbage collections; see docs/operations.md. It can only be set when a process starts.
+ * A value in the user's NODE_OPTIONS takes precedence.
+ */
 function roomForYoungObjects() {
   return /semi[-_]space/.test(process.env.NODE_OPTIONS ?? '') ? [] : ['--max-semi-space-size=64'];
 }

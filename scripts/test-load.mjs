@@ -1,5 +1,6 @@
-// `npm run test:load [-- --times 10] [filter …]` runs every test file that has a deadline in it, again and again, while busy processes keep
-// all cores busy; `npm run test:load -- --whole` runs one whole `npm test` beside them; `-- --list` only names the files. The last line is `N passed, N failed`.
+// `npm run test:load [-- --times 10] [filter …]` runs every test file that has a deadline in it, again and again, while busy processes
+// occupy all cores. `npm run test:load -- --whole` runs one whole `npm test` during that load; `-- --list` only lists the files. The
+// last line is `N passed, N failed`.
 import { fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -29,7 +30,7 @@ function readOptions() {
   process.exit(2);
 }
 
-/** One for each core. Each ends by itself with this process, however this one ends. */
+/** Starts one busy process per core. Each ends by itself when this process ends, however it ends. */
 function startBusyProcesses() {
   return Array.from({ length: availableParallelism() }, () => fork(BUSY, { stdio: 'inherit' }));
 }
@@ -46,7 +47,7 @@ async function runOnce(files, env) {
     for (const { name, status } of JSON.parse(readFileSync(report, 'utf8')).testResults)
       suites.set(relative(TOP, name), status === 'passed');
     const passes = files.map((file) => suites.get(file) === true);
-    // An error outside every test belongs to no file: then none of them has passed for certain.
+    // An error outside every test belongs to no file. Then no file has certainly passed, so all count as failed.
     return code !== 0 && passes.every(Boolean) ? files.map(() => false) : passes;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,7 @@
-// `npm run test:nodes`: all tests on each line of Node.js, one line after the other. `-- --line 22` for one of them; other arguments are
-// filters as for `npm test`. The static checks run once, with the first line. The last line is `N passed, N failed`, over all of them.
+// `npm run test:nodes`: runs all tests on each line of Node.js, one line after the other. `-- --line 22` selects one; other arguments
+// are
+// filters as for `npm test`. The static checks run once, with the first line. The last line is `N passed, N failed`, the sum of all
+// lines.
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { ensureNodeLines, LINES } from './node-lines.mjs';
@@ -26,10 +28,10 @@ function readArguments(args) {
 
 let running;
 
-/** Shows what the tests print as it comes, and reads their closing line. */
+/** Prints the output of the tests as it arrives, and reads their closing line. */
 function testOn(node, args) {
   return new Promise((resolve) => {
-    // What the tests start by name is this Node.js too.
+    // Programs that the tests start as `node` must run on this Node.js too.
     const env = { ...process.env, PATH: [dirname(node), process.env.PATH].filter(Boolean).join(delimiter) };
     const child = spawn(node, [join(TOP, 'scripts', 'test.mjs'), ...args], {
       cwd: TOP,
@@ -48,7 +50,7 @@ function testOn(node, args) {
     });
     child.once('close', (code) => {
       const [, passed = 0, failed = 0] = [...tail.matchAll(RESULT)].at(-1) ?? [];
-      // A run that ended without its closing line, or that says all is well and ends with an error, is a failure.
+      // A run without its closing line, or with a closing line without failures and an exit code other than 0, counts as one failure.
       const counted = { passed: Number(passed), failed: Number(failed) };
       resolve(code === 0 || counted.failed > 0 ? counted : { ...counted, failed: 1 });
     });

@@ -1,5 +1,6 @@
-// `npm run test:redis [-- --server redis-8|valkey-8]`: the contract suite and test/redis on a newer server than the machine's own. The servers are
-// Debian's packages of the suite trixie, whose signatures apt verifies. They are unpacked below tools/redis-servers with their libraries.
+// `npm run test:redis [-- --server redis-8|valkey-8]`: runs the contract suite and test/redis on a newer server than the machine's
+// own. The servers are Debian's packages of the suite trixie, whose signatures apt verifies. They are unpacked below
+// tools/redis-servers with their libraries.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -14,13 +15,13 @@ const SUITE = 'trixie';
 const MIRROR = 'http://deb.debian.org/debian';
 const TESTS = ['test/contract/redis.test.ts', 'test/contract/redis-cluster.test.ts', 'test/redis/'];
 
-/** `prefix` begins the names of the server's programs. The tests start them as redis-server and redis-cli. */
+/** `prefix` is the beginning of the server's program names. The tests start them as redis-server and redis-cli. */
 const SERVERS = {
   'redis-8': { prefix: 'redis', major: 8 },
   'valkey-8': { prefix: 'valkey', major: 8 },
 };
 
-/** Unpacks the packages and everything they depend on, without running anything of theirs. */
+/** Unpacks the packages and all their dependencies, without running any of their code. */
 async function fetchServer(name) {
   const folder = join(CACHE, name);
   const { prefix } = SERVERS[name];
@@ -43,7 +44,7 @@ async function fetchServer(name) {
   return join(folder, 'bin');
 }
 
-/** The programs need the loader and the libraries of their own root: those of this machine are older. */
+/** Writes start scripts for the programs. They need the loader and the libraries of their own root, because those of this machine are older. */
 function writePrograms(folder, prefix) {
   const root = join(folder, 'root');
   const [loader] = readdirSync(join(root, 'usr/lib64')).filter((file) => file.startsWith('ld-linux'));
@@ -83,7 +84,7 @@ function readNames() {
     if (values.server === undefined) return Object.keys(SERVERS);
     if (Object.hasOwn(SERVERS, values.server)) return [values.server];
   } catch {
-    // An unknown option: the usage below says which there are.
+    // An unknown option: the usage below lists the known ones.
   }
   console.error(`npm run test:redis [-- --server ${Object.keys(SERVERS).join('|')}]`);
   return process.exit(2);

@@ -10,13 +10,13 @@ import { TOP } from './top.mjs';
 
 const TESTS_ONLY = '--tests-only';
 const filters = process.argv.slice(2).filter((argument) => argument !== TESTS_ONLY);
-/** On a further line of Node.js the static checks would say the same again. */
+/** On another line of Node.js the static checks would give the same result again. */
 const withChecks = filters.length === 0 && !process.argv.includes(TESTS_ONLY);
 const counts = { passed: 0, failed: 0 };
 let env;
 let child;
 
-/** Runs a program of node_modules with its output shown; resolves with its exit code. */
+/** Runs a program of node_modules and shows its output; resolves with its exit code. */
 function show(program, args) {
   return new Promise((resolve) => {
     child = spawn(process.execPath, [join(TOP, program), ...args], { cwd: TOP, env, stdio: 'inherit' });
@@ -64,7 +64,7 @@ async function tests() {
   }
 }
 
-/** A file that cannot be loaded has no tests, and an error outside every test belongs to none: both still count as failed. */
+/** A file that cannot be loaded reports no tests, and an error outside every test belongs to none. Both still count as failed. */
 function countTests(file, code) {
   let report;
   try {
@@ -81,7 +81,7 @@ function countTests(file, code) {
   return { passed: report.numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
 }
 
-/** A signal ends the running step and this program; without it a check would go on alone. */
+/** A signal ends the running step and this process. Without this, the step would go on alone. */
 function stopWithChild() {
   for (const [signal, code] of [
     ['SIGINT', 130],

@@ -8,7 +8,10 @@ export const TOP = dirname(dirname(fileURLToPath(import.meta.url)));
 /** The bill of materials and the licence texts, below dist. */
 export const BILL_FILES = ['sbom.cdx.json', 'third-party-licenses.txt'];
 
-/** A file that the build depends on. The code that it makes does not depend on our own version: a release is not compiled again. */
+/**
+ * Reads a file that the build depends on, without the version of this package: the built code does not depend on it, so a release is
+ * not compiled again.
+ */
 export function readBuildInput(file) {
   const content = readFileSync(join(TOP, file));
   if (file !== 'package.json' && file !== 'package-lock.json') return content;
@@ -17,7 +20,7 @@ export function readBuildInput(file) {
   return JSON.stringify(rest);
 }
 
-/** True when the script of this `import.meta.url` was started itself, not imported. */
+/** True if this script was started directly, not imported. Takes the script's `import.meta.url`. */
 export function isStarted(url) {
   return process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(url));
 }

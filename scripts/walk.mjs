@@ -1,5 +1,7 @@
-// `npm run walk`: makes one warm call on each store in an instrumented build, and prints the functions it passes, in order, with the rooms
-// (folders of src/) they are in. `--json` prints figures and steps, `--drawing` a diagram for docs, `--store redis|embedded` one of the two.
+// `npm run walk`: makes one warm call on each store in an instrumented build, and prints the functions it enters, in order, with the
+// rooms
+// (folders of src/) they are in. `--json` prints figures and steps, `--drawing` a diagram for docs, `--store redis|embedded` selects
+// one store.
 import { spawn } from 'node:child_process';
 import {
   copyFileSync,
@@ -40,7 +42,7 @@ function readOptions() {
   return { ...values, stores: values.store === undefined ? STORES : [values.store] };
 }
 
-/** A build of its own, one file per source, in which every function reports that it was entered. */
+/** Makes a separate build, one file per source, in which every function reports that it was entered. */
 async function makeInstrumentedBuild(folder) {
   const { instrument } = await import('./walk/instrument.mjs');
   const dist = join(folder, 'dist');
@@ -79,7 +81,7 @@ async function makeInstrumentedBuild(folder) {
   return functions;
 }
 
-/** Runs a script to its end, and fails with what it printed. */
+/** Runs a script to its end. If it fails, throws with its output. */
 async function run(script, args, options = {}) {
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'], ...options });
   let output = '';
@@ -159,7 +161,7 @@ async function freePort() {
   return port;
 }
 
-/** One line per function, a heading per room; the place is named where it changes. */
+/** Prints one line per function and one heading per room. The place (process or thread) is printed where it changes. */
 function asText(store, walk) {
   const lines = [
     `## ${store}: ${walk.files} files, ${walk.functions} functions, ${walk.hops} hops, ${walk.roomChanges} room changes in ${walk.rooms} rooms`,
@@ -175,7 +177,7 @@ function asText(store, walk) {
   return lines.join('\n');
 }
 
-/** A Mermaid diagram: an arrow for each change of room, with the first function there. */
+/** A Mermaid diagram: one arrow for each change of room, labelled with the first function there. */
 function asDrawing(store, walk) {
   const idOf = ({ place, room }) => `${place} ${room}`.replaceAll(/[^a-z]+/gi, '_');
   const lines = ['```mermaid', 'sequenceDiagram', `  title One warm call on ${store}`];

@@ -1,5 +1,6 @@
-// `node scripts/with-node24.mjs test.mjs …` runs a script of this folder with a Node.js that the project supports. A machine with an older one
-// gets Node 24 from npm, by lock file and integrity, into tools/node. Plain Node 20 and node: modules only: it runs before anything is installed.
+// `node scripts/with-node24.mjs test.mjs …` runs a script of this folder with a Node.js that the project supports. A machine with an
+// older one gets Node 24 from npm, by lock file and integrity, into tools/node. Must work on Node 20 with node: modules only, because
+// it runs before anything is installed.
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,12 +26,12 @@ const [name, ...args] = process.argv.slice(2);
 const script = join(TOP, 'scripts', name);
 if (isSupportedNode()) {
   process.argv = [process.execPath, script, ...args];
-  // A name of its own: setup.mjs is loaded already, and would not be run.
+  // The query makes this a new module: setup.mjs is already loaded, and a second import of the same address would not run it.
   await import(`${pathToFileURL(script).href}?run`);
 } else {
   try {
     const node = await ensureNode();
-    // Whatever it starts by name is this Node.js too.
+    // Programs that it starts as `node` must be this Node.js too.
     const path = [dirname(node), process.env.PATH].filter(Boolean).join(delimiter);
     process.exitCode = await runChild(node, [script, ...args], { env: { ...process.env, PATH: path } });
   } catch (error) {

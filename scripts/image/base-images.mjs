@@ -1,5 +1,5 @@
-// Stand-ins for the two public images that the Containerfile and compose.yaml name, made of Debian's packages and of Node.js from npm: for machines
-// that reach Debian and npm and no registry of images. Kept below tools/image.
+// Builds stand-ins for the two public images that the Containerfile and compose.yaml name, from Debian's packages and Node.js from
+// npm. They are for machines that reach Debian and npm but no image registry. The files are kept below tools/image.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,13 +14,14 @@ export const NODE_IMAGE = 'docker.io/library/node:24-bookworm-slim';
 export const REDIS_IMAGE = 'docker.io/library/redis:8.0-bookworm';
 
 function mmdebstrap(...args) {
-  // As an own process namespace's first process: what a package's script leaves running ends with it, and keeps no mount busy.
+  // mmdebstrap is the first process of a PID namespace of its own: a process that a package's script leaves running ends with it, and
+  // keeps no mount busy.
   const command = ['--mount', '--pid', '--fork', '--kill-child', 'mmdebstrap', '--quiet', ...args];
   const { status, stderr } = spawnSync('unshare', command, { encoding: 'utf8' });
   if (status !== 0) throw new SetupFailure(`${stderr}\nmmdebstrap failed.`);
 }
 
-/** Makes a tar file of a root, unless it is there. */
+/** Makes a tar file of a root file system, unless the file exists. */
 async function ensureRoot(name, make) {
   const file = join(TOOLS, name);
   if (existsSync(file)) return file;
@@ -32,7 +33,7 @@ async function ensureRoot(name, make) {
   return file;
 }
 
-/** Debian bookworm with Node 24 and npm, where the official image has them. */
+/** Debian bookworm with Node 24 and npm, at the paths where the official image has them. */
 export function ensureNodeRoot() {
   return ensureRoot('node.tar', async (file) => {
     await ensurePackages({ folder: TOOLS, lock: 'image', what: 'Node 24 and npm for the base image' });
@@ -62,7 +63,7 @@ export function ensureRedisRoot() {
   });
 }
 
-/** Docker Compose 2 of Debian trixie: bookworm has only version 1. Returns the program. */
+/** Fetches Docker Compose 2 from Debian trixie, because bookworm has only version 1. Returns the path of the program. */
 export async function ensureCompose() {
   const root = join(TOOLS, 'compose');
   const program = join(root, 'usr/libexec/docker/cli-plugins/docker-compose');

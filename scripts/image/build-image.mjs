@@ -7,10 +7,10 @@ import { SetupFailure } from '../setup.mjs';
 import { TOP } from '../top.mjs';
 
 const CONTAINERFILE = 'deploy/container/Containerfile';
-/** What the build may see, beside the packed package. */
+/** The files that the build may see, in addition to the packed package. */
 const CONTEXT = ['package.json', 'package-lock.json', '.npmrc', CONTAINERFILE, 'deploy/container/check-health.mjs'];
 
-/** The OCI format has no health checks; Docker writes its own format without being asked. */
+/** podman and buildah need `--format docker`, because the OCI format has no health checks. Docker writes its own format by default. */
 const BUILD_COMMANDS = {
   docker: ['build'],
   podman: ['build', '--format', 'docker'],
@@ -49,7 +49,7 @@ export async function buildImage({ engine, tag, globals = [], options = [] }) {
   }
 }
 
-/** The commit, for the label; an archive of the sources has none. */
+/** The commit, for the image label. An archive of the sources has no commit: `unknown`. */
 function revision() {
   try {
     const options = { cwd: TOP, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };

@@ -1,5 +1,5 @@
-// A Docker engine of its own, with its data in a temporary folder. It runs in a network and mount namespace that end with this process, so bridges,
-// firewall rules and published ports never reach the machine.
+// Starts a separate Docker engine with its data in a temporary folder. It runs in a network and mount namespace that end with this
+// process, so its bridges, firewall rules and published ports never reach the machine.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,14 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const START_MS = 60_000;
 
-/** Makes the namespaces of this process fit for an engine. Only for a process that `unshare --net --mount` has started. */
+/** Prepares the namespaces of this process for an engine. Only for a process that `unshare --net --mount` has started. */
 export function prepareNamespaces() {
   spawnSync('ip', ['link', 'set', 'lo', 'up']);
-  // Both versions of cgroups at once confuse the runtimes. The machine keeps its mount: this one is a copy.
+  // Two cgroup versions mounted at once confuse the container runtimes. This unmounts a copy; the machine keeps its mount.
   spawnSync('umount', ['/sys/fs/cgroup/unified'], { stdio: 'ignore' });
 }
 
-/** Without the right to raise limits, the engine must not try to. */
+/** The hard limit for open files. The engine must not set a higher one, because it has no right to raise limits. */
 function hardLimit() {
   return /^Max open files\s+\S+\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))[1];
 }

@@ -1,4 +1,4 @@
-// The second half of journey-image.mjs, in namespaces of its own: loads the image into an engine and follows docs/deploy.md.
+// The second half of journey-image.mjs, run in separate namespaces: loads the image into an engine and follows docs/deploy.md.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const PAGE = readFileSync(join(TOP, 'docs/deploy.md'), 'utf8');
 const PLACE = join(folder, 'srv/sallyport');
 const WAIT_MS = 180_000;
 
-/** Written by the slow tool, in the container, when it begins. */
+/** The slow tool writes this file in its container when it begins. */
 const BEGUN = '/tmp/begun';
 const SLOW_MODULE = `import { writeFileSync } from 'node:fs';
 import { defineModule, jsonSchema, tool } from 'sallyport/tool';
@@ -50,7 +50,7 @@ async function mustRun(command, args, options) {
 const docker = (...args) => mustRun('docker', args);
 const composeIn = (...args) => mustRun('docker', ['compose', ...args], { cwd: PLACE });
 
-/** A block of the page as it is written, with /srv/sallyport below the temporary folder. */
+/** Runs a shell block of the page as it is written, with /srv/sallyport moved below the temporary folder. */
 function follow(block, cwd) {
   const text = `set -eo pipefail\n${block.replaceAll('/srv/sallyport', PLACE)}`;
   return mustRun('bash', ['-c', text], { cwd });
@@ -87,10 +87,10 @@ async function untilHealth(ids, wanted) {
   }
 }
 
-/** The last thing the health check said. */
+/** The output of the last health check. */
 const lastWord = (state) => state.Health.Log.at(-1).Output;
 
-/** Resolves with the text of the answer. */
+/** Calls a tool over HTTP; resolves with the text of the response. */
 async function callTool(tool, given) {
   const token = readFileSync(join(PLACE, 'secrets/ci.token'), 'utf8').trim();
   const answer = await fetch('http://127.0.0.1:7411/v1/calls', {
@@ -103,7 +103,7 @@ async function callTool(tool, given) {
 
 async function checkImage() {
   const { version } = JSON.parse(readFileSync(join(TOP, 'package.json'), 'utf8'));
-  // `npm run image` has been done, with Buildah.
+  // `npm run image` is cut out of the block: journey-image.mjs has already built the image, with Buildah.
   const [block] = shellBlocks(PAGE, 'Container');
   await check('the image runs any command of the package', async () => {
     const printed = await follow(block.replace('npm run image\n', ''), TOP);
@@ -204,7 +204,7 @@ async function checkCompose() {
   await composeIn('down', '--volumes', '--remove-orphans');
 }
 
-/** Until one of the workers has begun the slow call. */
+/** Waits until one of the workers has begun the slow call. */
 async function untilBegun(workers) {
   const giveUpAt = Date.now() + WAIT_MS;
   for (;;) {

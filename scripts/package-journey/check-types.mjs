@@ -1,5 +1,6 @@
-// The types of every export, of README's module and of README's call, as strict as the compiler can be. The package's own declarations are
-// checked too (no skipLibCheck): a declaration that needs a package which is not installed would be `any` without a word.
+// Checks the types of every export, of README's module and of README's call, as strictly as the compiler can. The package's own
+// declarations are checked too (no skipLibCheck): a declaration that needs a package which is not installed would otherwise silently
+// be `any`.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,13 +13,13 @@ const RESOLUTIONS = [
   { moduleResolution: 'bundler', module: 'esnext' },
 ];
 
-/** @returns {string[]} the ways of resolution that hold */
+/** @returns {string[]} the kinds of module resolution with which the types hold */
 export function checkTypes({ project }) {
   const folder = join(project, 'types');
   mkdirSync(folder);
   writeFileSync(join(folder, 'dice.ts'), readmeModule());
   writeFileSync(join(folder, 'exports.ts'), importsOf(join(project, 'node_modules/sallyport/package.json')));
-  // What a TypeScript project for Node.js has.
+  // The type packages that a TypeScript project for Node.js has.
   for (const name of ['@types/node', 'undici-types'])
     cpSync(join(TOP, 'node_modules', name), join(project, 'node_modules', name), { recursive: true });
   return RESOLUTIONS.map(({ module, moduleResolution }) => {
@@ -45,7 +46,7 @@ export function checkTypes({ project }) {
   });
 }
 
-/** Every export that has types, and a line which fails when one of them is `any`. */
+/** A source file that imports every export with types. One line of it fails to compile when `connect` or its result is `any`. */
 function importsOf(packageFile) {
   const { name, exports } = JSON.parse(readFileSync(packageFile, 'utf8'));
   const paths = Object.keys(exports).filter((path) => exports[path].types !== undefined);

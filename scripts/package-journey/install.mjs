@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 import { TOP } from '../top.mjs';
 
-/** As a user does. */
+/** Installs the package with npm, as a user does. */
 export function installWithNpm({ project, env, tarball }) {
   const startedMs = Date.now();
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--engine-strict=false', tarball], {
@@ -20,7 +20,7 @@ export function installWithNpm({ project, env, tarball }) {
   };
 }
 
-/** Without a registry: only what npm would install, copied from this clone. Code that needs another package fails. */
+/** Installs without a registry: copies from this clone only the packages that npm would install. Code that needs another package fails. */
 export function installOffline({ project, tarball }) {
   const startedMs = Date.now();
   const home = join(project, 'node_modules/sallyport');
@@ -33,7 +33,7 @@ export function installOffline({ project, tarball }) {
   return { packages: installed.length + 1, seconds: (Date.now() - startedMs) / 1000, ...sizes(project) };
 }
 
-/** A copy, not a link: a linked package would find all the packages of this clone. */
+/** Copies a package of this clone into a project. A link would not do: a linked package would find all the packages of this clone. */
 export function copyPackage(project, folder) {
   const target = join(project, folder);
   mkdirSync(dirname(target), { recursive: true });

@@ -1,9 +1,9 @@
-// CPU time of what users start, in milliseconds: the least of a few runs, with the cache of compiled code filled.
+// Measures the CPU time of the commands that users start, in milliseconds: the minimum of a few runs, with a filled cache of compiled code.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 const RUNS = 6;
-/** Reports on a fourth stream, as the output of the program is its own. */
+/** Preloaded code that writes the CPU time to file descriptor 3, because standard output belongs to the program. */
 const REPORT =
   'data:text/javascript,import{writeSync}from"node:fs";process.on("exit",()=>{const{user,system}=process.cpuUsage();writeSync(3,String(user+system))})';
 

@@ -1,4 +1,4 @@
-// examples/agent-loop, as the package has it, on both SDKs; offline on the first.
+// Runs examples/agent-loop, as the package has it, on both SDKs; offline only on the first.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ function installSdks({ project, env }) {
   });
 }
 
-/** These packages and all that they need, by the lock file. */
+/** The folders of these packages and of all their dependencies, according to the lock file. */
 function closureOf(names) {
   const { packages } = JSON.parse(readFileSync(join(TOP, 'package-lock.json'), 'utf8'));
   const reached = new Set();

@@ -1,11 +1,11 @@
-// README's tool served by `sallyport dev` and called, and the console fetched as a browser would.
+// Serves README's tool with `sallyport dev`, calls it, and fetches the console as a browser would.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TOP } from '../top.mjs';
 
-/** The `ts` block of README that defines a module is plain JavaScript too. */
+/** The `ts` block of README that defines a module. It is valid JavaScript too. */
 export function readmeModule() {
   const blocks = readFileSync(join(TOP, 'README.md'), 'utf8').matchAll(/```ts\n([^]*?)```/g);
   return [...blocks].map(([, code]) => code).find((code) => code.includes('defineModule('));
@@ -36,7 +36,7 @@ export async function useCommand({ node, project, env }) {
   }
 }
 
-/** What `dev --json` prints when it is ready: one object, on several lines. */
+/** Resolves with the object that `dev --json` prints when it is ready; it spans several lines. */
 async function announcementOf(child, exited) {
   let printed = '';
   child.stdout.setEncoding('utf8');
@@ -50,7 +50,7 @@ async function announcementOf(child, exited) {
   return Promise.race([ready, ended]);
 }
 
-/** The page, and every script and style that it names. */
+/** Fetches the console's page and every script and style that it names; returns the number of files. */
 async function fetchConsole(url) {
   const page = await fetchText(`${url}/console/`);
   const files = [...page.matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(([, path]) => path);

@@ -1,5 +1,5 @@
 // Runs inside an instrumented build: `node drive.mjs worker|caller <store options>`. A caller makes warm calls, one at a time, each
-// between two marks. On a file, where one process owns the store, it serves the tool too.
+// between two marks. On the embedded store, which one process owns, it also serves the tool.
 import { join } from 'node:path';
 import { startWorker } from './dist/exports/worker.js';
 import { connect } from './dist/exports/client.js';
@@ -17,7 +17,7 @@ async function serve() {
   const permissions = { 'walk.*': { allow: ['*'] } };
   await opened.writePolicy({ expectedVersion: version, policy: { ...policy, permissions } });
   await opened.close();
-  // What it would warn about is the set-up of this script.
+  // Warnings are dropped: they would only be about the set-up of this script.
   const log = { debug() {}, info() {}, warn() {}, error: console.error };
   return startWorker({ ...store, modules: join(import.meta.dirname, 'modules'), health: false, log });
 }

@@ -1,4 +1,4 @@
-// Adds one statement to every function of a compiled file: the call of `enter`, with the number of the function.
+// Adds one statement to every function of a compiled file: a call of `enter` with the number of the function.
 import ts from 'typescript';
 
 /**
@@ -25,7 +25,10 @@ export function instrument(file, code, tracer, functions) {
   return body.startsWith('#!') ? body.replace('\n', `\n${header}\n`) : `${header}\n${body}`;
 }
 
-/** A block gets a first statement, after its directives; an arrow function's expression becomes the last part of a comma expression. */
+/**
+ * In a block, the call becomes the first statement after the directives. In an arrow function with an expression, it becomes the first
+ * part of a comma expression whose last part is that expression.
+ */
 function callAt(body, call) {
   if (!ts.isBlock(body)) {
     return [
@@ -34,7 +37,7 @@ function callAt(body, call) {
     ];
   }
   const isDirective = (statement) => ts.isExpressionStatement(statement) && ts.isStringLiteral(statement.expression);
-  // A derived class's constructor may not touch `this` before super(), and the call does not.
+  // A derived class's constructor may not use `this` before super(). The inserted call does not use it.
   const directives = body.statements.filter(isDirective);
   const at = directives.length === 0 ? body.getStart() + 1 : directives.at(-1).getEnd();
   return [{ at, text: `${call};` }];
@@ -42,7 +45,7 @@ function callAt(body, call) {
 
 function applyInserts(code, inserts) {
   const sorted = inserts.map((insert, order) => ({ ...insert, order }));
-  // Insertions at one place keep the order of the visit for openings; closings of inner functions come first.
+  // Insertions at the same place: opening texts keep the order of the visit, and the closing texts of inner functions come first.
   sorted.sort((one, other) => one.at - other.at || rank(one) - rank(other));
   let done = 0;
   let result = '';

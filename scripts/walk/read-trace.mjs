@@ -1,6 +1,9 @@
 // Reads the trace of an instrumented build: which functions one call entered, in which order, on which thread.
 
-/** A room is a folder of src/. The folders of stages/ and stores/ are rooms of their own, as each is a part by itself. */
+/**
+ * The room of a file is its folder of src/. The folders below stages/ and stores/ are rooms of their own, because each of them is a
+ * separate part.
+ */
 export function roomOf(file) {
   const [first, second, ...rest] = file.split('/');
   if (second === undefined) return 'src';
@@ -8,8 +11,8 @@ export function roomOf(file) {
 }
 
 /**
- * The quietest of the calls in the trace: what timers do in between would only make another one longer.
- * @returns {{ place: string, file: string, name: string, room: string }[]} each function where it was entered first
+ * The functions of the shortest call in the trace. Timers that fire during a call only make it longer.
+ * @returns {{ place: string, file: string, name: string, room: string }[]} each function once, where it was first entered
  */
 export function readWalk(text, functions) {
   const roles = new Map();
@@ -40,7 +43,7 @@ export function readWalk(text, functions) {
   return steps;
 }
 
-/** The figures of a walk. A hop leads to another file; a room change to another room. */
+/** The figures of a walk. A hop is a step to another file; a room change is a step to another room. */
 export function measureWalk(steps) {
   const changes = (key) => steps.filter((step, index) => index > 0 && steps[index - 1][key] !== step[key]).length;
   return {

@@ -13,29 +13,29 @@ import { decideRequest, type Decision } from './decide-request.ts';
 import { refuseOtherGrant } from './earlier-grant.ts';
 
 /**
- * Questions to people, for the trusted side. The gate asks them; here they are seen and decided. Whoever may not see one is told that
- * there is none. An id may be cut short to the start of itself or of its last part, as long as it means one pending approval.
+ * The trusted side's view of approvals. The gate asks the questions; here approvers list and decide them. An approval that the approver may
+ * not see is reported as unknown. An id may be shortened to its first characters, or to the first characters of its last part, as long as
+ * that matches exactly one pending approval.
  */
 export interface Approvals {
-  /**
-   * Pending ones first, soonest expiry first. A list whose questions are together larger than 8 MiB ends early; `page` goes on.
-   */
+  /** Lists pending approvals first, soonest expiry first. A result whose questions exceed 8 MiB in total is read in several pages. */
   list(approver: Approver, options?: ListOptions): Promise<Approval[]>;
-  /** The same with a place to go on from. Without `next`, that was all. */
+  /** The same list, one page at a time. `next` is where the following page starts; it is absent on the last page. */
   page(approver: Approver, options?: ListOptions & { readonly skip?: number }): Promise<ApprovalPage>;
   get(approver: Approver, id: string): Promise<Approval>;
-  /** Answers as soon as it is decided, or as it is when the time is up. */
+  /** Returns as soon as the approval is decided. After `waitMs` (default 60,000) or an abort it returns the approval as it stands. */
   wait(
     approver: Approver,
     id: string,
     options?: { readonly waitMs?: number; readonly signal?: AbortSignal },
   ): Promise<Approval>;
   /**
-   * Records that this approver saw what the question masks; show it after the answer `revealed`, with
-   * `renderQuestion(question, { revealed: true })`. Each approver reveals for themselves, and a yes to a question with masks needs it.
+   * Records that this approver saw the masked values of the question. Show them only after the answer `revealed`, with
+   * `renderQuestion(question, { revealed: true })`. Each approver has to reveal separately, and a yes to a question with masks counts only
+   * after that.
    */
   reveal(approver: Approver, id: string, options: { readonly binding: string }): Promise<RevealAnswer>;
-  /** The first answer wins; the same one again is the same answer. Only what names the binding that was shown counts. */
+  /** The first decision wins; repeating the same decision returns the same answer. A decision counts only if it names the binding that was shown. */
   decide(approver: Approver, id: string, decision: Decision): Promise<DecideAnswer>;
 }
 
@@ -46,7 +46,7 @@ export interface ListOptions {
 
 export interface ApprovalPage {
   readonly approvals: readonly Approval[];
-  /** `skip` of the next page. */
+  /** The `skip` value for the next page. */
   readonly next?: number;
 }
 
@@ -64,18 +64,18 @@ type Needs = Pick<
 >;
 
 const DEFAULT_LIMIT = 100;
-/** Of these, those that a subject may see are listed. */
+/** Max stored approvals that one page or prefix lookup reads to find those that a subject may see. */
 const MOST_SEARCHED = 1000;
-/** A page reads no more than about this much: a question may be as long as a call's arguments. */
+/** A page reads about this many bytes at most: a question may be as long as a call's arguments. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 const READ_AT_ONCE = 100;
-/** A shorter start says too little about what is meant. */
+/** A shorter prefix is rejected: it would match too many approvals. */
 const SHORTEST_PREFIX = 4;
 const POLL_FIRST_MS = 25;
 const POLL_MOST_MS = 500;
 
 export function createApprovals(store: Needs, settings: { readonly retentionMs: number }): Approvals {
-  /** What this principal may see of it; nothing for a stranger. */
+  /** The parts of the approvals that this viewer may see; a viewer who is neither approver nor requester sees none. */
   async function visibleTo(viewer: Viewer, approvals: readonly (Approval | undefined)[]): Promise<Approval[]> {
     const { policy } = await store.readPolicy();
     return approvals.flatMap((approval) => (approval === undefined ? [] : seenBy(viewer, approval, policy)));
@@ -90,13 +90,13 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
     const isWhole = parseScopedId(asked) !== undefined;
     const ids = isWhole ? [asked as ApprovalId] : await findByPrefix(asked);
     const [found, ...others] = await visibleTo(viewer, await Promise.all(ids.map((id) => store.readApproval(id))));
-    // Several are told like none: who guesses learns nothing.
+    // An ambiguous prefix gives the same answer as an unknown id, so that a caller who guesses ids learns nothing.
     if (found === undefined || others.length > 0)
       throw planeError('APPROVAL_UNKNOWN', { approval: asked.slice(0, 64) });
     return found;
   }
 
-  /** Undefined for a requester: they may see their own question, and not answer it. */
+  /** Undefined for the requester: requesters may see their own question but not decide it. */
   async function findToDecide(viewer: Viewer, asked: string): Promise<Approval | undefined> {
     const approval = await find(viewer, asked);
     const { policy } = await store.readPolicy();
@@ -108,7 +108,7 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
     return store.matchApprovals({ prefix, limit: MOST_SEARCHED });
   }
 
-  /** Reads on until the page is full: of those that are read, a subject may see only some. */
+  /** Reads in batches until the page is full, because a subject may see only some of the approvals in each batch. */
   async function readPage(
     viewer: Viewer,
     { state, limit = DEFAULT_LIMIT, skip = 0 }: ListOptions & { readonly skip?: number },
@@ -172,7 +172,7 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
       if (approval === undefined) return { kind: 'not-yours' };
       const { question, state } = approval;
       const { id } = question;
-      // Nothing is masked, so there is nothing that the audit could say was revealed.
+      // Nothing is masked, so no reveal is written to the audit.
       const isOpen = state === 'pending' && binding === question.binding;
       if (isOpen && masksOf(question).length === 0) return { kind: 'revealed' };
       const audit = encode({ approval: id, binding, by: `${by.kind} ${by.name}` });
@@ -191,7 +191,7 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
   };
 }
 
-/** A session of another agent of the requester is a stranger: it is not the one that asked. */
+/** A session of the requester's subject that belongs to another agent counts as a stranger: that agent did not ask. */
 function standingFor({ principal, identity }: Viewer, { question }: Approval, policy: Policy): Standing {
   const isOfSubject = identity !== undefined && isSameSubject(identity, question.identity);
   if (isOfSubject && !reaches(identity, question.identity)) return 'stranger';

@@ -3,7 +3,7 @@ import type { EffectLine } from '../../chaos/workload/effect-log.ts';
 import type { CallFate } from '../../chaos/workload/plan.ts';
 import type { ToolName } from '../../chaos/workload/tools.ts';
 
-/** A history that can be changed, so that a test can plant a violation in it. */
+/** A mutable history, so that a test can plant a violation in it. */
 export type Draft = {
   -readonly [Name in keyof History]: History[Name] extends readonly (infer Item)[]
     ? Changeable<Item>[]
@@ -27,7 +27,7 @@ interface Wish {
 
 export const idOf = (key: string): string => `0.scope.${key}`;
 
-/** Calls of every kind that went as they should. */
+/** A history with calls of every kind, without a violation. */
 export function goodHistory(): Draft {
   const draft = emptyHistory();
   add(draft, { key: 'read', tool: 'read' });
@@ -91,7 +91,7 @@ function indexOf(draft: Draft, key: string): number {
   return draft.calls.findIndex((call) => call.key === key);
 }
 
-/** The next call: submitted, run so often as it says, settled, answered. Times grow from call to call. */
+/** Adds a call: submitted, run `starts` times, settled, answered. Times grow from call to call. */
 function add(draft: Draft, wish: Wish): void {
   const { key, tool, fate = 'plain', kind = 'ok', executed = 'yes', starts = 1, again = false, args = {} } = wish;
   const index = draft.calls.length;
@@ -146,7 +146,7 @@ function append(draft: Draft, record: Omit<SeenAudit, 'lane' | 'sequence' | 'at'
   draft.audit.push({ lane: 0, sequence: draft.audit.length + 1, at: 0, ...record });
 }
 
-/** Another caller, under the same key. */
+/** Adds another caller's submission of the same call, under the same key. */
 function attach(draft: Draft, key: string): void {
   const first = draft.calls[indexOf(draft, key)]!;
   const answer = draft.answers.find(({ index }) => index === first.index)!;

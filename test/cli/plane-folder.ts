@@ -15,11 +15,11 @@ export interface PlaneFolder {
   json(...args: string[]): Promise<Record<string, unknown>>;
   call(tool: string, args: object, ...flags: string[]): Promise<CliResult>;
   start(command: 'dev' | 'worker', args?: readonly string[], env?: Environment): Promise<WatchedProcess>;
-  /** A command that is left waiting. */
+  /** Starts a command and leaves it waiting. */
   startWaiting(...args: string[]): Promise<WatchedProcess>;
-  /** A line of bash in the folder. */
+  /** Runs a line of bash in the folder. */
   shell(line: string): Promise<CliResult>;
-  /** The same with a terminal on both sides; its whole output is `stdout`. */
+  /** Runs a line with a terminal as input and output; `stdout` holds its whole output. */
   terminal(line: string): Promise<CliResult>;
   /** Resolves when a tool of `basic` has written a line with this mark into the file. */
   untilWritten(file: string, mark: 'S' | 'E'): Promise<void>;

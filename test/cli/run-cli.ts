@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { reapAfterExit } from '../support/reaper.ts';
 import { startProgram, type WatchedProcess } from '../support/watched-process.ts';
 
-/** The real program, as users run it. */
+/** The built program, as users run it. */
 export const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** A manifest of the modules the tests call. */
+/** Writes a manifest of the modules that the tests call; returns its path. */
 export function writeManifest(folder: string): string {
   const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
   const path = join(folder, 'modules.json');
@@ -23,11 +23,11 @@ export function writeManifest(folder: string): string {
 export interface CliOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What is piped into standard input. */
+  /** The content of standard input. */
   readonly input?: string | Uint8Array;
-  /** The program's file in another installation. */
+  /** The program's file in another installation; default: this build. */
   readonly main?: string;
-  /** Another Node.js than the one that runs the tests. */
+  /** The Node.js to run it with, if not the one that runs the tests. */
   readonly node?: string | undefined;
 }
 
@@ -37,12 +37,12 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** Nothing of the machine that runs the tests decides how they end. */
+/** An environment without settings of this machine, so that they cannot change the results of the tests. */
 function cleanEnvironment(more: CliOptions['env'] = {}): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('SALLYPORT_') && !name.startsWith('npm_') && !name.startsWith('LC_'),
   );
-  // As it is called where it is installed: hints then say `sallyport`.
+  // The name of the installed command, which hints then show: `sallyport`.
   const started = { SALLYPORT_STARTED_AS: 'sallyport' };
   const env = { ...Object.fromEntries(inherited), ...started, NO_COLOR: undefined, LANG: 'C.UTF-8', ...more };
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
@@ -63,7 +63,7 @@ export function runCli(
     const text = { stdout: '', stderr: '' };
     child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (text.stdout += chunk));
     child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (text.stderr += chunk));
-    // A program that refuses early does not read the rest.
+    // A program that fails early does not read the rest of its input.
     child.stdin?.on('error', () => undefined);
     if (input !== undefined) child.stdin?.end(input);
     child.once('error', reject);
@@ -75,7 +75,7 @@ export function runCli(
   });
 }
 
-/** Starts a command that goes on: `dev`, `worker`, a long wait. */
+/** Starts a command that keeps running: `dev`, `worker`, a long wait. */
 export function startCli(
   args: readonly string[],
   { cwd, env, main = MAIN, node = process.execPath }: Omit<CliOptions, 'input'>,

@@ -22,11 +22,11 @@ const PICTURES = fileURLToPath(new URL('../../docs/console/', import.meta.url));
 
 const COOKIE = { name: '__Host-sallyport', path: '/', secure: true, httpOnly: true, sameSite: 'Strict' } as const;
 
-/** What must never happen in the console, whatever it shows. */
+/** Incidents that must never happen in the console, whatever it shows. */
 interface Incidents {
   readonly dialogs: string[];
   readonly errors: string[];
-  /** Requests to anybody else. */
+  /** Requests to any other server than the gateway. */
   readonly foreign: string[];
 }
 
@@ -34,25 +34,25 @@ export interface ConsolePage {
   readonly page: Page;
   readonly incidents: Incidents;
   open(path: string): Promise<void>;
-  /** The shown question was looked at long enough to be decided. */
+  /** Resolves when the shown question was visible long enough to be decided. */
   ready(): Promise<void>;
   press(...keys: string[]): Promise<void>;
-  /** Serious and critical findings of axe on what is shown now. */
+  /** Serious and critical findings of axe on the current page. */
   findings(): Promise<string[]>;
-  /** Written only with UPDATE_SCREENSHOTS=1. */
+  /** Takes a screenshot. It is written only with UPDATE_SCREENSHOTS=1. */
   picture(name: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** No dialog, no error (what the content security policy refuses is one), no request to anybody else. */
+/** Expects no dialog, no error (a violation of the content security policy is one) and no request to another server. */
 export function expectCalm({ incidents }: ConsolePage): void {
   expect(incidents).toEqual({ dialogs: [], errors: [], foreign: [] });
 }
 
 export interface ConsoleBrowser {
-  /** A page of somebody who is signed in. */
+  /** Opens a page with the console's cookie: the user is signed in. */
   signIn(options?: BrowserContextOptions): Promise<ConsolePage>;
-  /** A page of somebody who is not. */
+  /** Opens a page without the cookie: the user is not signed in. */
   stranger(): Promise<ConsolePage>;
   close(): Promise<void>;
 }
@@ -92,7 +92,7 @@ async function watchPage(context: BrowserContext, plane: BrowsedPlane): Promise<
     void dialog.dismiss();
   });
   page.on('pageerror', (error) => incidents.errors.push(error.message));
-  // What the content security policy refuses is an error on the console, too.
+  // A violation of the content security policy also appears as an error on the browser's console.
   page.on('console', (message) => {
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       incidents.errors.push(message.text());
@@ -121,7 +121,7 @@ async function watchPage(context: BrowserContext, plane: BrowsedPlane): Promise<
   };
 }
 
-/** Through the debugger: the page's own policy allows no foreign script. */
+/** Runs axe through the debugger, because the page's own policy allows no foreign script. */
 async function findingsOf(context: BrowserContext, page: Page): Promise<string[]> {
   const session = await context.newCDPSession(page);
   await session.send('Runtime.evaluate', { expression: AXE });

@@ -2,13 +2,13 @@ import { eventually } from '../support/process.ts';
 import type { ConsoleBrowser } from './browser.ts';
 import type { Asker, DeskPlane } from './desk-plane.ts';
 
-/** The desk over HTTP, as a program would use it: much faster than a command per call. */
+/** The desk over HTTP, as a program would use it. Much faster than one command per call. */
 export interface DeskApi {
   /** Makes a call and waits for its end. */
   call(tool: string, args: object, by?: Asker): Promise<{ readonly callId: string; readonly kind: string }>;
-  /** Makes a call that asks, and waits for the question. */
+  /** Makes a call that needs an approval, and waits for the question. */
   ask(tool: string, args: object, by?: Asker): Promise<{ readonly id: string; readonly binding: string }>;
-  /** As somebody who may do everything. */
+  /** Sends a request with a token that has all scopes. */
   send(method: 'POST' | 'PUT', path: string, body: object): Promise<unknown>;
 }
 
@@ -61,7 +61,7 @@ export async function openDeskApi({ url }: DeskPlane, browser: ConsoleBrowser): 
   };
 }
 
-/** Made with the cookie of somebody who signed in, as the console makes them. */
+/** Creates a token with the cookie of a signed-in user, as the console does. */
 async function makeOperator(url: string, browser: ConsoleBrowser): Promise<string> {
   const signedIn = await browser.signIn();
   const answer = await signedIn.page.request.post(`${url}/v1/tokens`, {

@@ -47,33 +47,33 @@ export interface Asker {
 }
 
 export interface DeskOptions {
-  /** In place of the desk's own. */
+  /** Replaces the desk's own policy. */
   readonly policy?: object;
 }
 
-/** A real `sallyport dev` with tools that are asked about, and a console login of its own to speak with it. */
+/** A real `sallyport dev` with tools that need approvals, and a console login to use its API with. */
 export interface DeskPlane {
   readonly url: string;
   /** The value of the console's cookie. */
   readonly cookie: string;
   cli(...args: string[]): Promise<CliResult>;
-  /** In the folder it runs in. */
+  /** The path of a file in the folder where the process runs. */
   file(name: string): string;
   get(path: string): Promise<Record<string, unknown>>;
   send(method: string, path: string, body: object): Promise<Record<string, unknown>>;
-  /** Decides the one question of this call, as the console would. */
+  /** Allows the first question of this call, as the console would. */
   allow(callId: string): Promise<void>;
   /** Makes a call and does not wait for it; resolves with its id. */
   call(tool: string, args: object, by?: Asker): Promise<string>;
-  /** The same for a tool that asks; resolves when the question is there. */
+  /** Makes a call that needs an approval; resolves with its id when the question exists. */
   ask(tool: string, args: object, by?: Asker): Promise<string>;
   cancel(callId: string): Promise<void>;
-  /** What tools were really run with. */
+  /** The arguments that tools really ran with. */
   ran(): readonly { readonly tool: string; readonly args: unknown }[];
   untilSettled(callId: string): Promise<{ readonly kind: string; readonly text: string }>;
-  /** kill -9, unless another signal is named. */
+  /** Kills the process with SIGKILL, unless another signal is given. */
   crash(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  /** The same again, on the same port. */
+  /** Starts the process again, on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -175,7 +175,7 @@ const consoleHeaders = (url: string): Record<string, string> => ({
   origin: url,
 });
 
-/** With the code of a login link; resolves with the value of the console's cookie. */
+/** Signs in with the code of a login link; resolves with the value of the console's cookie. */
 export async function signIn(url: string, code: string): Promise<string> {
   const answer = await fetch(`${url}/v1/login`, {
     method: 'POST',

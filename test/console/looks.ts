@@ -2,14 +2,14 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { expect } from 'vitest';
 import { expectCalm, type ConsoleBrowser, type ConsolePage } from './browser.ts';
 
-/** The three ways in which every page is looked at. */
+/** The three displays on which every page is checked. */
 export const LOOKS: readonly (readonly [name: string, options: BrowserContextOptions])[] = [
   ['light', { colorScheme: 'light' }],
   ['dark', { colorScheme: 'dark' }],
   ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
 ];
 
-/** Opens a page in one look: nothing serious for axe, no sideways scrolling, no incident; and a picture of it. */
+/** Opens a page on one display and checks it: no serious finding of axe, no horizontal scrolling, no incident. Also takes a screenshot. */
 export async function expectGoodLook(
   browser: ConsoleBrowser,
   [look, options]: (typeof LOOKS)[number],

@@ -1,4 +1,4 @@
-/** Text that does something where it is taken for markup, script, a style or an address. */
+/** Texts that act if they are interpreted as markup, script, a style or an address. */
 export const PAYLOADS: readonly string[] = [
   '<script>alert(1)</script>',
   '<img src=x onerror=alert(2)>',
@@ -82,5 +82,5 @@ export const PAYLOADS: readonly string[] = [
   '<object classid="clsid:x" onerror=alert(80)>',
 ];
 
-/** One that tries most of it at once, where only a short text fits. */
+/** Combines the most common attacks in one text, for places where only a short text fits. */
 export const SHORT_PAYLOAD = `"'><img src=x onerror=alert(0)><script>alert(0)</script>`;

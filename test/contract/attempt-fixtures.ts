@@ -15,7 +15,7 @@ import {
 
 export const RESULT = 'r3sult__';
 
-/** Some arguments, different for each number. */
+/** Arguments that differ for each number. */
 export const args = (value: number): CallOverrides => ({ arguments: `{"n":${value}}` });
 
 export function settled(
@@ -39,7 +39,7 @@ export async function attemptOne(
   return delivery;
 }
 
-/** All of them accepted at the same moment; in the order in which the run counts them. */
+/** Accepts all calls at the same moment and claims them. Returns the deliveries in the order in which the run counts them. */
 export async function holdAll(
   store: Store,
   session: TestSession,

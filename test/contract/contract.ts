@@ -95,7 +95,7 @@ const TOPICS = {
 export type Topic = keyof typeof TOPICS;
 export const ALL_TOPICS = Object.keys(TOPICS) as readonly Topic[];
 
-/** What every implementation of `Store` owes. Each test gets a backend of its own, so tests share nothing. */
+/** The contract that every implementation of `Store` must fulfil. Each test gets a backend of its own, so tests share nothing. */
 export function describeStoreContract(
   name: string,
   createBackend: CreateBackend,

@@ -5,7 +5,7 @@ import { openDirectStore, type DirectStore } from '../embedded/direct-store.ts';
 import { temporaryFolder } from '../support/process.ts';
 import type { Backend } from './scene.ts';
 
-/** A folder of its own. The first connection owns the file, the others reach it over its socket, as other processes do. */
+/** A store in a folder of its own. The first connection owns the file; the others reach it over its socket, as other processes do. */
 export async function createEmbeddedBackend(): Promise<Backend> {
   const folder = temporaryFolder('sallyport contract');
   return {
@@ -19,7 +19,7 @@ export async function createEmbeddedBackend(): Promise<Backend> {
 
 /**
  * The same file without its thread and socket, which cost more than most tests: connections are peers of one writer in this process.
- * What goes over thread and socket is the business of `createEmbeddedBackend`.
+ * Tests of the thread and the socket use `createEmbeddedBackend`.
  */
 export async function createInProcessBackend(): Promise<Backend> {
   const folder = temporaryFolder('sallyport contract');

@@ -48,7 +48,7 @@ export const ROOMY: AdmissionLimits = {
   subjectBacklog: 10_000,
 };
 
-/** What the fairness tests use, and what a store is opened with that has to be told. */
+/** The subject window of the fairness tests. A store that needs the window when it is opened has to be opened with this one. */
 export const SMALL_WINDOW = 2;
 
 export interface TestSession {
@@ -62,14 +62,14 @@ export interface TestSession {
 
 export interface SessionOverrides extends Partial<Identity> {
   readonly actor?: Actor;
-  /** Looks for a subject that lives there. */
+  /** Picks a subject whose sessions are in this lane. */
   readonly lane?: number;
   readonly lifetimeMs?: number;
   readonly idleMs?: number;
   readonly delegatedBy?: SessionId;
 }
 
-/** A session of a new subject, unless one is named. */
+/** Opens a session for a new subject, unless one is given. */
 export async function openSession(store: Store, overrides: SessionOverrides = {}): Promise<TestSession> {
   const { lane, lifetimeMs = HOUR_MS, idleMs = HOUR_MS, delegatedBy, actor, ...named } = overrides;
   const identity: Identity = { tenant: 'acme', subject: `user-${randomId()}`, agent: 'helper', ...named };
@@ -118,14 +118,14 @@ export function acceptRequest(session: TestSession, overrides: CallOverrides = {
   };
 }
 
-/** Accepts a new call and insists that it was new. */
+/** Accepts a call; throws unless it was new. */
 export async function acceptOne(store: Store, session: TestSession, overrides: CallOverrides = {}): Promise<CallId> {
   const answer = await store.acceptCall(acceptRequest(session, overrides));
   if (answer.kind !== 'accepted') throw new Error(`Expected the call to be accepted, it was ${JSON.stringify(answer)}`);
   return answer.callId;
 }
 
-/** In this order, which is the accept order. */
+/** Accepts calls one after the other; the returned order is the accept order. */
 export async function acceptMany(
   store: Store,
   session: TestSession,
@@ -149,13 +149,13 @@ export interface ClaimOverrides {
   readonly waitMs?: number;
 }
 
-/** What is there now, without waiting. */
+/** Claims everything that is queued now, without waiting. */
 export async function claimMany(store: Store, overrides: ClaimOverrides = {}): Promise<readonly Delivery[]> {
   const request = { lane: 0, pool: POOL, workerId: newWorkerId(), limit: 1_000, waitMs: 0, ...overrides };
   return (await store.claimCalls(request)).deliveries;
 }
 
-/** The next call; fails when there is none. */
+/** Claims the next call; throws when there is none. */
 export async function claimOne(store: Store, overrides: ClaimOverrides = {}): Promise<Delivery> {
   const [delivery, ...others] = await claimMany(store, { limit: 1, ...overrides });
   if (delivery === undefined) throw new Error('Expected a call to be claimable, there was none');
@@ -175,7 +175,7 @@ export function callIds(deliveries: readonly Delivery[]): CallId[] {
   return deliveries.map((delivery) => delivery.callId);
 }
 
-/** Only what names the lease; the rest of a delivery is not part of later requests. */
+/** Only the fields that identify the lease; the other fields of a delivery are not part of later requests. */
 export function ownedBy(delivery: OwnedCall): OwnedCall {
   const { callId, pool, workerId, entryId, fence } = delivery;
   return { callId, pool, workerId, entryId, fence };
@@ -204,7 +204,7 @@ export interface AskOverrides extends Partial<Omit<AskRequest, 'question'>> {
   readonly question?: Partial<ApprovalQuestion>;
 }
 
-/** What the gate would ask about this call: one rule wants a person to look. */
+/** The question that the gate would ask about this call: one rule requires an approval. */
 export function askRequest(delivery: Delivery, overrides: AskOverrides = {}): AskRequest {
   const { question, ...fields } = overrides;
   const id = newApprovalId(delivery.callId);
@@ -284,7 +284,7 @@ export async function allow(store: Store, asked: AskRequest, overrides: Partial<
   });
 }
 
-/** For exactly the arguments of the question. */
+/** A grant for exactly the arguments of the question. */
 export function newGrant({ question }: Pick<AskRequest, 'question'>, overrides: Partial<NewGrant> = {}): NewGrant {
   const { tenant, subject, agent } = question.identity;
   return {
@@ -347,7 +347,7 @@ export function encodedOutcome(kind: OutcomeKind, text: string = kind): Uint8Arr
   return encodeOutcome({ kind, executed, retryable: false, content: [{ kind: 'text', text }] });
 }
 
-/** Bytes that are neither UTF-8 nor text, so that a store which treats them as a string is found out. */
+/** Bytes that are not valid UTF-8, so that a store that treats them as a string fails the test. */
 export function detail(label: string): Uint8Array {
   return Uint8Array.from([0x00, 0xff, 0xc3, 0x28, 0x0a, ...Buffer.from(label)]);
 }

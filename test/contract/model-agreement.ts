@@ -41,7 +41,7 @@ const BYTES: Record<string, Uint8Array> = {
 const labelOf = (bytes: Uint8Array): string | undefined =>
   Object.keys(BYTES).find((label) => Buffer.compare(BYTES[label]!, bytes) === 0);
 
-/** Records, replies and audit at the end of a run, against the model's. */
+/** Compares records, replies and audit at the end of a run with the model's. */
 export async function expectAgreement(model: Model, real: Real): Promise<void> {
   const [store] = real.handles;
   expectSameReplies(model, await drainReplies(store, real.session.lane, real.callerId));
@@ -53,7 +53,7 @@ export async function expectAgreement(model: Model, real: Real): Promise<void> {
   }
 }
 
-/** Each waiter of a settled call has its answer, once, and nobody else has anything. */
+/** Checks that each waiter of a settled call has its answer once, and that there is no other reply. */
 export function expectSameReplies(model: Model, items: readonly ReplyItem[]): void {
   const replied = new Map(items.map((item) => [item.correlationId, item]));
   expect(items, 'replies').toHaveLength(replied.size);
@@ -68,7 +68,7 @@ export function expectSameReplies(model: Model, items: readonly ReplyItem[]): vo
   expect([...replied.keys()], 'replies to nobody').toEqual([]);
 }
 
-/** One record of the end, and those of its questions. */
+/** Checks that the audit has one record of the call's end, and the records of its questions. */
 export async function expectSameAudit(call: ModelCall, real: Real, own: readonly AuditEntry[]): Promise<void> {
   await expectSameApprovals(call, real, own);
   const ending = call.cancelledByStore ? 'call.cancelled' : 'call.settled';
@@ -76,7 +76,7 @@ export async function expectSameAudit(call: ModelCall, real: Real, own: readonly
   expect(endings, 'endings in the audit').toEqual(call.state === 'settled' ? [ending] : []);
 }
 
-/** Each question once, and each at most one answer, in the store as in the audit. */
+/** Checks that each question is recorded once and has at most one decision, in the store and in the audit. */
 async function expectSameApprovals(call: ModelCall, real: Real, audit: readonly AuditEntry[]): Promise<void> {
   for (const { id, state, votes } of call.approvals) {
     const events = audit.filter((entry) => entry.approval === id && entry.event.startsWith('approval.'));

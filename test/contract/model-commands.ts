@@ -22,7 +22,7 @@ import * as model from './model.ts';
 import type { Model, ModelCall } from './model.ts';
 import { storeTimePasses } from './observe.ts';
 
-/** The store under test, and the deliveries it has made: what workers would remember. */
+/** The store under test, and the deliveries it has made, which workers would remember. */
 export interface Real {
   readonly handles: readonly [Store, Store];
   turn: number;
@@ -34,7 +34,7 @@ export interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-/** Connections take turns, so that no step can rely on what a connection remembers. */
+/** Connections take turns, so that no step can rely on what one connection remembers. */
 function storeOf(real: Real): Store {
   real.turn += 1;
   return real.handles[real.turn % 2]!;
@@ -71,7 +71,7 @@ function acceptCommand(key: Key, body: string): Command {
   };
 }
 
-/** A delivery's age says who asks: 0 is the latest worker, 1 the one before. */
+/** A step of a worker. `age` selects the worker by its delivery: 0 is the latest one, 1 the one before. */
 function asWorker(
   name: string,
   key: Key,
@@ -93,7 +93,7 @@ function asWorker(
 }
 
 const always = (): boolean => true;
-// What a store does with a running call that is parked or given back is not modelled.
+// The model does not cover a running call that is parked or given back.
 const notRunning = (call: ModelCall, delivery: number): boolean => call.state !== 'running' || call.holder !== delivery;
 
 const startCommand = (key: Key, age: number): Command =>
@@ -126,7 +126,7 @@ const askCommand = (key: Key, age: number, quorum: 1 | 2): Command =>
     const repeated = m.asked.get(`${call.callId} ${number}`);
     const request = repeated ?? askRequest(delivery, { question: { quorum } });
     const { kind } = await store.askApproval(request);
-    // Marked as cancelled while it ran: it is not asked about, and stays with whoever holds it.
+    // The call was marked as cancelled while it ran: no question is asked, and its holder keeps it.
     if (call.cancelRequested && call.holder === number) return expect(kind).toBe('cancelled');
     const { id } = request.question;
     const wasAsked = call.approvals.some((approval) => approval.id === id);
@@ -152,7 +152,7 @@ function onCall(name: string, key: Key, act: (call: ModelCall, store: Store) => 
 
 const PRINCIPALS = { alice: ALICE, bob: BOB } as const;
 
-/** On the last question, or on the one before it. */
+/** Decides the latest question (age 0) or the one before it (age 1). */
 const decideCommand = (
   key: Key,
   who: keyof typeof PRINCIPALS,
@@ -221,7 +221,7 @@ export function expectRecovery(recovered: RecoveredCall | undefined, before: Mod
   if (before.state === 'running') expect(recovered).toMatchObject({ wasRunning: true, effect: before.effect });
 }
 
-// Endings are rare and mostly release their key, so that lives become long enough to meet every combination.
+// Endings are rare and mostly release their key, so that sequences become long enough to cover every combination.
 const key = fc.constantFrom(...KEYS);
 const age = fc.constantFrom(0, 0, 0, 0, 1, 2);
 const body = fc.constantFrom('one', 'one', 'one', 'one', 'two');

@@ -9,15 +9,15 @@ import { newModel, type Model } from './model.ts';
 export interface ModelRuns {
   readonly runs: number;
   readonly seed: number;
-  /** No new run begins after so long. */
+  /** No new run begins after this many milliseconds. */
   readonly withinMs: number;
 }
 
-/** Random commands on a few calls through two connections in turn; throws with the shortest sequence that goes wrong. */
+/** Runs random commands on a few calls, through two connections in turn. Throws with the shortest failing sequence; returns the number of runs. */
 export async function runAgainstModel(handles: readonly [Store, Store], options: ModelRuns): Promise<number> {
   let last: { model: Model; real: Real } | undefined;
   let done = 0;
-  // New data for every run, in the same store: a subject and a pool of its own.
+  // Every run has new data in the same store: a subject and a pool of its own.
   const prepare = async () => {
     const session = await openSession(handles[0]);
     const pool = `pool-${randomId()}`;

@@ -4,8 +4,8 @@ import type { Effect } from '../../src/domain/tool.ts';
 
 /**
  * What a careful reader of the port expects of one subject's calls, without time, leases in milliseconds or bytes.
- * Every question has a list of allowed answers: mostly one, more where the port leaves the choice to the store.
- * Deliveries of a call are numbered from 1; `holder` is the number of the one that owns it now.
+ * Every request has a list of allowed answers: mostly one, more where the port leaves the choice to the store.
+ * Deliveries of a call are numbered from 1; `holder` is the number of the one that currently owns it.
  */
 export interface ModelCall {
   readonly callId: string;
@@ -17,14 +17,14 @@ export interface ModelCall {
   starts: number;
   /** The delivery under which the last start mark was written. */
   markedBy: number | undefined;
-  /** What deliveries did with it that ended their ownership; asked again, they may be told the same again. */
+  /** How each former delivery ended its ownership. If it repeats the request, it may get the same answer again. */
   endedBy: Map<number, PutAway | 'settled'>;
   cancelRequested: boolean;
   cancelledByStore: boolean;
   deniedByPerson: boolean;
   waiters: string[];
   outcomes: string[];
-  /** Questions about it, the last one last. */
+  /** Questions about the call; the latest is last. */
   approvals: ModelApproval[];
 }
 
@@ -32,7 +32,7 @@ export interface ModelApproval {
   readonly id: string;
   readonly quorum: number;
   state: 'pending' | 'allowed' | 'denied' | 'cancelled';
-  /** principal and decision */
+  /** Principal and decision. */
   votes: [string, ModelDecision][];
 }
 
@@ -41,15 +41,15 @@ export type ModelDecision = 'allow-once' | 'deny';
 export interface Model {
   /** All calls by id, older generations of released keys included. */
   readonly calls: Map<string, ModelCall>;
-  /** The call a key stands for now. */
+  /** The call that a key currently stands for. */
   readonly current: Map<string, ModelCall>;
   readonly generations: Map<string, number>;
-  /** What was asked about a call by one of its deliveries, to be asked again as it was. */
+  /** The question that a delivery asked about its call, so that it can be repeated unchanged. */
   readonly asked: Map<string, AskRequest>;
 }
 
 export const MAX_ATTEMPTS = 3;
-/** A call that took two workers with it is not given a third. */
+/** After a call was lost with two workers, no third worker gets it. */
 const MOST_LOST_STARTS = 2;
 export const RELEASING_OUTCOME = 'stale';
 
@@ -59,7 +59,7 @@ export function newModel(): Model {
 
 export function visibleStates(call: ModelCall): CallState[] {
   if (call.state !== 'held' && call.state !== 'queued') return [call.state];
-  // Whether a call keeps showing the start mark of a former owner is the store's choice.
+  // The store may choose whether a call still shows the start mark of a former owner.
   return call.starts === 0 ? ['queued'] : ['queued', 'running'];
 }
 
@@ -167,7 +167,8 @@ export function putAwayAnswers(call: ModelCall, delivery: number, how: PutAway):
 
 export function applyPutAway(call: ModelCall, delivery: number, how: PutAway): void {
   if (!holds(call, delivery)) return;
-  // Given back by the lease that started it, in good order: the start does not count. An unsafe one may have done something.
+  // The lease that started the call gave it back in good order, so the start does not count. An unsafe tool may have had an effect, so
+  // there it counts.
   if (how === 'abandoned' && call.markedBy === delivery && call.effect !== 'unsafe') call.starts -= 1;
   call.state = how === 'asked' ? 'parked' : 'queued';
   call.holder = undefined;
@@ -182,7 +183,7 @@ export function applyAsk(call: ModelCall, delivery: number, id: string, quorum: 
 
 export const DENIED_OUTCOME = 'denied';
 
-/** The first deny ends it; a yes counts once per principal, and the last one needed queues the call again. */
+/** The first deny ends the question. An allow counts once per principal, and the last one needed queues the call again. */
 export function decide(
   call: ModelCall,
   approval: ModelApproval,
@@ -218,7 +219,7 @@ export function cancelAnswers(call: ModelCall): string[] {
     case 'parked':
       return ['cancelled'];
     default:
-      // With a former owner's start mark, the end may be left to the next owner.
+      // If a former owner left a start mark, the store may leave the end of the call to the next owner.
       return call.starts === 0 ? ['cancelled'] : ['cancelled', 'cancelling'];
   }
 }
@@ -242,7 +243,7 @@ export const SESSION_ENDED_OUTCOME = 'denied, the session ended';
 export const MAY_HAVE_RUN_OUTCOME = 'may have run';
 export const TIMED_OUT_OUTCOME = 'timed out';
 
-/** A parked call of a session that is over ends at the next reap, with its question. */
+/** A parked call whose session is over ends at the next reap, and its question with it. */
 export function reapParked(call: ModelCall): void {
   const last = call.approvals.at(-1);
   if (last?.state === 'pending') last.state = 'cancelled';

@@ -11,18 +11,18 @@ import { decode } from '../../src/wire/message-pack.ts';
 import { eventually } from '../support/process.ts';
 import { POOL } from './fixtures.ts';
 
-/** Matches any Uint8Array or Buffer with these bytes; to be used inside `toEqual`. */
+/** Matches any Uint8Array or Buffer with these bytes; for use inside `toEqual`. */
 export function sameBytes(expected: Uint8Array): Uint8Array {
   const matcher = {
     asymmetricMatch: (actual: unknown) => actual instanceof Uint8Array && Buffer.compare(actual, expected) === 0,
     toString: () => `${expected.length} bytes ${Buffer.from(expected).toString('hex').slice(0, 80)}`,
     toAsymmetricMatcher: () => matcher.toString(),
   };
-  // The matcher stands where the compared type has bytes.
+  // Typed as bytes, so that the matcher can be used where the compared type has bytes.
   return matcher as unknown as Uint8Array;
 }
 
-/** Matches these bytes with how the call ended behind them: what the store adds where it alone knows. */
+/** Matches these bytes followed by how the call ended. The store appends the ending where only the store knows it. */
 export function withEnding(expected: Uint8Array, ending: object): Uint8Array {
   const matcher = {
     asymmetricMatch: (actual: unknown) =>
@@ -41,7 +41,7 @@ export async function recordOf(store: Store, callId: CallId): Promise<CallRecord
   return record;
 }
 
-/** Store time only: the store's clock decides, this process only keeps asking. */
+/** Waits until the store's clock has passed this time. Only the store's clock counts; this process just polls it. */
 export async function storeTimeAfter(store: Store, time: number): Promise<void> {
   await eventually(async () => (await store.now()) > time, { everyMs: 2, what: `store time ${time}` });
 }
@@ -50,7 +50,7 @@ export async function storeTimePasses(store: Store, ms: number): Promise<void> {
   await storeTimeAfter(store, (await store.now()) + ms);
 }
 
-/** Another worker takes over everything the pool's workers hold, as if they had all died. */
+/** Lets another worker take over everything that the pool's workers hold, as if they had all died. */
 export async function reclaimAll(
   store: Store,
   lane: number,
@@ -60,7 +60,7 @@ export async function reclaimAll(
   return (await store.reclaimCalls({ lane, pool, workerId, limit: 1_000, leaseMs: 1 })).deliveries;
 }
 
-/** The same for one call, which has to be among them. */
+/** Takes over one call in the same way; the call has to be among those taken over. */
 export async function reclaimOne(store: Store, lost: OwnedCall): Promise<Delivery> {
   const deliveries = await reclaimAll(store, laneOfId(lost.callId), { pool: lost.pool });
   const found = deliveries.filter((delivery) => delivery.callId === lost.callId);
@@ -68,7 +68,7 @@ export async function reclaimOne(store: Store, lost: OwnedCall): Promise<Deliver
   return found[0]!;
 }
 
-/** Reads and acknowledges until nothing is left. */
+/** Takes and acknowledges replies until none are left. */
 export async function drainReplies(store: Store, lane: number, callerId: CallerId): Promise<ReplyItem[]> {
   const items: ReplyItem[] = [];
   let acknowledged: string[] = [];
@@ -84,7 +84,7 @@ export async function laneState(store: Store, lane: number): Promise<LaneState> 
   return (await store.recheckSessions({ lane, sessions: [] })).lane;
 }
 
-/** The whole audit of a lane, and the proof that its sequence has no gap. */
+/** Reads the whole audit of a lane and checks that its sequence has no gap. */
 export async function readWholeAudit(store: Store, lane: number): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = [];
   for (;;) {
@@ -96,7 +96,7 @@ export async function readWholeAudit(store: Store, lane: number): Promise<AuditE
   return entries;
 }
 
-/** Those of a lane's records that are about calls: sessions and administration have their own. */
+/** The records of a lane that are about calls, without those about sessions and administration. */
 export async function readCallAudit(store: Store, lane: number): Promise<AboutCall<AuditEntry>[]> {
   return (await readWholeAudit(store, lane)).filter(isAboutCall);
 }

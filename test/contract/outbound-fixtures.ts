@@ -27,7 +27,7 @@ export function bodyOf(text: string): Uint8Array {
   return encode({ kind: 'send', message: { text } } satisfies EffectBody);
 }
 
-/** The first effect of a held call, unless another is named. */
+/** A request to publish an effect of a held call; the first effect, unless another is named. */
 export function publishRequest(
   delivery: Delivery,
   name: number | string = 1,

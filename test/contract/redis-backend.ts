@@ -3,7 +3,7 @@ import { randomId } from '../../src/wire/ids.ts';
 import type { RedisServer } from '../support/redis-server.ts';
 import type { Backend } from './scene.ts';
 
-/** A deployment of its own on a shared server: the name keeps it apart from every other test. */
+/** A separate deployment on a shared server: its name separates it from every other test. */
 export async function createRedisBackend(server: RedisServer, { cluster = false } = {}): Promise<Backend> {
   const name = `contract-${randomId()}`;
   const place = cluster ? { cluster: [{ host: '127.0.0.1', port: server.port }], lanes: 16 } : { url: server.url };

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach } from 'vitest';
 import type { Store } from '../../src/ports/store.ts';
 
-/** One set of data, new for every test, and as many connections to it as a test wants. */
+/** One set of data, new for every test, and as many connections to it as a test needs. */
 export interface Backend {
-  /** Another connection to the same data, as another process would have. */
+  /** Opens another connection to the same data, as another process would. */
   open(): Promise<Store>;
   /** Deletes the data behind the open connections, as FLUSHALL or an older backup would. */
   replaceData?(): Promise<void>;
@@ -12,12 +12,12 @@ export interface Backend {
 
 export type CreateBackend = () => Promise<Backend>;
 
-/** What the topics see. Everything opened here is closed after the test. */
+/** The interface of a test to its backend. Everything that is opened here is closed after the test. */
 export interface Scene {
   open(): Promise<Store>;
   openPair(): Promise<[Store, Store]>;
   openMany(count: number): Promise<Store[]>;
-  /** Undefined where the data cannot be taken away from under an open store. */
+  /** Undefined where the data cannot be deleted under an open store. */
   replaceData(): Promise<void> | undefined;
 }
 
@@ -32,7 +32,7 @@ export function prepareScene(createBackend: CreateBackend): Scene {
     const closing = opened;
     opened = [];
     try {
-      // The first one may serve the others.
+      // The first connection may serve the others, so it is closed last.
       for (const store of closing.reverse()) await store.close();
     } finally {
       await backend?.destroy();

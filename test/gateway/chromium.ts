@@ -25,7 +25,7 @@ export interface ForeignSite {
   close(): Promise<void>;
 }
 
-/** Another server on this machine: it serves this page, and would like to see what it can do to the gateway. */
+/** Starts another server on this machine that serves this page. The page tries to attack the gateway. */
 export async function serveForeignPage(html: string): Promise<ForeignSite> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(html);

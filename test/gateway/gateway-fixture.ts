@@ -10,35 +10,35 @@ import type { WatchedProcess } from '../support/watched-process.ts';
 
 export interface FixtureOptions {
   readonly store?: 'embedded' | 'redis';
-  /** Of the gateway's process; the plane has the same. Below `gateway.http`, for instance. */
+  /** Configuration of the gateway's process, for instance below `gateway.http`. The plane has the same one. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** In place of the modules of `test/cli`. */
+  /** Replaces the modules of `test/cli`. */
   readonly modules?: string;
   readonly logLevel?: 'debug' | 'info' | 'warn';
-  /** Of a Redis store. Default: what a single server has. */
+  /** The lanes of a Redis store. Default: the default of a single server. */
   readonly lanes?: number;
-  /** Environment of the gateway's process. */
+  /** Environment variables of the gateway's process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A real plane (one process) and a real gateway (another), so that the gateway can be killed alone. */
+/** A real plane (one process) and a real gateway (another process), so that the gateway can be killed alone. */
 export interface GatewayFixture {
   readonly url: string;
   readonly port: number;
-  /** The folder both run in; its `cli` runs commands on the same store. */
+  /** The folder in which both processes run; its `cli` runs commands on the same store. */
   readonly folder: PlaneFolder;
-  /** A connection of the test itself. */
+  /** A connection to the store for the test itself. */
   readonly store: Store;
-  /** Absent: the store is embedded. */
+  /** Undefined if the store is embedded. */
   readonly redis: RedisServer | undefined;
-  /** The gateway's process; another one after a restart. */
+  /** The gateway's process; a new one after a restart. */
   readonly gateway: WatchedProcess;
   makeToken(wish: TokenWish): Promise<MadeToken>;
-  /** An agent's token: by default `assistant` for `local` of the tenant `default`. */
+  /** Creates an agent's token: by default `assistant` for `local` of the tenant `default`. */
   agentToken(identity?: Partial<Identity>): Promise<MadeToken>;
-  /** `fetch` of a path, with this token. Objects become JSON. */
+  /** `fetch` of a path with this token. `json` is sent as JSON. */
   request(path: string, init?: RequestWish): Promise<Response>;
-  /** SIGTERM or SIGKILL, and another process on the same port. */
+  /** Ends the gateway with SIGTERM or SIGKILL, and starts another process on the same port. */
   restart(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface RequestWish extends Omit<RequestInit, 'body' | 'headers'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Long: the machine may be busy with other tests. */
+/** Long, because the machine may be busy with other tests. */
 const START_MS = 90_000;
 const READY = /^Console: (http:\/\/\S+?):(\d+) /;
 
@@ -115,7 +115,7 @@ function storeOptionsOf(folder: PlaneFolder, redis: RedisServer | undefined): St
   return { store: 'embedded', folder: folder.file('.sallyport'), mode: 'connect' };
 }
 
-/** Everything is open to everybody, as in a new `dev`. */
+/** Starts the plane. Its policy allows every subject every tool, as a new `dev` does. */
 async function startPlane(
   folder: PlaneFolder,
   { modules }: FixtureOptions,

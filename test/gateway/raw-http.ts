@@ -6,13 +6,13 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** Sends bytes as they are, which no HTTP client would, and reads until the other side closes. */
+/** Sends bytes unchanged, including bytes that no HTTP client would send, and reads until the server closes the connection. */
 export function exchange(port: number, text: string | Uint8Array): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     const chunks: Buffer[] = [];
     socket.on('data', (chunk) => chunks.push(chunk));
-    // A server that refuses early closes while we still send.
+    // A server that refuses early closes the connection while bytes are still being sent.
     socket.on('error', (error) => (chunks.length === 0 ? reject(error) : finish()));
     socket.on('close', () => finish());
     socket.write(text);
@@ -25,7 +25,7 @@ export function exchange(port: number, text: string | Uint8Array): Promise<RawAn
   });
 }
 
-/** The first answer in what was read. */
+/** The first HTTP response in the text; undefined if it is incomplete. */
 export function parseAnswer(text: string): RawAnswer | undefined {
   const end = text.indexOf('\r\n\r\n');
   const [first = '', ...lines] = text.slice(0, end).split('\r\n');
@@ -37,7 +37,7 @@ export function parseAnswer(text: string): RawAnswer | undefined {
   return { status: Number(status), headers, body: text.slice(end + 4) };
 }
 
-/** A socket that is connected. */
+/** Opens a socket; resolves when it is connected. */
 export function openSocket(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => resolve(socket));

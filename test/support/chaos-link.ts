@@ -4,11 +4,11 @@ import { RequestMatcher, type ChaosControl } from './chaos-mode.ts';
 
 export interface ChaosLink {
   readonly closed: Promise<void>;
-  /** Closes both sides at once; bytes under way are lost. */
+  /** Closes both sides at once; bytes in transit are lost. */
   cut(): void;
 }
 
-/** One client's connection through the proxy to its own connection with the server. */
+/** Connects one client of the proxy with a separate connection to the server. */
 export function openLink(
   client: Socket,
   target: { host: string; port: number } | { path: string },
@@ -25,9 +25,9 @@ export function openLink(
   };
   for (const socket of [client, server]) {
     socket.setNoDelay(true);
-    // The close that follows says it all: the other side sees its connection go.
+    // Ignored, because the close that follows is enough: the other side sees its connection end.
     socket.on('error', () => {});
-    // After an orderly end the relay still has to deliver what it holds, and then ends the other side itself.
+    // After an orderly end the relay still has to deliver what it holds; it then ends the other side itself.
     socket.once('close', () => {
       if (keepsRepliesBack || !socket.readableEnded) cut();
     });
@@ -46,8 +46,8 @@ export function openLink(
     if (!keepsRepliesBack) return 'forward';
     if (droppedReplyBytes === 0) {
       control.counts.droppedReplies += 1;
-      // An end, not a cut: the server then reads all that was sent before it closes, and the client learns of the loss
-      // (by the 'close' above) only when every command has taken effect, also those of one pipeline.
+      // `end` and not a cut: the server then reads everything that was sent before it closes. The client notices the loss (by the
+      // 'close' above) only when every command has taken effect, including those of one pipeline.
       server.end();
     }
     droppedReplyBytes += chunk.length;
@@ -59,7 +59,7 @@ export function openLink(
 
 const HOLD_AT_MOST_BYTES = 1 << 20;
 
-/** Carries bytes from one socket to another in order, at the pace of the mode that holds when they leave. */
+/** Forwards bytes from one socket to another in order, at the pace of the mode that applies when they leave. */
 function relay(from: Socket, to: Socket, control: ChaosControl, decide: (chunk: Buffer) => 'forward' | 'drop'): void {
   const held: { chunk: Buffer; arrivedAt: number }[] = [];
   let heldBytes = 0;
@@ -73,10 +73,10 @@ function relay(from: Socket, to: Socket, control: ChaosControl, decide: (chunk: 
       const { chunk, arrivedAt } = next;
       await control.passable();
       const { mode } = control;
-      // One more, because timers may fire up to a millisecond early.
+      // One millisecond more, because timers may fire up to a millisecond early.
       if (mode.kind === 'delay') await pause(Math.max(0, arrivedAt + mode.delayMs - performance.now() + 1));
       const isForwarded = decide(chunk) === 'forward';
-      // The chunk itself may have been what the proxy holds from now on.
+      // This chunk may have switched the proxy to `blackhole`.
       await control.passable();
       if (isForwarded) await write(to, chunk, mode.kind === 'one-byte-chunks');
       heldBytes -= chunk.length;
@@ -107,7 +107,7 @@ async function write(to: Socket, chunk: Buffer, byteByByte: boolean): Promise<vo
   }
   for (let at = 0; at < chunk.length && to.writable; at += 1) {
     to.write(chunk.subarray(at, at + 1));
-    // Lets the byte leave before the next is written, so that the reader does get it alone.
+    // Lets the byte leave before the next one is written, so that the reader gets it alone.
     await nextTurn();
   }
 }

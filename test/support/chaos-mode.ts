@@ -1,43 +1,43 @@
-/** What a request is recognised by: text it contains, or a test of one chunk of bytes as it came from the client. */
+/** How a request is recognised: by text that it contains, or by a function of one chunk of bytes as the client sent it. */
 type RequestMatch = string | ((chunk: Buffer) => boolean);
 
 export type ChaosMode =
   | { readonly kind: 'pass' }
   /**
-   * Lets the `nth` matching request through, keeps the server's answer back and then cuts that connection: the command
-   * took effect and the client cannot know. Goes back to `pass` by itself, so a reconnect works. Replies to other
-   * requests of that connection that are under way are lost with it. Send large requests (over 64 KB) alone: a reply to
-   * an earlier one may otherwise end the connection before the whole of it has arrived.
+   * Forwards the `nth` matching request, drops the server's answer and then closes that connection: the command
+   * took effect and the client cannot know. Returns to `pass` by itself, so a reconnect works. Pending replies to other
+   * requests of that connection are lost with it. Send large requests (over 64 KB) alone: otherwise a reply to
+   * an earlier one may end the connection before the whole request has arrived.
    */
   | { readonly kind: 'drop-reply'; readonly request: RequestMatch; readonly nth?: number }
-  /** The twin: the `nth` matching request never arrives and the connection is cut. Goes back to `pass` by itself. */
+  /** The counterpart: the `nth` matching request never arrives and the connection is closed. Returns to `pass` by itself. */
   | { readonly kind: 'drop-request'; readonly request: RequestMatch; readonly nth?: number }
   /**
-   * Holds the `nth` matching request, and from then on all bytes either way: its sender can be killed at exactly this point. Becomes
-   * `blackhole` by itself.
+   * Holds the `nth` matching request, and from then on all bytes in both directions: its sender can be killed at exactly this point.
+   * Becomes `blackhole` by itself.
    */
   | { readonly kind: 'hold-request'; readonly request: RequestMatch; readonly nth?: number }
-  /** No bytes either way. They are held, not lost, as TCP would: the next mode delivers them. */
+  /** No bytes in either direction. They are held, not lost, as TCP would do: the next mode delivers them. */
   | { readonly kind: 'blackhole' }
-  /** New connections get ECONNREFUSED; open ones live on. */
+  /** New connections get ECONNREFUSED; open ones stay open. */
   | { readonly kind: 'refuse' }
-  /** Each way, so a round trip takes twice as long. */
+  /** The delay in each direction, so a round trip takes twice as long. */
   | { readonly kind: 'delay'; readonly delayMs: number }
   | { readonly kind: 'one-byte-chunks' };
 
 export interface ChaosCounts {
-  /** Connections taken since the start. */
+  /** Connections accepted since the start. */
   connections: number;
   /** Requests that matched since the mode was set. */
   matchedRequests: number;
   droppedReplies: number;
   droppedRequests: number;
   heldRequests: number;
-  /** Bytes of the server that no client got to see. */
+  /** Bytes from the server that no client received. */
   droppedReplyBytes: number;
 }
 
-/** What all connections of one proxy share: the mode, and who waits for the next one. */
+/** The state that all connections of one proxy share: the mode, and the transfers that wait for the next one. */
 export class ChaosControl {
   mode: ChaosMode = { kind: 'pass' };
   readonly counts: ChaosCounts = {
@@ -61,7 +61,7 @@ export class ChaosControl {
     while (this.mode.kind === 'blackhole') await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
-  /** Says what to do when the mode's nth request is among the `found` ones; the mode is then over for everybody else. */
+  /** Returns what to do if the mode's nth request is among the `found` ones. The mode then ends for all connections. */
   countRequests(found: number): 'drop-reply' | 'drop-request' | undefined {
     const { mode } = this;
     if (!seeksRequest(mode)) return undefined;
@@ -84,7 +84,7 @@ function seeksRequest(mode: ChaosMode): mode is SeekingMode {
   return 'request' in mode;
 }
 
-/** Counts matches in one client's bytes, also of text that arrives split over two chunks. */
+/** Counts matches in one client's bytes, including text that is split over two chunks. */
 export class RequestMatcher {
   private tail: Buffer = Buffer.alloc(0);
   private tailOf: ChaosMode | undefined;
@@ -95,7 +95,7 @@ export class RequestMatcher {
     const wanted = Buffer.from(mode.request);
     const bytes = this.tailOf === mode ? Buffer.concat([this.tail, chunk]) : chunk;
     this.tailOf = mode;
-    // One byte less than the text, so what was counted once cannot be found again.
+    // Keeps one byte less than the text, so that a match that was counted cannot be found again.
     this.tail = bytes.subarray(Math.max(0, bytes.length - wanted.length + 1));
     let found = 0;
     for (let at = bytes.indexOf(wanted); at !== -1; at = bytes.indexOf(wanted, at + wanted.length)) found += 1;

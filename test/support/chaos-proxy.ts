@@ -6,23 +6,23 @@ import { freePort } from './process.ts';
 
 export interface ChaosProxy {
   readonly port: number;
-  /** The socket file it listens on, where its target is one. */
+  /** The socket file that the proxy listens on, if its target is one. */
   readonly path: string | undefined;
-  /** `redis://` address of the proxy. */
+  /** The `redis://` address of the proxy. */
   readonly url: string;
   readonly counts: Readonly<ChaosCounts>;
   readonly openConnections: number;
-  /** Holds for open and new connections from the next byte on. */
+  /** Applies to open and new connections from the next byte on. */
   setMode(mode: ChaosMode): Promise<void>;
-  /** Closes every open connection; the mode stays. */
+  /** Closes every open connection; the mode stays the same. */
   cut(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Where the proxy's connections go: a port of this or another host, or a socket file; the proxy's own then stands beside it. */
+/** The target of the proxy's connections: a port of this or another host, or a socket file. The proxy's own socket file is then next to it. */
 export type ChaosTarget = { readonly port: number; readonly host?: string } | { readonly path: string };
 
-/** A proxy before `target` that does to its connections what networks do. Knows nothing of the protocol. */
+/** A proxy in front of `target` that treats its connections as faulty networks do. It does not interpret the protocol. */
 export async function startChaosProxy(target: ChaosTarget): Promise<ChaosProxy> {
   const control = new ChaosControl();
   const links = new Set<ChaosLink>();
@@ -49,7 +49,7 @@ export async function startChaosProxy(target: ChaosTarget): Promise<ChaosProxy> 
     for (const link of links) link.cut();
     await Promise.all(closed);
   };
-  /** Only the door is closed: `close` leaves open connections alone, so its callback is not waited for. */
+  /** Closes only the listening socket. `close` leaves open connections alone, so its callback is not awaited. */
   const stopListening = (): void => {
     listening?.close();
     listening = undefined;

@@ -14,15 +14,15 @@ export interface TokenWish {
 
 export interface MadeToken {
   readonly id: string;
-  /** What goes after `Bearer`. */
+  /** The text that goes after `Bearer`. */
   readonly text: string;
 }
 
 const SOMEBODY: Identity = { tenant: 'default', subject: 'local', agent: 'assistant' };
 
-/** Straight into the store, without a gateway. */
+/** Creates a token directly in the store, without a gateway. */
 export async function createToken(store: Store, wish: TokenWish): Promise<MadeToken> {
-  // A token that decides by its own name does not decide for an agent of the same name.
+  // The default names differ: a token that decides under its own name must not decide for an agent of the same name.
   const {
     name = wish.scopes.includes('agent') ? 'test agent' : 'test',
     scopes,

@@ -3,7 +3,7 @@ import { encodeHistory, openHistory } from '../../src/wire/history.ts';
 
 const SIZE = 41;
 
-/** A history of these attempts, in this order whatever their sequences. */
+/** Encodes a history of these attempts in this order, whatever their sequence numbers are. */
 export function pack(attempts: readonly Attempt[]): RunHistory {
   const bytes = encodeHistory(attempts);
   const view = new DataView(bytes.buffer);
@@ -25,7 +25,7 @@ const ENDINGS: Readonly<Record<string, AttemptEnding>> = {
 };
 const NOTHING = '--------';
 
-/** What stands in the bytes that a store gives, in words: the attempts before `sequence`, oldest first. */
+/** Decodes the bytes that a store returns: the attempts before `sequence`, oldest first. */
 export function decodeHistory(bytes: Uint8Array, sequence: number): Attempt[] {
   const history = Buffer.from(bytes);
   const attempts: Attempt[] = [];

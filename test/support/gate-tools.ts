@@ -12,7 +12,7 @@ export const before = (run: () => BeforeAnswer | Promise<BeforeAnswer>) => ({ on
 export const asking = (requireApproval: ApprovalRequest = {}) => before(() => ({ requireApproval }));
 
 type Wrapped = (input: object, options?: { abortSignal: AbortSignal }) => Promise<unknown>;
-/** A tool `box.echo` that gives back what it runs with. */
+/** Wraps a tool `box.echo` that returns its arguments. */
 export function wrapEcho(options: GateOptions): Wrapped {
   const execute = async (input: object, _options?: object): Promise<unknown> => input;
   return createGate({ session: 'session-1', ...options }).wrapTool({ execute }, { id: 'box.echo' }).execute;

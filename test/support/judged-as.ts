@@ -3,7 +3,10 @@ import type { ArgumentCondition } from '../../src/domain/rule.ts';
 import { compileCondition, conditionIsMet } from '../../src/gate/rules/compile-condition.ts';
 import type { Judgement } from '../../src/gate/rules/judgement.ts';
 
-/** Met in a rule that allows and in one that denies, then the same with `not`: the four answers differ for each judgement. */
+/**
+ * Whether the condition is met in a rule that allows and in one that denies, then both again with `not`. The four answers differ for
+ * each judgement.
+ */
 const ANSWERS: Readonly<Record<Judgement, string>> = {
   holds: 'true,true,false,false',
   fails: 'false,false,true,true',
@@ -11,7 +14,7 @@ const ANSWERS: Readonly<Record<Judgement, string>> = {
   unclear: 'false,true,false,true',
 };
 
-/** What a condition says to arguments, told from how rules with and without `not` take it. */
+/** The judgement of a condition on these arguments, derived from how rules with and without `not` evaluate it. */
 export function judgedAs(condition: ArgumentCondition, args: JsonObject): Judgement {
   const answers = [condition, { ...condition, not: true }].flatMap((one) =>
     [true, false].map((isAllow) => conditionIsMet(compileCondition(one), args, isAllow)),

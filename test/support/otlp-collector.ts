@@ -41,18 +41,18 @@ interface OtlpBody {
   }[];
 }
 
-/** A real OTLP/HTTP collector, as small as one can be: keeps what it was sent. */
+/** A real, minimal OTLP/HTTP collector that keeps what it was sent. */
 export interface OtlpCollector {
   readonly endpoint: string;
   readonly spans: readonly CollectedSpan[];
   readonly requests: readonly { readonly path: string; readonly headers: IncomingHttpHeaders; readonly text: string }[];
-  /** Of the requests to come; without it they are taken. */
+  /** Answers the requests to come; by default they are accepted. */
   answer: (response: ServerResponse) => void;
   spansOf(traceId: string): CollectedSpan[];
-  /** Waits until a trace has so many spans, and gives them in the order of their beginning. */
+  /** Waits until a trace has `count` spans; resolves with them in the order of their start times. */
   until(traceId: string, count: number): Promise<CollectedSpan[]>;
   stop(): Promise<void>;
-  /** On the same port again. */
+  /** Starts the collector again on the same port. */
   restart(): Promise<void>;
 }
 

@@ -6,9 +6,9 @@ import { startProgram, type WatchedProcess } from './watched-process.ts';
 
 export interface PostgresServer {
   readonly port: number;
-  /** With the password in it. */
+  /** The address, including the password. */
   readonly url: string;
-  /** Ends it at once, as a crash would; connections break. */
+  /** Ends the server at once, as a crash would; connections break. */
   crash(): Promise<void>;
   restart(): Promise<void>;
   query(sql: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
@@ -24,7 +24,7 @@ const SETTINGS = [
   'log_min_messages=fatal',
 ];
 
-/** A real PostgreSQL on loopback with a data folder of its own. Ready when it returns; ends with the test process. */
+/** Starts a real PostgreSQL on loopback with a data folder of its own. It is ready on return, and ends with the test process. */
 export async function startPostgres(): Promise<PostgresServer> {
   const folder = temporaryFolder('sallyport-postgres');
   const bin = findPrograms();
@@ -84,7 +84,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   }
 
   let child = await start();
-  // SIGINT: end without waiting for clients. SIGQUIT: end at once, with its children, as after a crash.
+  // SIGINT: ends without waiting for clients. SIGQUIT: ends at once, with its children, as after a crash.
   async function end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
     child.kill(signal);
     await child.exited;
@@ -115,7 +115,7 @@ function findPrograms(): string {
   return found;
 }
 
-/** PostgreSQL refuses to run as root. */
+/** The user to run as, if the tests run as root: PostgreSQL refuses to run as root. */
 function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');

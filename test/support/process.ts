@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import { reapAfterExit } from './reaper.ts';
 import { PATIENCE_MS, startProgram, type WatchedProcess } from './watched-process.ts';
 
-/** Starts a JavaScript file with this Node; Node 20 does not run TypeScript files, so give it built or .mjs ones. */
+/** Starts a JavaScript file with this Node. Node 20 does not run TypeScript files, so pass built files or .mjs files. */
 export function spawnNode(
   script: string,
   args: readonly string[] = [],
@@ -21,7 +21,7 @@ export interface TemporaryFolder {
   remove(): void;
 }
 
-/** A new folder that is deleted by `remove`, or with this test process at the latest. */
+/** Creates a folder that is deleted by `remove`, or at the latest with this test process. */
 export function temporaryFolder(label = 'sallyport-test'): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), `${label}-`));
   const release = reapAfterExit({ folder: path });
@@ -34,12 +34,12 @@ export function temporaryFolder(label = 'sallyport-test'): TemporaryFolder {
   };
 }
 
-// Below the range from which systems pick the near end of outgoing connections (Linux 32768+, macOS 49152+). From that
-// range a client could be given the port of a server that is down for a restart, or even connect to itself.
+// Below the range from which systems choose the local port of outgoing connections (Linux 32768+, macOS 49152+). In that
+// range, a client could get the port of a server that is down for a restart, or could even connect to itself.
 const LOWEST_PORT = 12_000;
 const HIGHEST_PORT = 32_000;
 
-/** A loopback port nobody listens on now. Another process may take it first, so callers that can should retry. */
+/** A loopback port on which no process listens now. Another process may take it first, so callers that can should retry. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const port = LOWEST_PORT + Math.floor(Math.random() * (HIGHEST_PORT - LOWEST_PORT));
@@ -67,8 +67,8 @@ export interface EventuallyOptions {
 type Truthy<T> = Exclude<T, undefined | null | false | 0 | ''>;
 
 /**
- * Asks `check` until it gives a truthy value, and returns that value. The only place in the tests that polls.
- * A check that throws counts as "not yet"; the last answer or error is in the message when time is up.
+ * Polls `check` until it returns a truthy value, and returns that value. The only place in the tests that polls.
+ * A check that throws counts as "not yet"; on a timeout the message has the last answer or error.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -84,7 +84,7 @@ export async function eventually<T>(
   try {
     for (;;) {
       const askedAt = performance.now();
-      // Raced, because a check that hangs (a stopped server, say) must not defeat the bound.
+      // Raced, because a check that hangs (a stopped server, for example) must not defeat the timeout.
       const asked = await Promise.race([ask(check), timeIsUp]);
       if (asked === 'time is up') break;
       if (asked.kind === 'threw') {

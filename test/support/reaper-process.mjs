@@ -1,5 +1,5 @@
-// Runs beside a test process and outlives it by a moment. Its standard input is a pipe held by the test process, so it
-// ends when that process is gone, however it went (SIGKILL included, where no exit handler runs). JavaScript, not
+// Runs next to a test process and outlives it by a moment. Its standard input is a pipe that the test process holds, so it
+// ends when that process is gone, however it ended (including by SIGKILL, where no exit handler runs). JavaScript, not
 // TypeScript, because Node 20 has to run it as it is.
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -20,11 +20,11 @@ lines.on('close', () => {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // Gone already: nothing leaked.
+      // The process is already gone: nothing leaked.
     }
   }
   for (const folder of folders) {
-    // A server that was killed a moment ago may still have its last file open, so allow a few rounds.
+    // A server that was killed a moment ago may still have its last file open, so retry a few times.
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Writable } from 'node:stream';
 
-/** Something a test opened that must not outlive the test process. */
+/** A resource that a test opened and that must not outlive the test process. */
 export type Leakable = { readonly pid: number; readonly what: string } | { readonly folder: string };
 
 let reaperInput: Writable | undefined;
@@ -10,7 +10,7 @@ const unreleased = new Set<Leakable>();
 
 /**
  * Has `leakable` killed (a process) or deleted (a folder) once this test process is gone, even by SIGKILL.
- * Returns the function that calls it off; call it when the process has exited or the folder is removed.
+ * Returns the function that cancels this; call it when the process has exited or the folder is removed.
  */
 export function reapAfterExit(leakable: Leakable): () => void {
   reaperInput ??= startReaper();
@@ -21,7 +21,7 @@ export function reapAfterExit(leakable: Leakable): () => void {
   };
 }
 
-/** For `afterEach` or `afterAll`: throws when a process still runs or a folder still exists that this file opened. */
+/** For `afterEach` or `afterAll`: throws if a process that this file started still runs, or a folder that it created still exists. */
 export function failOnLeaks(): void {
   if (unreleased.size === 0) return;
   const list = [...unreleased].map((leakable) =>
@@ -42,9 +42,9 @@ function startReaper(): Writable {
   });
   child.unref();
   const input = child.stdin;
-  // Without this the open pipe would keep the test process alive for ever.
+  // Without this the open pipe would keep the test process alive forever.
   (input as Writable & { unref?: () => void }).unref?.();
-  // A write may meet a reaper that is going away together with this process; there is nobody left to tell.
+  // A write may fail because the reaper is ending together with this process. No process is left to report it to.
   input.on('error', () => {});
   return input;
 }

@@ -5,15 +5,15 @@ export interface RedisServerOptions {
   readonly appendonly?: boolean;
   readonly maxmemory?: string;
   readonly maxmemoryPolicy?: string;
-  /** One node that owns all 16384 slots: what a real cluster refuses across slots, it refuses too. */
+  /** One node that owns all 16384 slots: it refuses across slots what a real cluster refuses. */
   readonly cluster?: boolean;
   readonly tls?: TlsFiles;
   readonly password?: string;
-  /** The user of an ACL file that the test itself logs in as, with `password`. Absent: the default user. */
+  /** The user of an ACL file as which the test itself logs in, with `password`. Default: the default user. */
   readonly username?: string;
   /** More command line options, e.g. `['--replicaof', '127.0.0.1 7000']`. */
   readonly extra?: readonly string[];
-  /** A data folder of the caller's, who also removes it. */
+  /** A data folder that the caller provides and also removes. */
   readonly directory?: string;
   readonly port?: number;
 }
@@ -35,7 +35,7 @@ export function redisServerArguments(options: RedisServerOptions, place: RedisPl
     ['appendfsync', options.appendfsync ?? 'everysec'],
     ['maxmemory-policy', options.maxmemoryPolicy ?? 'noeviction'],
     ['enable-debug-command', 'yes'],
-    // Otherwise SIGTERM waits up to 10 s for a replica that lags, and a first sync waits 5 s for more replicas.
+    // Without these, SIGTERM waits up to 10 s for a replica that lags, and a first sync waits 5 s for more replicas.
     ['shutdown-timeout', '0'],
     ['repl-diskless-sync-delay', '0'],
   ];
@@ -46,7 +46,7 @@ export function redisServerArguments(options: RedisServerOptions, place: RedisPl
   else settings.push(['port', '0'], ['tls-port', String(port)], ...tlsSettings(options.tls));
   if (options.cluster) {
     settings.push(['cluster-enabled', 'yes'], ['cluster-port', String(clusterPort)]);
-    // A node without peers does not know its own address and names itself "", with which ioredis Cluster hangs.
+    // A node without peers does not know its own address and reports "", with which ioredis Cluster hangs.
     settings.push(['cluster-announce-ip', '127.0.0.1']);
   }
   return [...settings.flatMap(([name, value]) => [`--${name}`, value]), ...(options.extra ?? [])];

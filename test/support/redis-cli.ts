@@ -11,11 +11,11 @@ export interface CliTarget {
   readonly tls?: TlsFiles;
 }
 
-/** Runs one command with redis-cli and returns what it printed; an error reply of the server rejects. */
+/** Runs one command with redis-cli and returns its output; rejects on an error reply of the server. */
 export async function runRedisCli(target: CliTarget, args: readonly string[]): Promise<string> {
   const tlsArguments = target.tls === undefined ? [] : ['--tls', '--cacert', target.tls.caFile];
   const userArguments = target.username === undefined ? [] : ['--user', target.username];
-  // -e: an error reply is an exit code, otherwise redis-cli prints it and ends with 0.
+  // -e: an error reply gives an exit code other than 0. Otherwise redis-cli prints it and ends with 0.
   const child = await startProgram(
     'redis-cli',
     ['-h', '127.0.0.1', '-p', String(target.port), '-e', ...tlsArguments, ...userArguments, ...args],

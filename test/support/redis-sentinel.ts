@@ -13,16 +13,16 @@ interface Address {
 export interface SentinelGroup {
   /** The group's name, for a client's `name` option. */
   readonly name: string;
-  /** For a client's `sentinels` option. */
+  /** The addresses for a client's `sentinels` option. */
   readonly sentinels: readonly Address[];
-  /** The two servers in the roles they started with; a failover swaps the roles, not these. */
+  /** The two servers by the roles they started with. A failover swaps the roles, not these fields. */
   readonly firstPrimary: RedisServer;
   readonly firstReplica: RedisServer;
-  /** What the sentinels tell clients now. */
+  /** The primary that the sentinels currently report to clients. */
   currentPrimary(): Promise<Address>;
-  /** SIGKILLs the server that is the primary now and returns it; `restart()` brings it back as a stale primary. */
+  /** Kills the current primary with SIGKILL and returns it; `restart()` brings it back as a stale primary. */
   killPrimary(): Promise<RedisServer>;
-  /** Resolves when every sentinel names another primary than `before` and that server takes writes. */
+  /** Resolves when every sentinel reports another primary than `before` and that server accepts writes. */
   waitForFailover(before: Address): Promise<Address>;
   stop(): Promise<void>;
 }
@@ -30,9 +30,9 @@ export interface SentinelGroup {
 const NAME = 'sallyport';
 const DOWN_AFTER_MS = 1_200;
 // The usual periods are made for networks (INFO every 10 s, hello every 2 s); on loopback they only make tests wait.
-// ping-period hangs together with DOWN_AFTER_MS: links reconnect once per period, so a third of the time keeps a sentinel
-// from declaring a server down that it has only just met; and a replica not heard of for five periods is not promoted,
-// which on a busy machine happens below 300.
+// ping-period depends on DOWN_AFTER_MS: links reconnect once per period, so a third of that time keeps a sentinel
+// from declaring a server down that it has only just met. Also, a replica that was not heard of for five periods is not promoted,
+// which happens on a busy machine with periods below 300.
 const QUICK_PERIODS = Object.entries({
   'info-period': 200,
   'publish-period': 200,
@@ -40,16 +40,16 @@ const QUICK_PERIODS = Object.entries({
   'ask-period': 100,
   'min-link-reconnect-period': 100,
   'election-timeout': 1000,
-  // A stall of 2 s (a slow fsync will do) would make a sentinel distrust its clock and sit still for 30 s.
+  // A pause of 2 s (a slow fsync is enough) would make a sentinel distrust its clock and do nothing for 30 s.
   'tilt-trigger': 60_000,
 }).flatMap(([name, periodMs]) => [name, String(periodMs)]);
 
-/** A primary, its replica and one or three sentinels that fail over within two or three seconds. */
+/** Starts a primary, its replica and one or three sentinels that fail over within two or three seconds. */
 export async function startSentinel({ count = 1 }: { count?: 1 | 3 } = {}): Promise<SentinelGroup> {
   const servers: RedisServer[] = [];
   const sentinels: Sentinel[] = [];
   const stop = async (): Promise<void> => {
-    // Sentinels first: they would try a failover while the servers go away.
+    // Sentinels stop first: they would try a failover while the servers stop.
     await Promise.all(sentinels.map((sentinel) => sentinel.stop()));
     await Promise.all(servers.map((server) => server.stop()));
   };
@@ -86,7 +86,7 @@ export async function startSentinel({ count = 1 }: { count?: 1 | 3 } = {}): Prom
             what: `a primary other than ${before.port}`,
           });
         } catch (cause) {
-          // Why sentinels do not act (split vote, no good replica, tilt) is only in their logs.
+          // Only their logs show why sentinels do not act (split vote, no good replica, tilt).
           throw new Error(`No failover:\n${sentinels.map((sentinel) => sentinel.log()).join('\n')}`, { cause });
         }
       },
@@ -107,7 +107,7 @@ interface Sentinel {
 async function startOneSentinel(primaryPort: number, quorum: number): Promise<Sentinel> {
   const folder = temporaryFolder('sallyport-sentinel');
   const port = await freePort();
-  // A sentinel keeps its state by rewriting this file, so it cannot take everything from the command line.
+  // A sentinel keeps its state by rewriting this file, so it cannot get everything from the command line.
   const configuration = join(folder.path, 'sentinel.conf');
   writeFileSync(
     configuration,
@@ -144,7 +144,7 @@ async function answersPing(child: WatchedProcess, port: number): Promise<void> {
   if (state === 'ended') throw new Error(`The sentinel ended at its start: ${child.stdout}${child.stderr}`);
 }
 
-/** Before it knows the replica and its peers a sentinel cannot fail over, so a test that kills at once would hang. */
+/** A sentinel cannot fail over before it knows the replica and its peers, so a test that kills at once would hang. */
 async function waitUntilItSeesAll({ port }: Sentinel, count: number): Promise<void> {
   await eventually(
     async () => {

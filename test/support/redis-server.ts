@@ -6,24 +6,24 @@ import { startProgram, type WatchedProcess } from './watched-process.ts';
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
-  /** Changes with `restart`. */
+  /** Changes on `restart`. */
   readonly pid: number;
   readonly directory: string;
   /** What the server has logged since its last start. */
   readonly log: string;
-  /** By default the crash: SIGKILL. Resolves when the process is gone, or at once for SIGSTOP and SIGCONT. */
+  /** Sends a signal; by default SIGKILL, as a crash. Resolves when the process is gone, or at once for SIGSTOP and SIGCONT. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** The same data folder and port; a server that still runs is shut down in order first. */
+  /** Starts the server again with the same data folder and port. If it still runs, it is first shut down in order. */
   restart(): Promise<void>;
-  /** Ends the server and removes its folder, unless the folder is the caller's. */
+  /** Ends the server and removes its folder, unless the caller provided the folder. */
   stop(): Promise<void>;
-  /** One command through redis-cli: what it printed. An error reply rejects. */
+  /** Runs one command through redis-cli and returns its output. Rejects on an error reply. */
   cli(...args: string[]): Promise<string>;
 }
 
 const START_ATTEMPTS = 5;
 
-/** A real redis-server on loopback with its own data folder. Ready when it returns; killed with the test process. */
+/** Starts a real redis-server on loopback with its own data folder. It is ready on return, and is killed with the test process. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const ownFolder = options.directory === undefined ? temporaryFolder('sallyport-redis') : undefined;
   const directory = options.directory ?? ownFolder?.path ?? '';
@@ -47,7 +47,7 @@ async function startOnSomePort(options: RedisServerOptions, directory: string): 
     try {
       return { place, child: await startAt(options, place) };
     } catch (error) {
-      // A port is only free until someone else takes it. A port the caller chose is not ours to change.
+      // Another process may have taken the port in the meantime: try another one. A port that the caller chose is not changed.
       const portTaken = error instanceof Error && error.message.includes('Address already in use');
       if (!portTaken || options.port !== undefined || attempt === START_ATTEMPTS) throw error;
     }
@@ -74,7 +74,7 @@ async function startAt(options: RedisServerOptions, place: RedisPlace): Promise<
   return child;
 }
 
-/** The pid is compared because on a port taken by someone else it would be their server that answers. */
+/** The pid is compared because another process may have taken the port: then its server would answer. */
 async function isReady(pid: number, target: CliTarget): Promise<boolean> {
   if ((await runRedisCli(target, ['PING'])) !== 'PONG') return false;
   return (await runRedisCli(target, ['INFO', 'server'])).includes(`process_id:${pid}\r`);
@@ -122,7 +122,8 @@ function serverHandle(options: RedisServerOptions, started: Started, removeFolde
       child = await startAt(options, place);
     },
     stop: async () => {
-      // A replica that is writing its first AOF refuses SIGTERM. Data that the caller keeps is shut down in order.
+      // The server is killed, because a replica that is writing its first AOF refuses SIGTERM. If the caller keeps the data, it is
+      // shut down in order.
       await child.stop(options.directory === undefined ? 0 : undefined);
       removeFolder();
     },

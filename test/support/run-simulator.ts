@@ -20,25 +20,25 @@ export type SimulatedTool = { readonly id: string } & Pick<ToolDeclaration, 'pol
 export interface SimulatedCall {
   readonly tool: SimulatedTool;
   readonly arguments: JsonValue;
-  /** What a hook makes of them. */
+  /** The arguments after a hook rewrote them. */
   readonly rewritten?: JsonValue;
   readonly outcome: Outcome;
-  /** Since the call before it. */
+  /** Milliseconds since the call before it. */
   readonly afterMs?: number;
-  /** So many later calls are accepted before this one ends. */
+  /** The number of later calls that are accepted before this one ends. */
   readonly endsAfter?: number;
-  /** Does not belong to the pattern that is looked at. */
+  /** The call does not belong to the pattern under test. */
   readonly beside?: true;
 }
 
-/** What the store keeps of a run beside the ring. */
+/** What the store keeps of a run, in addition to the ring of attempts. */
 interface Run {
   readonly ring: Attempt[];
-  /** Calls up to this sequence carry the history. */
+  /** Calls up to this sequence number carry the history. */
   watch: number;
 }
 
-/** Whether accept sends the history along. */
+/** Whether accept attaches the history to the call. */
 export type AttachRule = (run: Run, raw: string, sequence: number) => boolean;
 
 const occurs = (ring: readonly Attempt[], signature: string): number =>
@@ -47,9 +47,9 @@ const wentWrong = ({ ending }: Attempt): boolean => ending !== 'ok' && ending !=
 
 export const ATTACH = {
   always: () => true,
-  /** As planned at first. */
+  /** Attaches the history to a repeated call, or after three failures in a row. */
   repeatedOrFailing: ({ ring }, raw) => occurs(ring, raw) >= 2 || (ring.length >= 3 && ring.slice(-3).every(wentWrong)),
-  /** One number in the run instead of the last three attempts: settle raises it, accept compares it. */
+  /** Uses one number in the run instead of the last three attempts: settle raises it, accept compares it. */
   repeatedOrWatched: ({ ring, watch }, raw, sequence) => occurs(ring, raw) >= 2 || sequence <= watch,
 } satisfies Record<string, AttachRule>;
 
@@ -58,14 +58,14 @@ const WATCHED_AFTER_REPEAT = 8;
 
 export interface Simulation {
   readonly verdicts: readonly LoopVerdict[];
-  /** From 1; absent: never. */
+  /** The number of the call, from 1; absent if there was none. */
   readonly firstWarning?: number;
   readonly firstBlock?: number;
   readonly warnings: number;
   readonly blocked: number;
   /** Calls of the pattern that ran after its first block. */
   readonly escaped: number;
-  /** How often a history travelled. */
+  /** The number of calls that carried a history. */
   readonly carried: number;
 }
 
@@ -73,21 +73,21 @@ export interface SimulationOptions {
   readonly calls?: number;
   readonly settings?: LoopSettings;
   readonly attach?: AttachRule;
-  /** Runs of the session that were ended when this one begins; or how long before. */
+  /** The number of runs of the session that had been ended when this one begins, or how long before it they ended. */
   readonly endedRuns?: number;
   readonly endedMsAgo?: readonly number[];
   readonly stepMs?: number;
-  /** What earlier runs of the session have left. */
+  /** What earlier runs of the session left behind. */
   readonly session?: SimulatedSession;
 }
 
 export interface SimulatedSession {
   stalls: readonly Stall[];
-  /** When its last run ended. */
+  /** The time when its last run ended. */
   now?: number;
 }
 
-/** One run: each call is accepted, judged before hooks and after them, executed or blocked, and settled, with a ring of 128. */
+/** Simulates one run: each call is accepted, judged before and after hooks, executed or blocked, and settled, with a ring of 128 attempts. */
 export function simulateRun(pattern: (index: number) => SimulatedCall, options: SimulationOptions = {}): Simulation {
   const { calls = 300, settings = DEFAULT_LOOP_SETTINGS, attach = ATTACH.repeatedOrWatched } = options;
   const run: Run = { ring: [], watch: 0 };

@@ -11,7 +11,7 @@ import { bodyDigest } from '../../src/wire/digest.ts';
 import { encodeEnvelope } from '../../src/wire/envelope.ts';
 import { callIdFor, newSessionId, randomId } from '../../src/wire/ids.ts';
 
-/** Parts of a call for unit tests: everything a stage is given, nothing that has to run. */
+/** Parts of a call for unit tests: all inputs of a stage, and nothing that has to run. */
 export const SAMPLE_IDENTITY: Identity = { tenant: 'default', subject: 'alice', agent: 'main' };
 export const SAMPLE_SESSION = newSessionId('default', 'alice', 1);
 const SAMPLE_TOOL = toolId('notes', 'add');
@@ -97,7 +97,7 @@ export function sampleLane(overrides: Partial<LaneState> = {}): LaneState {
   return { epoch: 'epoch-1', policyVersion: 1, cancelSequence: '0', now: 1000, ...overrides };
 }
 
-/** As it stands when the worker has just read it. */
+/** A call in the state in which a worker has just read it. */
 export function sampleDelivered(delivery: Delivery, overrides: Partial<DeliveredCall> = {}): DeliveredCall {
   return {
     delivery,
@@ -108,7 +108,7 @@ export function sampleDelivered(delivery: Delivery, overrides: Partial<Delivered
   };
 }
 
-/** Answers only what the test gives it; whatever else is asked for fails the test. */
+/** A store that has only the methods the test provides; a call of any other method fails the test. */
 export function partialStore(methods: Partial<Store>): Store {
   return new Proxy(methods as Store, {
     get(target, name) {

@@ -5,10 +5,10 @@ import type { ToolDeclaration } from '../../src/domain/tool.ts';
 import { catalogDigest, moduleDigest, toolDigest } from '../../src/wire/digest.ts';
 import { sampleDeclaration } from './sample-call.ts';
 
-/** Module → its tools; a name with `!` is privileged. */
+/** The tools of each module; a name with `!` is privileged. */
 export type CatalogShape = Readonly<Record<string, readonly string[]>>;
 
-/** A catalog as it is published, with the digests it would have. */
+/** A catalog as it is published, with the digests that it would have. */
 export function makeCatalog(shape: CatalogShape, sequence = 1): Catalog {
   const modules = Object.entries(shape).map(([id, names]) => makeModule(id, names));
   return { sequence, digest: catalogDigest(modules), modules };

@@ -32,7 +32,7 @@ export interface RecordedNeeds extends BeforeNeeds {
   readonly validated: JsonObject[];
 }
 
-/** What hooks need, with everything written down. Arguments are valid unless `path` is no text. */
+/** What hooks need; everything they do with it is recorded. Arguments are valid unless `path` is not a text. */
 export function recordingNeeds(overrides: Partial<BeforeNeeds> = {}): RecordedNeeds {
   const lines: RecordedNeeds['lines'] = [];
   const events: HookFailed[] = [];

@@ -23,7 +23,7 @@ const clock = defineModule({
   },
 });
 
-/** A reference to itself, and names that only the digest form can tell apart from others. */
+/** A schema that refers to itself, and names that collide with others unless the form with a digest is used. */
 const notes = defineModule({
   id: 'my__notes',
   version: '1.0.0',
@@ -65,7 +65,7 @@ const zip = defineModule({
   },
 });
 
-/** From authors' modules to what one agent is shown, by the code that does it in production. */
+/** The tools that one agent is shown, built from authors' modules with the production code. */
 export function sampleToolkit(): readonly PublishedTool[] {
   const modules = [clock, notes, zip].map((module) => declareModule(describeModule(module), 'default'));
   const catalog = { sequence: 1, digest: catalogDigest(modules), modules };

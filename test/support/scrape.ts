@@ -1,8 +1,8 @@
 export interface Scrape {
   readonly text: string;
-  /** By name, without those of histograms: `x_bucket`, `x_sum` and `x_count` belong to `x`. */
+  /** The names of all metrics. Those of histograms are not split: `x_bucket`, `x_sum` and `x_count` belong to `x`. */
   readonly names: readonly string[];
-  /** The sum of all series with these labels; undefined when there is none. */
+  /** The sum of all series with these labels; undefined if there is none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
   labelValues(name: string, label: string): string[];
 }
@@ -22,7 +22,7 @@ export async function scrape(healthUrl: string): Promise<Scrape> {
   return readScrape(await response.text());
 }
 
-/** The text format of Prometheus, as far as we write it. */
+/** Reads the Prometheus text format, as far as this product writes it. */
 export function readScrape(text: string): Scrape {
   const lines = text.split('\n');
   const samples = lines.filter((line) => line !== '' && !line.startsWith('#')).map(readSample);

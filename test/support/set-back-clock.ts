@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Moves the wall clock of a program by the seconds in a file, as an operator or NTP moves that of a machine. The monotonic clock stays. */
+/**
+ * A library that moves the wall clock of a program by the seconds in a file, as an operator or NTP moves that of a machine. The
+ * monotonic clock does not change.
+ */
 const SOURCE = `#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -42,12 +45,12 @@ time_t time(time_t *result) {
 `;
 
 export interface ShiftedClock {
-  /** For the program whose clock is moved. */
+  /** Environment variables for the program whose clock is moved. */
   readonly env: Readonly<Record<string, string>>;
   set(seconds: number): void;
 }
 
-/** Undefined on a machine without a C compiler. */
+/** Compiles the library; undefined on a machine without a C compiler. */
 export function compileShiftedClock(folder: string): ShiftedClock | undefined {
   const [source, library, file] = ['clock.c', 'clock.so', 'shift'].map((name) => join(folder, name)) as [
     string,

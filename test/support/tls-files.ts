@@ -12,7 +12,7 @@ export interface TlsFiles {
   remove(): void;
 }
 
-// Own configuration, so that the extensions do not depend on the machine's openssl.cnf.
+// A separate configuration, so that the extensions do not depend on the machine's openssl.cnf.
 const CONFIGURATION = `
 [req]
 distinguished_name = name
@@ -29,7 +29,7 @@ subjectAltName = IP:127.0.0.1, DNS:localhost
 `;
 const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
 
-/** A fresh CA and a server certificate for 127.0.0.1 and localhost. Two calls give two CAs that do not trust each other. */
+/** Creates a CA and a server certificate for 127.0.0.1 and localhost. Two calls give two CAs that do not trust each other. */
 export async function makeTlsFiles(): Promise<TlsFiles> {
   const folder = temporaryFolder('sallyport-tls');
   const file = (name: string): string => join(folder.path, name);
@@ -52,7 +52,7 @@ export async function makeTlsFiles(): Promise<TlsFiles> {
   };
 }
 
-/** Runs inside the folder: file names without spaces, whatever the temporary folder is called. */
+/** Runs inside the folder, so that file names have no spaces, whatever the path of the temporary folder is. */
 async function openssl(command: string, cwd: string): Promise<void> {
   const child = await startProgram('openssl', command.split(' '), {
     cwd,

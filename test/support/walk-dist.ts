@@ -6,12 +6,12 @@ const TOP = fileURLToPath(new URL('../../', import.meta.url));
 export const DIST = join(TOP, 'dist');
 const SRC = join(TOP, 'src');
 
-/** Static and dynamic imports, and re-exports. */
+/** Matches static and dynamic imports, and re-exports. */
 const IMPORTS = /(?:\bfrom\s*|\bimport\s*\(?\s*)(["'`])(\.\.?\/[\w./-]+\.js)\1/g;
-/** Files that are started as threads or processes by their address; what sources import ends in `.ts`. */
+/** Matches files that are started by path as threads or processes. Imports in sources end in `.ts`, so they do not match. */
 const ADDRESSES = /(['"`])((?:\.|[\w-]+)\/[\w/-]+\.js)\1/g;
 
-/** The folder of a package, also of one inside another. */
+/** The folder of a package, including one inside another package. */
 const PACKAGE = /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/;
 
 interface SourceMap {
@@ -20,21 +20,21 @@ interface SourceMap {
 }
 
 export interface Reached {
-  /** Relative to `dist`. */
+  /** Paths relative to `dist`. */
   readonly files: Set<string>;
-  /** The sources whose code is in them, relative to `src`. */
+  /** The sources whose code is in these files, relative to `src`. */
   readonly sources: Set<string>;
-  /** The packages whose code is in them: `node_modules/zod`, as the lock file names them. */
+  /** The packages whose code is in these files, as the lock file names them: `node_modules/zod`. */
   readonly packages: Set<string>;
 }
 
-/** All that the command and the exports can load or start. */
+/** Everything that the command and the exports can load or start. */
 export function walkPackage(): Reached {
   const exported = readdirSync(join(DIST, 'exports')).filter((file) => file.endsWith('.js'));
   return walkDist('cli/main.js', ...exported.map((file) => `exports/${file}`));
 }
 
-/** All that a file of the package can load or start. */
+/** Everything that these files of the package can load or start. */
 export function walkDist(...from: readonly string[]): Reached {
   const files = new Set<string>();
   const sources = new Set<string>();
@@ -45,7 +45,7 @@ export function walkDist(...from: readonly string[]): Reached {
     files.add(file);
     const code = readFileSync(join(DIST, file), 'utf8');
     for (const [, , path] of code.matchAll(IMPORTS)) waiting.push(join(dirname(file), path!));
-    // The bundler's own lines have no source.
+    // Code that the bundler itself wrote has no source.
     if (!existsSync(join(DIST, `${file}.map`))) continue;
     const map = JSON.parse(readFileSync(join(DIST, `${file}.map`), 'utf8')) as SourceMap;
     map.sources.forEach((name, index) => {
@@ -61,7 +61,7 @@ export function walkDist(...from: readonly string[]): Reached {
   return { files, sources, packages };
 }
 
-/** `./` is beside the source; others count from the top of `dist`. */
+/** A path that begins with `./` is relative to the source; other paths are relative to `dist`. */
 function addressesIn(code: string, source: string): string[] {
   return [...code.matchAll(ADDRESSES)]
     .map(([, , path]) => (path!.startsWith('./') ? join(dirname(source), path!) : path!))

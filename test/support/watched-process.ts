@@ -2,8 +2,9 @@ import { spawn, type ChildProcess, type Serializable } from 'node:child_process'
 import { reapAfterExit } from './reaper.ts';
 
 /**
- * How long a test waits for what must come: an event, a line, a page. No statement about speed: what takes 100 ms on an idle machine may take
- * a minute on one that is very busy. It only ends a test that hangs, before vitest does, with a message that says what was missing.
+ * How long a test waits for something that must happen: an event, a line, a page. It makes no statement about speed: what takes 100 ms
+ * on an idle machine may take a minute on a very busy one. It only ends a test that hangs, before vitest does, with a message that
+ * names what was missing.
  */
 export const PATIENCE_MS = 120_000;
 
@@ -17,28 +18,31 @@ export interface WatchedProcess {
   /** All text printed so far. */
   readonly stdout: string;
   readonly stderr: string;
-  /** Set once the process is gone. */
+  /** Set once the process has ended. */
   readonly exit: ProcessExit | undefined;
   readonly exited: Promise<ProcessExit>;
-  /** The first line of either stream, printed before or after this call, that matches; rejects when the process ends first. */
+  /** Resolves with the first matching line of either stream, printed before or after this call; rejects if the process ends first. */
   waitForLine(pattern: RegExp, timeoutMs?: number): Promise<string>;
   /** Sends a signal by pid and returns at once; await `exited` for the end. */
   kill(signal?: NodeJS.Signals): void;
-  /** SIGCONT + SIGTERM, then SIGKILL after `graceMs`: 0 where the way it ends is not tested. Safe to call when the process is already gone. */
+  /**
+   * Sends SIGCONT and SIGTERM, then SIGKILL after `graceMs`; use 0 where the way it ends is not tested. Safe to call when the process
+   * is already gone.
+   */
   stop(graceMs?: number): Promise<ProcessExit>;
-  /** Only with `ipc`. */
+  /** Works only with `ipc`. */
   send(message: Serializable): void;
   onMessage(listener: (message: unknown) => void): void;
 }
 
 export interface StartOptions {
-  /** Added to this process's environment; `undefined` takes a variable away. */
+  /** Added to this process's environment; `undefined` removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly ipc?: boolean;
   readonly cwd?: string;
-  /** Runs it as somebody else; only root can. */
+  /** Runs the program as another user; only root can do this. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
-  /** Said in the error when the program is not on PATH. */
+  /** Part of the error message when the program is not on PATH. */
   readonly installHint?: string;
 }
 
@@ -88,8 +92,8 @@ function watch(child: ChildProcess, what: string): WatchedProcess {
       resolve(exit);
       for (const look of lineWatchers) look();
     };
-    // 'close' comes when the last lines have been read. It can stay away: a grandchild that outlives the process holds
-    // the same pipes, so after 'exit' it gets only a moment.
+    // 'close' is emitted when the last lines have been read. It may not be emitted: a grandchild that outlives the process holds the
+    // same pipes. So after 'exit' it gets only a moment.
     child.once('close', finish);
     child.once('exit', (code, signal) => {
       release();
@@ -101,7 +105,7 @@ function watch(child: ChildProcess, what: string): WatchedProcess {
     `${what}\n--- stdout\n${text.stdout.slice(-4000)}\n--- stderr\n${text.stderr.slice(-4000)}`;
 
   const kill = (signal: NodeJS.Signals = 'SIGKILL'): void => {
-    // Never signal a pid that has been reaped: the system may have given it to someone else.
+    // Never signal a pid that has been reaped: the system may have given it to another process.
     if (child.exitCode === null && child.signalCode === null) process.kill(pid, signal);
   };
 
@@ -153,7 +157,7 @@ function watch(child: ChildProcess, what: string): WatchedProcess {
   };
 }
 
-/** Looks at whole lines only, so that a pattern never matches half a number. */
+/** Searches whole lines only, so that a pattern never matches half a number. */
 function findLine(text: string, pattern: RegExp): string | undefined {
   const lines = text.split('\n');
   lines.pop();

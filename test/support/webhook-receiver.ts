@@ -9,11 +9,11 @@ export interface Received {
   readonly message: Record<string, unknown>;
 }
 
-/** A real HTTP server that keeps what it was sent and answers as it is told to. */
+/** A real HTTP server that keeps what it was sent and answers as the test defines. */
 export interface WebhookReceiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Of the requests to come; without it they are answered with 204. */
+  /** Answers the requests to come; by default with 204. */
   answer: (response: ServerResponse, count: number) => void;
   until(count: number): Promise<readonly Received[]>;
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-// Loaded with `--import`. The clock of this process is behind, until the file that WRONG_CLOCK_UNTIL names is there.
+// Loaded with `--import`. The clock of this process is behind until the file that WRONG_CLOCK_UNTIL names exists.
 import { existsSync } from 'node:fs';
 
 const { WRONG_CLOCK_BEHIND_MS, WRONG_CLOCK_UNTIL } = process.env;

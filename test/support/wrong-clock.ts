@@ -1,4 +1,4 @@
-/** The environment of a Node process whose clock is behind; right again as soon as the file `until` is there. */
+/** The environment of a Node process whose clock is behind. The clock is right again as soon as the file `until` exists. */
 export function wrongClock(behindMs: number, until?: string): Record<string, string> {
   return {
     NODE_OPTIONS: `--import ${new URL('wrong-clock.mjs', import.meta.url).href}`,

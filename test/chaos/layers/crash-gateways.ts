@@ -17,12 +17,12 @@ import type { Tally } from './tally.ts';
 
 const WAIT_MS = 20_000;
 const ENDS = ['call.settled', 'call.cancelled', 'call.expired'];
-/** What `npm test` tries. */
+/** The places that `npm test` tries. */
 const SHORT = ['before acceptCall', 'after acceptCall', 'after takeReplies'];
 
 interface Scene {
   readonly plane: CrashPlane;
-  /** The gateway that is asked after the other one died. */
+  /** The gateway that gets the same call after the other one died. */
   readonly survivor: Staged;
   readonly agent: MadeToken;
   readonly operator: MadeToken;
@@ -30,9 +30,10 @@ interface Scene {
 }
 
 /**
- * A gateway dies before and after each thing it asks of the store while it serves a call; or the store does. Whoever sends the call again
- * to another gateway, under the same key, gets its outcome: it ran once, and the audit that both gateways drain has one end of it.
- * On a plane of its own, because gateways take the audit out of the store.
+ * Kills a gateway, or the store, before and after each request that the gateway makes to the store while it serves a call. A caller
+ * that sends the call again to another gateway, under the same key, gets its outcome: the tool ran once, and the audit that both
+ * gateways drain has one end of the call.
+ * Uses a plane of its own, because gateways take the audit out of the store.
  */
 export async function killGateways(tally: Tally, options: LayerOptions): Promise<void> {
   const { store, short } = options;
@@ -59,7 +60,7 @@ export async function killGateways(tally: Tally, options: LayerOptions): Promise
   }
 }
 
-/** A gateway that may die while it is asked, and another one that is asked the same. Answers with the first one's trace. */
+/** Sends a call through a gateway that may die, then sends the same call to the survivor. Returns the trace of the first gateway. */
 async function askThrough(scene: Scene, point: Point | undefined): Promise<string[]> {
   const { plane, survivor, effect } = scene;
   const gateway = await plane.startGateway();
@@ -93,7 +94,7 @@ interface Answer {
   readonly outcome?: object;
 }
 
-/** Nothing when the gateway went away, or told that its store did. */
+/** Undefined when the gateway died, or answered with an error because its store is gone. */
 async function post(to: Staged, token: MadeToken, key: string, body: object): Promise<Answer | undefined> {
   const headers = { authorization: `Bearer ${token.text}`, 'content-type': 'application/json', 'idempotency-key': key };
   const response = await fetch(`${to.url}/v1/calls`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(
@@ -117,7 +118,7 @@ async function approved<T>({ plane, effect }: Scene, answering: Promise<T>): Pro
   return answering;
 }
 
-/** Drained by whichever gateway has the lane: that takes a moment, after a death a lease. */
+/** The gateway that holds the lane drains the audit. That takes a moment, and after a death a whole lease. */
 async function expectOneEnd({ survivor, operator }: Scene, callId: string): Promise<void> {
   const headers = { authorization: `Bearer ${operator.text}` };
   const ends = await eventually(

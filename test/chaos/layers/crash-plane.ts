@@ -9,35 +9,35 @@ import { stagePlane, type StagedPlane } from '../../plane/support/stage-plane.ts
 import { eventually, spawnNode } from '../../support/process.ts';
 import type { WatchedProcess } from '../../support/watched-process.ts';
 
-/** Nobody takes over from a living worker here, so this is only how long a dead one is waited for. */
+/** No worker takes over from a live one here, so this is only how long the plane waits for a dead worker. */
 const LEASE_MS = 1_000;
 const MODULES = fileURLToPath(new URL('../../fixtures/chaos-plane', import.meta.url));
 const SCRIPT = fileURLToPath(new URL('crash-process.mjs', import.meta.url));
 
-/** The tools of the fixture: three effects, and one that people are asked about. */
+/** The tools of the fixture: three effects, and one tool that needs an approval. */
 export const CLASSES = ['read', 'idempotent', 'unsafe', 'approval'] as const;
 export type EffectClass = (typeof CLASSES)[number];
 
-/** Where it happens, which time, and who dies of it. */
+/** The place of a crash, the number of times that place is passed first, and what dies there. */
 export interface Point {
   readonly place: string;
   readonly hit: number;
   readonly victim: 'self' | 'store';
 }
 
-/** A process that does nothing until it is told to. */
+/** A process that does nothing until it gets a message. */
 export interface Staged {
   readonly process: WatchedProcess;
-  /** Where it serves HTTP; only a gateway does. */
+  /** The address where it serves HTTP; empty unless it is a gateway. */
   readonly url: string;
-  /** What it asked the store and what was answered, as `before <method> <callId>` and `after …`, and where it died. */
+  /** Its requests to the store and the answers, as `before <method> <callId>` and `after …`, and the place where it died. */
   trace(): string[];
-  /** The next message of this kind; undefined when the process ends first. */
+  /** Resolves with the next message of this kind; undefined when the process ends first. */
   next(kind: string): Promise<unknown>;
 }
 
 export interface CrashPlane extends StagedPlane {
-  /** Booted ahead, as booting takes longer than dying. */
+  /** Returns a worker that was started in advance, because starting takes longer than dying. */
   takeWorker(): Promise<Staged>;
   startCaller(): Promise<Staged>;
   startGateway(): Promise<Staged>;
@@ -88,7 +88,7 @@ async function killStore(plane: StagedPlane, child: WatchedProcess): Promise<voi
 
 const BOOTED_AHEAD = 2;
 
-/** A plane whose policy asks about `crash.approval`, with workers that wait to be told where to die. */
+/** A plane whose policy asks about `crash.approval`, with workers that wait for a message with the place where they die. */
 export async function stageCrashPlane(backend: LayerOptions['store']): Promise<CrashPlane> {
   const plane = await stagePlane(backend, 'always');
   await plane.setPolicy(
@@ -123,7 +123,7 @@ export async function stageCrashPlane(backend: LayerOptions['store']): Promise<C
   };
 }
 
-/** Says yes to whatever is asked until `done` is. */
+/** Allows every pending approval until `done` has settled. */
 export async function approveUntil(plane: CrashPlane, done: Promise<unknown>): Promise<void> {
   let isDone = false;
   void done.then(
@@ -139,7 +139,7 @@ export async function approveUntil(plane: CrashPlane, done: Promise<unknown>): P
   );
 }
 
-/** They go on by themselves, beside the calls: where they stand is a matter of time, and no call depends on them. */
+/** Methods that run in the background, independently of the calls. Their place in a trace is a matter of time, and no call depends on them. */
 const BESIDE = new Set([
   'now',
   'checkIncarnation',
@@ -149,13 +149,13 @@ const BESIDE = new Set([
   'close',
   'watchCatalog',
 ]);
-/** The places that a run passes, in their order. */
+/** The places that a run passes, each once, in order. */
 export function placesOf(trace: readonly string[]): string[] {
   const places = trace.map((line) => line.split(' ').slice(0, 2).join(' '));
   return [...new Set(places)].filter((place) => !BESIDE.has(place.split(' ')[1]!));
 }
 
-/** A call that nobody has made yet; its line in the effects begins with its key. */
+/** A new call with a key of its own. The tool writes the key into its line in the file of effects. */
 export function newCall(plane: CrashPlane, effect: EffectClass, ms: number) {
   const key = randomId();
   return { key, tool: `crash.${effect}`, args: { file: plane.effectFile, line: key, ms } };

@@ -18,11 +18,11 @@ import { expectRules, type MadeCall } from './crash-rules.ts';
 import { Tally } from './tally.ts';
 
 const CALL = { waitMs: 100_000, deadlineMs: 110_000 };
-/** With a lease of a second its renewals are among what happens. */
+/** Long enough, with a lease of one second, that the lease is renewed during the run. */
 const LONG_RUN_MS = 800;
 const CALLS_PER_CASE = 2;
 const HITS = [1, 2];
-/** What `npm test` tries: the rest of it is in test/plane/crash-points.test.ts. */
+/** The cases that `npm test` tries. The other cases of `npm test` are in test/plane/crash-points.test.ts. */
 const SHORT: Readonly<Record<string, readonly EffectClass[]>> = {
   'before askApproval': ['approval'],
   'after askApproval': ['approval'],
@@ -32,8 +32,8 @@ const SHORT: Readonly<Record<string, readonly EffectClass[]>> = {
 };
 
 /**
- * A process dies before and after each thing it asks of the store; or the store does. Which these are is not listed but traced: a run
- * without a death tells them, for every class of effect. What has to come out follows from rules, see `expectRules`.
+ * Kills a process, or the store, before and after each request that the process makes to the store. The places are not listed but
+ * traced: a run without a death reports them, for every class of effect. The expected results follow from rules, see `expectRules`.
  */
 export async function run(options: LayerOptions): Promise<LayerResult> {
   const tally = new Tally(options);
@@ -55,7 +55,7 @@ export async function run(options: LayerOptions): Promise<LayerResult> {
 
 interface Scene {
   readonly plane: CrashPlane;
-  /** Takes nothing until somebody has died. */
+  /** Takes no call until another process has died. */
   readonly survivor: Staged;
   readonly session: SessionHandle;
   readonly effect: EffectClass;
@@ -78,7 +78,7 @@ async function killWorkers(tally: Tally, scene: Scene, options: LayerOptions): P
     ? Object.keys(SHORT).filter((place) => SHORT[place]!.includes(scene.effect))
     : placesOf(await workThrough(scene, undefined));
   options.log(`crash-points: a worker with a tool that is ${scene.effect}: ${places.join(', ')}`);
-  // The embedded store belongs to this very process.
+  // The embedded store belongs to the test process itself, so it cannot be killed.
   const victims = store === 'redis' && !short ? (['self', 'store'] as const) : (['self'] as const);
   for (const victim of victims) {
     for (const place of places) {
@@ -90,7 +90,7 @@ async function killWorkers(tally: Tally, scene: Scene, options: LayerOptions): P
   }
 }
 
-/** Two calls, one after the other, with a worker that may die; then with the survivor. Answers with the worker's trace. */
+/** Makes two calls, one after the other, with a worker that may die, and then with the survivor. Returns the worker's trace. */
 async function workThrough(scene: Scene, point: Point | undefined): Promise<string[]> {
   const { plane, survivor, effect } = scene;
   const worker = await plane.takeWorker();
@@ -118,14 +118,14 @@ async function workThrough(scene: Scene, point: Point | undefined): Promise<stri
   return trace;
 }
 
-/** When the worker is dead, the survivor works until the calls are made. Says whether it died. */
+/** Once the worker is dead, the survivor works until the calls are answered. Resolves with whether the worker died. */
 async function helpAfterDeath(worker: Staged, survivor: Staged, made: Promise<void>): Promise<boolean> {
   const first = await Promise.race([
     worker.process.exited.then(() => 'died' as const),
     made.then(() => 'made' as const),
   ]);
   if (first === 'made') {
-    // It may be about to die of what came after the last answer.
+    // The worker may be about to die in a step after the last answer.
     return !(await halt(worker));
   }
   survivor.process.send({ kind: 'go' });
@@ -134,7 +134,7 @@ async function helpAfterDeath(worker: Staged, survivor: Staged, made: Promise<vo
   return true;
 }
 
-/** From then on it takes nothing. False: it died first. */
+/** Makes a process take no more calls. False if it died first. */
 async function halt(staged: Staged): Promise<boolean> {
   const halted = staged.next('halted');
   if (staged.process.exit === undefined) staged.process.send({ kind: 'halt' });
@@ -156,7 +156,7 @@ async function killCallers(tally: Tally, scene: Scene, options: LayerOptions): P
   await halt(survivor);
 }
 
-/** A caller that may die, and another one that asks again under the same key: it is one call. */
+/** Makes a call with a caller that may die, and repeats it with another caller under the same key: it is one call. */
 async function callThrough(scene: Scene, point: Point | undefined): Promise<string[]> {
   const { plane, session, effect } = scene;
   const caller = await plane.startCaller();

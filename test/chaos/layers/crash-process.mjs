@@ -1,5 +1,6 @@
-// A worker, a caller or a gateway that dies at one point of its talk with the store, or has the store die there. OPTIONS and ROLE say what it is,
-// TRACE names the file for what it has asked and been answered; that is written at once, so that it outlives the process.
+// A worker, a caller or a gateway that dies at one point of its exchange with the store, or kills the store there. OPTIONS and ROLE
+// define it. TRACE is the file for its requests and their answers; each line is written at once, so that the file outlives the
+// process.
 import { appendFileSync } from 'node:fs';
 import { createClientOf } from '../../../dist/compose/connect.js';
 import { auditOptionsOf } from '../../../dist/compose/audit-options.js';
@@ -11,7 +12,7 @@ import { configSchema } from '../../../dist/config/config-schema.js';
 const { ROLE, TRACE } = process.env;
 const options = JSON.parse(process.env.OPTIONS);
 const TAKING = new Set(['claimCalls', 'reclaimCalls']);
-/** So short that a closed gate is noticed soon. */
+/** The maximum wait of a claim, in milliseconds: short, so that a closed gate is noticed soon. */
 const MOST_WAIT_MS = 50;
 
 let point;
@@ -32,12 +33,12 @@ function die() {
   for (;;);
 }
 
-/** What a gateway does before and after it is asked is not looked at. */
+/** Appends a line to the trace. What a gateway does before `go` and after `halt` is not traced. */
 function note(line) {
   if (isOpen || ROLE !== 'gateway') appendFileSync(TRACE, `${line}\n`);
 }
 
-/** The `hit`-th time that this happens: the end of this process, or of the store. */
+/** Counts how often this place is passed. On the `hit`-th time it ends this process, or has the store killed and waits for its return. */
 async function reach(when, method) {
   if (!isOpen) return;
   const place = `${when} ${method}`;
@@ -51,7 +52,7 @@ async function reach(when, method) {
   await back;
 }
 
-/** A taking that finds nothing is no point: it depends on the time only. */
+/** A claim that finds nothing is not a point: whether it happens depends only on timing. */
 const isEmpty = (method, answer) => TAKING.has(method) && answer.deliveries.length === 0;
 
 function watched(store, method) {

@@ -12,16 +12,16 @@ export interface MadeCall {
   readonly answering: Promise<CallAnswer>;
 }
 
-/** One death costs one start at most. */
+/** One death costs at most one additional start. */
 const MOST_STARTS = 2;
 
 /**
- * What has to be true of a call after one death, whoever died and wherever:
- * - it has one outcome, one record of its end in the audit, and what its waiter got is what the record says;
+ * Checks what has to be true of a call after one death, whichever process died and wherever:
+ * - the call has one outcome and one record of its end in the audit, and its waiter got the outcome that is in the record;
  * - a tool that may run twice ends `ok`, after one or two starts;
- * - an unsafe one starts once at most. It is `indeterminate` only if its owner died, or lost its lease, with the start asked for and the
- *   end not yet asked for; then it has to be, unless the owner lived on. Otherwise it is `ok`, after exactly one start;
- * - of several questions about it exactly one was allowed.
+ * - an unsafe tool starts at most once. It is `indeterminate` only if its owner died, or lost its lease, after the start was requested
+ *   and before the end was requested; then it has to be, unless the owner stayed alive. Otherwise it is `ok`, after exactly one start;
+ * - if several questions were asked about it, exactly one was allowed.
  */
 export async function expectRules(
   plane: CrashPlane,
@@ -53,7 +53,7 @@ export async function expectRules(
     expect(starts, 'starts').toBeLessThanOrEqual(MOST_STARTS);
     return;
   }
-  // An owner that lives may have lost its lease while the store was away: then its settle was asked for in vain.
+  // A live owner may have lost its lease while the store was away. Then its settle request had no effect.
   const inDoubt = asked(trace, 'startCall', callId) && (!asked(trace, 'settleCall', callId) || who === 'store');
   if (outcome.kind === 'indeterminate') {
     expect(inDoubt, 'it is in doubt').toBe(true);

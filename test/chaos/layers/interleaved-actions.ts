@@ -28,7 +28,7 @@ import {
   type World,
 } from './interleaved-world.ts';
 
-/** One step of somebody. It asks the store, compares the answer with the model's, and moves the model on. */
+/** One step of a caller, a worker or an approver. It sends a request to the store, compares the answer with the model's, and updates the model. */
 export interface Action {
   readonly name: string;
   applies(world: World): boolean;
@@ -87,7 +87,7 @@ function claimAction(worker: Worker): Action {
       const { session, pool } = world.real;
       const workerId = world.workerIds[worker];
       const answer = await storeOf(world).claimCalls({ lane: session.lane, pool, workerId, limit: 1, waitMs: 0 });
-      // Where a call stands that was given back is the store's choice.
+      // The store chooses the place in the queue of a call that was given back.
       expect(answer.deliveries).toHaveLength(1);
       expect(world.queue).toContain(answer.deliveries[0]!.callId);
       take(world, worker, answer);
@@ -98,7 +98,7 @@ function claimAction(worker: Worker): Action {
 function reclaimAction(worker: Worker): Action {
   return {
     name: `reclaim by ${worker}`,
-    // Also when no lease has run out: then it must take nothing.
+    // Applies also when no lease has run out: then the reclaim must take nothing.
     applies: (world) => [...world.model.calls.values()].some(isOwned),
     run: async (world) => {
       const { session, pool } = world.real;
@@ -154,7 +154,7 @@ const renew: WorkerStep = async (world, call, { delivery, number }) => {
 const start: WorkerStep = async (world, call, { delivery, number }) => {
   const repeated = call.markedBy === number;
   let allowed = model.startAnswers(call, number);
-  // Nothing starts any more; that it was started already may still be told to the one that did.
+  // After a revocation nothing new starts. A delivery that was started before may still get the answer `started` again.
   if (world.revoked && call.holder === number) {
     allowed = [...allowed.filter((answer) => repeated || !answer.startsWith('started')), 'session-ended'];
   }
@@ -241,7 +241,7 @@ const revokeAction: Action = {
   },
 };
 
-/** Nothing is past its deadline here: only what was parked when its session ended is due. */
+/** No call is past its deadline here, so only calls that were parked when their session ended are due. */
 const reapAction: Action = {
   name: 'reap',
   applies: (world) => world.model.calls.size > 0,
@@ -253,7 +253,7 @@ const reapAction: Action = {
   },
 };
 
-// What a store does with a running call that is asked about or given back is not modelled.
+// The model does not cover a running call that is asked about or given back.
 const isNotRunning = (call: ModelCall, number: number): boolean => call.state !== 'running' || call.holder !== number;
 
 const ofWorkers = WORKERS.flatMap((worker) =>
@@ -280,7 +280,7 @@ const all: readonly Action[] = [
   reapAction,
 ];
 
-/** What is no longer so for a call that moved on: it stands in no queue and has no lease. */
+/** Removes calls that moved on: they are in no queue and have no lease. */
 function tidy(world: World): void {
   const { calls } = world.model;
   world.queue = world.queue.filter((callId) => calls.get(callId)!.state === 'queued');

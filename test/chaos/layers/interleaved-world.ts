@@ -13,16 +13,16 @@ export const EFFECT_OF: Readonly<Record<Key, Effect>> = { a: 'idempotent', b: 'u
 export const WORKERS = [1, 2] as const;
 export type Worker = (typeof WORKERS)[number];
 
-/** A worker that took its own call over still has a thread with the lease before. */
+/** The key of a worker's memory of a call. A worker that took over its own call still has a thread with the previous lease (`before`). */
 export type Memory = `${Worker} ${Key}` | `${Worker}, before, ${Key}`;
 
-/** What a worker remembers of a call: its last delivery, and which of all deliveries of the call that was. */
+/** What a worker remembers of a call: its last delivery, and the number of that delivery among all deliveries of the call. */
 export interface Remembered {
   readonly delivery: Delivery;
   readonly number: number;
 }
 
-/** Two calls and two workers in a store, beside the model of them. */
+/** Two calls and two workers in a store, together with the model of them. */
 export interface World {
   readonly model: Model;
   readonly real: Real;
@@ -31,7 +31,7 @@ export interface World {
   readonly remembered: Map<Memory, Remembered>;
   /** Ids of the calls to be delivered, in the order in which they were queued. */
   queue: string[];
-  /** Leases that ran out. `maybe`: it was started since then, which one store takes for a sign of life and the other does not. */
+  /** Calls whose lease ran out. `maybe`: the call was started since then. One store treats that as a renewal of the lease, the other does not. */
   readonly lapsed: Map<string, 'yes' | 'maybe'>;
   revoked: boolean;
 }
@@ -54,7 +54,7 @@ export async function newWorld(lapsing: LapsingStore): Promise<World> {
 
 export const isOwned = (call: ModelCall): boolean => call.state === 'held' || call.state === 'running';
 
-/** Everything that decides what can happen next, without ids and numbers: worlds with the same key are the same. */
+/** Everything that decides what can happen next, without ids and numbers. Worlds with the same key count as the same state. */
 export function stateKey(world: World): string {
   const { model, remembered, queue, lapsed, revoked } = world;
   const calls = KEYS.map((key) => {

@@ -9,13 +9,13 @@ import { inParallel, Tally } from './tally.ts';
 
 interface Root {
   readonly path: readonly string[];
-  /** Steps from there. */
+  /** The number of steps to explore from there. */
   readonly depth: number;
 }
 
-/** From the very beginning; deeper takes about three times as long for each step more. */
+/** Starts from the very beginning. Each additional step of depth takes about three times as long. */
 const LONG: readonly Root[] = [{ path: [], depth: 7 }];
-/** From where the steps that matter are near: a start that is lost, a question that is answered, two workers at work. */
+/** Starts near the steps that matter: a lost start, an answered question, two workers at work. */
 const SHORT: readonly Root[] = [
   { path: [], depth: 3 },
   { path: ['accept b', 'claim by 1', 'start b by 1'], depth: 3 },
@@ -23,14 +23,14 @@ const SHORT: readonly Root[] = [
   { path: ['accept a', 'claim by 1', 'ask about a by 1'], depth: 2 },
   { path: ['accept a', 'accept b', 'claim by 1', 'claim by 2'], depth: 1 },
 ];
-/** The rest would say the same. */
+/** The search stops after this many violations: more would only repeat the same fault. */
 const TOO_MANY = 50;
-/** Redis works on a process of its own, so several paths are walked at a time, each in its own deployment. */
+/** Redis runs in a process of its own, so several paths are walked at the same time, each in its own deployment. */
 const REDIS_WIDTH = 8;
-/** Paths are walked in stores that are thrown away after so many, so that no store grows large. */
+/** The number of paths after which the stores are replaced by new ones, so that no store grows large. */
 const PATHS_PER_CHUNK = 4_000;
 
-/** A state by the shortest way to it, and what can be done there. */
+/** A state, given by the shortest path to it, and the actions that are possible there. */
 interface Reached {
   readonly path: readonly string[];
   readonly enabled: readonly string[];
@@ -42,9 +42,9 @@ interface Walked extends Reached {
 }
 
 /**
- * Every order of the steps of two calls and two workers, to a depth. A state is reached again by walking its shortest path in a new
- * subject and pool; each edge is walked once, and after it the store's records and replies are compared with the model's; the
- * audit of all of them is compared before their store is thrown away.
+ * Walks every order of the steps of two calls and two workers, up to a depth. A state is reached again by walking its shortest path in
+ * a new subject and pool. Each edge is walked once; after it the store's records and replies are compared with the model's. The audit
+ * of all of them is compared before their store is deleted.
  */
 export async function run(options: LayerOptions): Promise<LayerResult> {
   const tally = new Tally(options);
@@ -58,7 +58,7 @@ export async function run(options: LayerOptions): Promise<LayerResult> {
 }
 
 async function explore(stores: LapsingStores, tally: Tally, options: LayerOptions): Promise<void> {
-  // The embedded one works on this thread.
+  // The embedded store runs on this thread, so only one path is walked at a time.
   const width = options.store === 'redis' ? REDIS_WIDTH : 1;
   const seen = new Set<string>();
   for (const root of options.short ? SHORT : LONG) {
@@ -83,7 +83,7 @@ async function explore(stores: LapsingStores, tally: Tally, options: LayerOption
   }
 }
 
-/** In the order of the paths, whatever order they end in; those that went wrong are left out. */
+/** Walks these paths; returns the results in the order of the paths, whatever order they end in. Paths that failed are left out. */
 async function walkChunk(
   stores: LapsingStores,
   width: number,
@@ -115,7 +115,7 @@ async function walk(lapsing: LapsingStore, path: readonly string[]): Promise<Wal
   return { path, enabled, key: stateKey(world), world };
 }
 
-/** What later reaps in the same store did to a world's calls is not that world's. */
+/** False for a world with parked calls of a revoked session: reaps of later worlds in the same store may have ended those calls. */
 const isLeftAlone = ({ world }: Walked): boolean =>
   !world.revoked || [...world.model.calls.values()].every((call) => call.state !== 'parked');
 

@@ -8,30 +8,30 @@ import { openDirectStore } from '../../embedded/direct-store.ts';
 import { eventually } from '../../support/process.ts';
 import { startRedis } from '../../support/redis-server.ts';
 
-/** Longer than any case takes: no lease runs out by itself. Until the server is as old, none runs out at all. */
+/** Longer than any case takes, so no lease runs out by itself. The store lets no lease run out until the server has been up for this long. */
 const REDIS_LEASE_MS = 15_000;
-/** The embedded clock stands still otherwise, and what it leaps over must not reach a deadline. */
+/** The embedded clock stands still otherwise. When it is moved to let leases run out, it must not reach a deadline, so the lease is short. */
 const EMBEDDED_LEASE_MS = 10;
 
-/** A store whose leases run out when a test says so. */
+/** A store whose leases run out when a test asks for it. */
 export interface LapsingStore {
   readonly store: Store;
   readonly leaseMs: number;
-  /** These leases have not been renewed for longer than `leaseMs`. */
+  /** Lets these leases run out: as if they had not been renewed for longer than `leaseMs`. */
   lapse(deliveries: readonly Delivery[]): Promise<void>;
 }
 
-/** Stores that share nothing, to be used and thrown away. */
+/** Stores that share nothing; they are used once and deleted. */
 export interface LapsingStores {
   open(count: number): Promise<readonly LapsingStore[]>;
-  /** Ends what was opened last, and deletes its data. */
+  /** Closes the stores that were opened last, and deletes their data. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Redis counts an entry's idle time itself; it is set as XCLAIM lets everybody set it, which leaves the delivery count alone. */
+/** Redis counts an entry's idle time itself. XCLAIM may set it to any value, and with JUSTID leaves the delivery count unchanged. */
 export async function redisLapsingStores(): Promise<LapsingStores> {
-  // What is lost with this server is nobody's loss, and a file of millions of commands takes time.
+  // No data of this server is needed after a crash, and syncing a file of millions of commands takes time.
   const server = await startRedis({ appendfsync: 'everysec' });
   const link = new Redis(server.url);
   const isOldEnough = async (): Promise<boolean> =>
@@ -66,7 +66,7 @@ export async function redisLapsingStores(): Promise<LapsingStores> {
   };
 }
 
-/** The embedded store takes its time from a clock, which is set. Renewed leases are renewed after that. */
+/** The embedded store reads the time from a clock, which is moved forward here. A lease that is renewed after that counts from the new time. */
 export function embeddedLapsingStores(): LapsingStores {
   let opened: { remove(): void }[] = [];
   const openOne = (): LapsingStore => {

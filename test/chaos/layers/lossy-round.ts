@@ -19,7 +19,10 @@ import {
 import { auditOf, drainReplies, recordOf, storeTimePasses } from '../../contract/observe.ts';
 import { eventually } from '../../support/process.ts';
 
-/** The caller, the worker and the approver of one round, all on the lossy line. */
+/**
+ * What the caller, the worker and the approver of one round use. `lossy` is the store over a connection that loses answers, `sure`
+ * over one that does not.
+ */
 interface Round {
   readonly lossy: Store;
   readonly sure: Store;
@@ -27,7 +30,7 @@ interface Round {
   readonly pool: string;
 }
 
-/** Asked again, in the same words, until there is an answer: what every user of the ports does. */
+/** Repeats the same request until there is an answer, as every user of the ports does. */
 async function insist<T>(ask: () => Promise<T>): Promise<T> {
   return (
     await eventually(
@@ -44,7 +47,7 @@ async function insist<T>(ask: () => Promise<T>): Promise<T> {
   ).answer;
 }
 
-/** How a call of the round has to end. */
+/** The expected ending of a call of the round. */
 interface Ending {
   readonly callId: CallId;
   readonly state: 'settled';
@@ -57,13 +60,13 @@ async function accept(round: Round): Promise<{ callId: CallId; waiter: ReturnTyp
   const waiter = newWaiter();
   const request = acceptRequest(round.session, { key: randomId(), pool: round.pool, waiter });
   const answer = await insist(() => round.lossy.acceptCall(request));
-  // The first answer may have been lost.
+  // `attached` if the first answer was lost and the request was repeated.
   expect(['accepted', 'attached']).toContain(answer.kind);
   expect(answer).toMatchObject({ callId: request.callId });
   return { callId: request.callId, waiter };
 }
 
-/** A delivery whose answer was lost is somebody's that nobody knows of; it comes back when its lease runs out. */
+/** If the answer to a claim was lost, the call is held but no worker knows of it. It comes back when its lease runs out. */
 async function claim(round: Round, callId: CallId): Promise<Delivery> {
   const { lossy, sure, pool, session } = round;
   const place = { lane: session.lane, pool, workerId: newWorkerId(), limit: 10 };
@@ -105,7 +108,7 @@ async function cancel({ lossy }: Round, callId: CallId, expected: readonly strin
   expect(expected).toContain(await insist(() => lossy.cancelCall(cancelRequest(callId))));
 }
 
-/** Calls that between them use every command; each is told what its end has to look like. */
+/** Calls that together use every command. Each returns how it has to end. */
 const CALLS: Readonly<Record<string, (round: Round) => Promise<Omit<Ending, 'state'>>>> = {
   plain: async (round) => {
     const { callId, waiter } = await accept(round);
@@ -155,7 +158,7 @@ const CALLS: Readonly<Record<string, (round: Round) => Promise<Omit<Ending, 'sta
   },
 };
 
-/** One outcome, one reply, one record in the audit; nothing else of it anywhere. */
+/** Checks that the call has one outcome, one reply and one record of its end in the audit, and that nothing of it is left to claim. */
 async function expectEnding({ sure, session, pool }: Round, ending: Omit<Ending, 'state'>): Promise<void> {
   const { callId, waiter, event, starts } = ending;
   expect(await recordOf(sure, callId)).toMatchObject({ state: 'settled', starts, waiters: 1 });
@@ -169,7 +172,7 @@ async function expectEnding({ sure, session, pool }: Round, ending: Omit<Ending,
   expect((await sure.reclaimCalls({ ...place, leaseMs: 1 })).deliveries).toEqual([]);
 }
 
-/** Every kind of call once, one after the other, in a session and a pool of their own. */
+/** Makes every kind of call once, one after the other, all in one session and each in a pool of its own. */
 export async function runRound(stores: Pick<Round, 'lossy' | 'sure'>): Promise<void> {
   const session = await openSession(stores.sure);
   for (const [name, run] of Object.entries(CALLS)) {

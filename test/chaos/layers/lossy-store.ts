@@ -9,7 +9,7 @@ import { startChaosProxy, type ChaosProxy } from '../../support/chaos-proxy.ts';
 import { temporaryFolder } from '../../support/process.ts';
 import { startRedis } from '../../support/redis-server.ts';
 
-/** What callers and workers ask for, by the words that go over the wire. */
+/** The commands of callers and workers, by the words that go over the wire. */
 export const COMMANDS = {
   redis: {
     accept: 'sp1_accept_calls',
@@ -38,7 +38,7 @@ export const COMMANDS = {
 } as const;
 export type CommandKind = keyof (typeof COMMANDS)['redis'];
 
-/** One store twice: over a line that can lose an answer, and over one that cannot. */
+/** One store, reached over two connections: one that can lose an answer, and one that cannot. */
 export interface LossyStore {
   readonly lossy: Store;
   readonly sure: Store;
@@ -64,7 +64,7 @@ async function openLossyRedis(): Promise<LossyStore> {
   return { lossy, sure, proxy, stop };
 }
 
-/** The owner's address, with the proxy's socket in the place of its own, in a folder where nobody owns anything. */
+/** Writes the owner's address file, with the proxy's socket instead of the owner's, into a second folder that no process owns. */
 async function openLossyEmbedded(): Promise<LossyStore> {
   const folder = temporaryFolder('sallyport-lossy');
   const owned = join(folder.path, 'owned');

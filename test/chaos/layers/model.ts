@@ -4,13 +4,13 @@ import { runAgainstModel } from '../../contract/model-run.ts';
 import { withStorePair } from './store-pair.ts';
 import { Tally } from './tally.ts';
 
-/** Each batch has a store of its own: the whole audit of the lane is read after every run. */
+/** Each batch has a store of its own, because the whole audit of the lane is read after every run. */
 const RUNS_PER_BATCH = 100;
 const LONG_BATCHES = 50;
 const SHORT_BATCHES = 1;
 const BATCH_WITHIN_MS = 120_000;
 
-/** The contract suite runs one batch; this one runs many, each from a seed that is printed. */
+/** Runs many batches of the model-based test, each from a seed that is logged. The contract suite runs only one. */
 export async function run(options: LayerOptions): Promise<LayerResult> {
   const tally = new Tally(options);
   const first = Number(process.env.CHAOS_MODEL_SEED ?? randomInt(2 ** 31));

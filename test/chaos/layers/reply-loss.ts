@@ -12,15 +12,15 @@ const MOST = 1_000;
 const LONG_ROUNDS = 4;
 
 /**
- * The k-th command of each kind, for each k there is in a round, loses its answer or never arrives. Whoever asked asks again in the same
- * words; every call still ends as it would have, once.
+ * For each kind of command and each k up to their number in a round, the k-th command loses its answer or never arrives. The sender
+ * repeats the same request; every call still ends as it would have, once.
  */
 export async function run(options: LayerOptions): Promise<LayerResult> {
   const tally = new Tally(options);
   const stores = await openLossyStore(options.store);
   try {
     for (const kind of Object.keys(COMMANDS.redis) as CommandKind[]) {
-      // All there are without a fault; a lost claim makes one reclaim, which is then lost as well.
+      // Every command of a run without faults. For a reclaim it is one: a lost claim leads to one reclaim, which is then lost too.
       const count = kind === 'reclaim' ? 1 : await countOf(stores, options, kind);
       for (const fault of Object.keys(FAULTS) as (keyof typeof FAULTS)[]) {
         for (let nth = 1; nth <= count; nth += 1) await lose(tally, stores, options, { kind, fault, nth });
@@ -37,7 +37,7 @@ const runRounds = async (stores: LossyStore, { short }: LayerOptions): Promise<v
   for (let count = 0; count < (short ? 1 : LONG_ROUNDS); count += 1) await runRound(stores);
 };
 
-/** How many commands of a kind there are when nothing is lost. */
+/** The number of commands of a kind when nothing is lost. */
 async function countOf(stores: LossyStore, options: LayerOptions, kind: CommandKind): Promise<number> {
   await stores.proxy.setMode({ kind: 'drop-reply', request: COMMANDS[options.store][kind], nth: MOST });
   await runRounds(stores, options);
@@ -60,7 +60,7 @@ async function lose(
     const { proxy } = stores;
     const words = COMMANDS[options.store];
     const before = proxy.counts.droppedReplies + proxy.counts.droppedRequests;
-    // A reclaim happens only after a claim was lost; that one is lost first.
+    // A reclaim happens only after a claim was lost, so a claim is lost first.
     if (kind === 'reclaim') await proxy.setMode({ kind: 'drop-reply', request: words.claim });
     else await proxy.setMode({ kind: fault, request: words[kind], nth });
     const rounds = runRounds(stores, options);

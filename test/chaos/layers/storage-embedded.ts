@@ -16,10 +16,10 @@ import { temporaryFolder } from '../../support/process.ts';
 import type { Tally } from './tally.ts';
 
 const FLIPPED_BYTES = 4096;
-/** The last frame of a step: with it the step is there, without a byte of it the step is not. */
+/** The size of the last frame of a step. With all of its bytes the step is committed; if one byte is missing, it is not. */
 const COMMIT_FRAME_BYTES = 24 + 4096;
 
-/** Where each step ended in the log, and what the file held then. */
+/** A step of the recording: the length of the log after it, and a digest of the file's content at that time. */
 interface Step {
   readonly name: string;
   readonly logBytes: number;
@@ -32,7 +32,7 @@ interface Recorded {
   readonly steps: readonly Step[];
 }
 
-/** Every row of every table. */
+/** A digest of every row of every table. */
 function digestOf(database: Database): string {
   const hash = createHash('sha256');
   const tables = database.all<{ name: string }>(
@@ -47,7 +47,7 @@ function digestOf(database: Database): string {
   return hash.digest('hex');
 }
 
-/** Some calls on a file that nobody closes: what a kill would leave at the end is what stands there. */
+/** Makes some calls on a file and reads the file without closing the store: that is what a kill at the end would leave. */
 async function recordSteps(): Promise<Recorded> {
   const folder = temporaryFolder('sallyport-steps');
   const file = join(folder.path, 'store.sqlite');
@@ -59,7 +59,7 @@ async function recordSteps(): Promise<Recorded> {
     await acceptOne(store, session, { waiter });
     await store.settleCall(settleRequest(await claimOne(store)));
     await acceptOne(store, session, { waiter });
-    // What is before this is in the file itself.
+    // The steps before this checkpoint are in the file itself, not in the log.
     database.execute('PRAGMA wal_checkpoint(TRUNCATE)');
     const data = readFileSync(file);
     const steps: Step[] = [{ name: 'nothing', logBytes: 0, digest: digestOf(database) }];
@@ -80,7 +80,7 @@ async function recordSteps(): Promise<Recorded> {
   }
 }
 
-/** A file and its log as they are found after a crash; opened, looked at, thrown away. */
+/** Opens a file and its log as a crash would leave them, passes the database to `look`, and closes it. */
 function openAs(file: string, { data, log }: Pick<Recorded, 'data' | 'log'>, look: (database: Database) => void): void {
   writeFileSync(file, data);
   writeFileSync(`${file}-wal`, log);
@@ -93,7 +93,7 @@ function openAs(file: string, { data, log }: Pick<Recorded, 'data' | 'log'>, loo
   }
 }
 
-/** Every so many places of a step, and each of the last ones. */
+/** Every `every`-th place between `from` and `to`, and all of the last `each` places. */
 function places(from: number, to: number, every: number, each: number): number[] {
   const all = Array.from({ length: to - from }, (_, index) => from + index);
   return all.filter((place, index) => index % every === 0 || place >= to - each);
@@ -122,7 +122,7 @@ async function tearLog(tally: Tally, recorded: Recorded, short: boolean): Promis
   folder.remove();
 }
 
-/** A step with a wrong bit anywhere is as if it had not been written. */
+/** A step with a wrong bit anywhere in it counts as not written. */
 async function flipBits(tally: Tally, recorded: Recorded, every: number): Promise<void> {
   const folder = temporaryFolder('sallyport-flipped');
   const file = join(folder.path, 'store.sqlite');
@@ -141,7 +141,7 @@ async function flipBits(tally: Tally, recorded: Recorded, every: number): Promis
   folder.remove();
 }
 
-/** Opened as the product does it, each torn file goes on. */
+/** Each torn file, opened as the product opens it, works and goes on. */
 async function goOnFromCuts(tally: Tally, { data, log, steps }: Recorded): Promise<void> {
   for (const { name, logBytes } of steps.slice(1)) {
     for (const bytes of [logBytes - 1, logBytes]) {
@@ -164,7 +164,7 @@ async function goOnFromCuts(tally: Tally, { data, log, steps }: Recorded): Promi
   }
 }
 
-/** The file may have so many pages more and not one beyond, for every number of pages until everything fits. */
+/** Limits the file to a number of additional pages, for every number until everything fits. */
 async function fillPages(tally: Tally, every: number): Promise<void> {
   const most = 64;
   for (let more = 0; more < most; more += every) {
@@ -191,7 +191,7 @@ async function fillPages(tally: Tally, every: number): Promise<void> {
   }
 }
 
-/** The system refuses to make any file larger than this, for every size from the smallest that opens. */
+/** Limits the size of every file through the operating system, for every size from the smallest with which the store opens. */
 async function fillFiles(tally: Tally, everyKib: number): Promise<void> {
   const smallest = 400;
   const largest = 800;
@@ -232,7 +232,7 @@ async function refuseSecondOpener(tally: Tally): Promise<void> {
   });
 }
 
-/** In the short form only what the tests of the embedded store do not do already: they fill disks and refuse second openers. */
+/** The short form leaves out what the tests of the embedded store already do: they fill disks and refuse second openers. */
 export async function tortureEmbedded(tally: Tally, { short }: LayerOptions): Promise<void> {
   const recorded = await recordSteps();
   await tearLog(tally, recorded, short);

@@ -27,7 +27,7 @@ import { inParallel, type Tally } from './tally.ts';
 const NAME = 'torn';
 const SERVERS_AT_ONCE = 3;
 
-/** Where each step ended in the file of commands, and what the server held then. */
+/** A step of the recording: the length of the append-only file after it, and a digest of what the server held at that time. */
 interface Step {
   readonly name: string;
   readonly bytes: number;
@@ -35,19 +35,19 @@ interface Step {
 }
 
 interface Recorded {
-  /** The folder of the file of commands, by name. */
+  /** The files of the append-only folder, by name. */
   readonly files: ReadonlyMap<string, Buffer>;
-  /** The one that grows. */
+  /** The name of the file that grows. */
   readonly growing: string;
   readonly steps: readonly Step[];
 }
 
-/** Redis digests all keys itself; a stream's pending list is not in it, and is added. */
+/** Redis computes a digest of all keys itself. It leaves out the pending list of a stream, which is added here. */
 async function digestOf(link: Redis): Promise<string> {
   const stream = laneKeys(NAME, 0).stream(POOL);
-  // The group is made by the first worker.
+  // Before the first worker created the group there is no pending list.
   const pending = await link.xpending(stream, GROUP, '-', '+', 100).catch(() => []);
-  // Idle times differ; who holds which entry, and how often it was delivered, do not.
+  // Idle times differ between runs and are left out. The holder of each entry and its delivery count do not differ.
   const held = (pending as [string, string, number, number][]).map(([entry, worker, , count]) => [
     entry,
     worker,
@@ -70,7 +70,7 @@ async function recordSteps(): Promise<Recorded> {
     };
     const session = await openSession(store);
     const waiter = newWaiter();
-    // The first claim of a pool also makes its group, in commands of their own.
+    // The first claim of a pool also creates its group, with separate commands.
     await claimMany(store, { limit: 1 });
     await note('openSession');
     await acceptOne(store, session, { waiter });
@@ -101,8 +101,8 @@ async function recordSteps(): Promise<Recorded> {
 }
 
 /**
- * Keys that live for a minute would be gone before the last cut is tried. With another first digit they stay, and every byte has its
- * place; that a key expires is part of the digest, when it does is not.
+ * Keys with a lifetime of one minute would expire before the last cut is tried. Another first digit of the expiry time keeps them, and
+ * no byte changes its position. The digest covers that a key expires, but not when.
  */
 function expireLater(file: Buffer): Buffer {
   const later = file
@@ -111,7 +111,7 @@ function expireLater(file: Buffer): Buffer {
   return Buffer.from(later, 'latin1');
 }
 
-/** What a server holds that is started with this much of the file. */
+/** Starts a server with the first `bytes` bytes of the file and returns the digest of what it holds. */
 async function digestAfterCut({ files, growing }: Recorded, bytes: number): Promise<string> {
   const folder = temporaryFolder('sallyport-aof');
   mkdirSync(join(folder.path, 'appendonlydir'));
@@ -135,7 +135,10 @@ async function digestAfterCut({ files, growing }: Recorded, bytes: number): Prom
   }
 }
 
-/** The step of settle is cut at every byte, the others here and there, and each at its end. */
+/**
+ * Where to cut the file: the step of settle at every byte (short: every 151st), the others at every 53rd (short: every 1,009th), and
+ * each step at its end.
+ */
 function cutsOf(steps: readonly Step[], short: boolean): { bytes: number; expected: Step; within: string }[] {
   return steps.slice(1).flatMap((step, index) => {
     const before = steps[index]!;

@@ -4,7 +4,7 @@ import { createEmbeddedBackend } from '../../contract/embedded-backend.ts';
 import { createRedisBackend } from '../../contract/redis-backend.ts';
 import { startRedis } from '../../support/redis-server.ts';
 
-/** A new store with two connections, and nothing left of it afterwards. */
+/** Runs `use` on a new store with two connections, then deletes the store. */
 export async function withStorePair<T>(
   kind: LayerOptions['store'],
   use: (handles: [Store, Store]) => Promise<T>,
@@ -16,7 +16,7 @@ export async function withStorePair<T>(
     for (let count = 0; count < 2; count += 1) handles.push(await backend.open());
     return await use(handles as [Store, Store]);
   } finally {
-    // The first one may serve the other.
+    // The first connection may serve the second, so it is closed last.
     for (const handle of handles.reverse()) await handle.close();
     await backend.destroy();
     await server?.stop();

@@ -3,7 +3,7 @@ import type { LayerOptions, LayerResult } from '../../../chaos/layers/layer.ts';
 
 const DETAILS_KEPT = 20;
 
-/** Counts cases and keeps what was wrong with the first ones. */
+/** Counts cases and keeps the details of the first violations. */
 export class Tally implements LayerResult {
   tried = 0;
   violated = 0;
@@ -14,10 +14,10 @@ export class Tally implements LayerResult {
     this.#log = log;
   }
 
-  /** One case; what it throws is a violation, told with the title. */
+  /** Runs one case. If it throws, that is a violation, reported with the title. */
   async attempt(title: string, run: () => Promise<void> | void): Promise<void> {
     this.tried += 1;
-    // Native objects that nobody refers to any more, connections to files among them, are let go between turns of the event loop only.
+    // Native objects without references, such as connections to files, are released only between turns of the event loop.
     await nextTurn();
     try {
       await run();
@@ -37,7 +37,7 @@ export class Tally implements LayerResult {
   }
 }
 
-/** Each of these, so many at a time. */
+/** Runs `run` for each item, at most `width` at a time. */
 export async function inParallel<T>(
   items: readonly T[],
   width: number,

@@ -70,7 +70,7 @@ export function describeAccept(scene: Scene): void {
     const session = await openSession(store);
     const delivery = await holdOne(store, session, { key: 'running' });
     const attach = (key: string) => store.acceptCall(acceptRequest(session, { key }));
-    // A lease of a first delivery is not stored.
+    // The lease of a first delivery is not stored, so the call still shows as queued.
     expect(await attach('running')).toMatchObject({ kind: 'attached', state: 'queued' });
     await store.startCall(startRequest(delivery));
     expect(await attach('running')).toMatchObject({ kind: 'attached', state: 'running' });
@@ -173,7 +173,7 @@ export function describeAccept(scene: Scene): void {
       return answer;
     };
     expect(await endingOf(acceptRequest(revoked))).toEqual({ kind: 'unauthenticated', ending: 'revoked' });
-    // A store may have forgotten an expired session altogether.
+    // A store may have deleted an expired session: then its ending is `unknown`.
     expect(['expired', 'unknown']).toContain(Reflect.get(await endingOf(acceptRequest(expired)), 'ending'));
     expect(['expired', 'unknown']).toContain(Reflect.get(await endingOf(acceptRequest(idle)), 'ending'));
     expect(await endingOf(acceptRequest(live, { run: newRunId() }))).toEqual({

@@ -22,7 +22,7 @@ type Kept = Partial<Pick<AuditEntry, 'event' | 'session' | 'run' | 'callId' | 't
   AuditFacts &
   AuditPayload & { readonly identity?: Identity };
 
-/** All administrative records of a store, wherever it keeps them, each as a reader sees it. Lanes have no gaps. */
+/** All administrative records of a store, from all of its lanes, each as a reader sees it. Also checks that the lanes have no gaps. */
 async function administration(store: Store): Promise<Kept[]> {
   const entries: AuditEntry[] = [];
   for (const lane of store.auditLanes) entries.push(...(await readWholeAudit(store, lane)));

@@ -21,7 +21,7 @@ import type { Scene } from '../scene.ts';
 
 const within = (limits: Partial<AdmissionLimits>): AdmissionLimits => ({ ...ROOMY, ...limits });
 
-/** How an accept was answered, and what is wrong with the answer if it is a refusal that left something behind. */
+/** The kind of answer to an accept. For a refusal that is malformed or that left something behind, it also states what is wrong. */
 async function acceptKind(store: Store, session: TestSession, overrides: CallOverrides): Promise<string> {
   const request = acceptRequest(session, overrides);
   const answer = await store.acceptCall(request);

@@ -22,7 +22,7 @@ import type { Scene } from '../scene.ts';
 const sibling = (store: Store, { identity }: TestSession, overrides: Parameters<typeof openSession>[1] = {}) =>
   openSession(store, { ...identity, agent: 'other', ...overrides });
 
-/** Under a key as callers send it: the store decides whose key it is. */
+/** A request with a key as callers send it: the store decides which agent the key belongs to. */
 const withKey = (session: TestSession, key: string, overrides: CallOverrides = {}) =>
   acceptRequest(session, { key, callId: askedCallId(session.id, key)!, ...overrides });
 
@@ -40,7 +40,7 @@ const redirectAs = (store: Store, { id, tokenDigest }: TestSession, callId: Call
     deliverWithinMs: HOUR_MS,
   });
 
-/** Agents of one subject: what one has called is not there for another one. */
+/** Agents of one subject: one agent cannot see the calls of another. */
 export function describeAgents(scene: Scene): void {
   it('accept gives two agents of one subject different calls for the same key and body', async () => {
     const store = await scene.open();
@@ -55,7 +55,7 @@ export function describeAgents(scene: Scene): void {
     });
     expect(callIdFor(other.id, key)).not.toBe(callIdFor(session.id, key));
     expect(await recordOf(store, callIdFor(session.id, key)!)).toMatchObject({ waiters: 1 });
-    // And each of them finds its own again.
+    // Each agent finds its own call again.
     for (const each of [session, other]) {
       const again = await store.acceptCall(withKey(each, key));
       expect(again).toMatchObject({ kind: 'attached', callId: callIdFor(each.id, key) });

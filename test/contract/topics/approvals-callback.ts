@@ -18,7 +18,7 @@ import type { Scene } from '../scene.ts';
 
 const LEASE_MS = HOUR_MS;
 
-/** An approval that was decided, by a worker that is not registered. */
+/** Asks for an approval with a callback and denies it. The worker is not registered. */
 async function resolved(store: Store, session: TestSession) {
   const asked = await askAbout(store, await holdOne(store, session), { callback: true });
   await store.decideApproval(decideRequest(asked, 'deny'));
@@ -157,7 +157,7 @@ export function describeCallbacks(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store);
     const worker = newWorkerId();
-    // One lease that cannot run out while the test runs, and one that has run out as soon as a moment has passed.
+    // One lease that cannot run out while the test runs, and one that runs out after a moment.
     const held = await resolved(store, session);
     expect(await store.claimCallbacks(claimOf(session.lane, worker))).toHaveLength(1);
     const asked = await resolved(store, session);

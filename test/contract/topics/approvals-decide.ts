@@ -48,7 +48,7 @@ export function describeDeciding(scene: Scene): void {
     const parked = await holdOne(store, session);
     const asked = await askAbout(store, parked);
     const before = await store.now();
-    // Moves the epoch: the snapshot of an allowed call is of the decision, which looked at the session itself.
+    // This moves the lane's epoch. An allowed call has the epoch of its decision, because the decision checks the session again.
     await store.writePolicy({ expectedVersion: 0, policy: CLOSED_POLICY });
     await allow(store, asked, { comment: 'fine by me', deadlineMs: 7_000 });
 

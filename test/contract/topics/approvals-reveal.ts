@@ -81,7 +81,7 @@ export function describeRevealing(scene: Scene): void {
   it('a reveal counts once per principal and for no other one, also in a quorum', async () => {
     const store = await scene.open();
     const { asked, parked } = await askMasked(store, { quorum: 2 });
-    // The same name as an operator is another principal.
+    // An operator with the same name is another principal.
     const namesake = { kind: 'operator', name: ALICE.name } as const;
     for (let times = 0; times < 2; times += 1) {
       expect(await store.revealApproval(revealRequest(asked))).toEqual({ kind: 'revealed' });
@@ -144,7 +144,7 @@ export function describeRevealing(scene: Scene): void {
 
   it('a question without a list of masks, as older releases wrote them, needs a reveal', async () => {
     const store = await scene.open();
-    // JSON leaves out what is undefined: the stored question has no such member.
+    // JSON leaves out undefined values, so the stored question has no `masks`.
     const { asked } = await askMasked(store, { masks: undefined } as unknown as Partial<ApprovalQuestion>);
     expect(await store.decideApproval(decideRequest(asked))).toEqual(NOT_REVEALED);
     await store.revealApproval(revealRequest(asked));

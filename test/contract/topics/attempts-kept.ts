@@ -8,7 +8,7 @@ import { claimMany, claimOne, HOUR_MS, holdOne, openSession, ownedBy, type CallO
 import { storeTimePasses } from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
-/** Repetitions are looked for among so many attempts, by every store. */
+/** Every store looks for repetitions among this many latest attempts. */
 const LOOKED_THROUGH = 64;
 const DIGEST_LENGTH = 43;
 const ATTEMPT_BYTES = 41;
@@ -16,7 +16,7 @@ const ATTEMPT_BYTES = 41;
 const different = (count: number, from = 1000): CallOverrides[] =>
   Array.from({ length: count }, (_, index) => args(from + index));
 
-/** A call whose signature begins like this. */
+/** A call whose signature begins with this text. */
 const signed = (beginning: string): CallOverrides => ({ bodyDigest: beginning.padEnd(DIGEST_LENGTH, '0') });
 
 export function describeKeptAttempts(scene: Scene): void {
@@ -105,7 +105,7 @@ export function describeKeptAttempts(scene: Scene): void {
     for (const number of [1, 2]) {
       const delivery = await holdOne(store, session, args(number));
       await store.settleCall(settled(delivery, 'ok', { effective: 'wanted00' }));
-      // More than are worth a look after something went wrong.
+      // More attempts than are looked at after a failure.
       await attemptAll(store, session, different(8, number * 1000));
     }
     expect(historyOf(await holdOne(store, session, same))).toBeDefined();
@@ -134,7 +134,7 @@ export function describeKeptAttempts(scene: Scene): void {
   it('a tool’s count is found by its own name, not by what its neighbour’s count looks like', async () => {
     const store = await scene.open();
     const session = await openSession(store);
-    // The last three letters of the first one's tag and its count, 48 or "0", are the second one's tag.
+    // The neighbour's tag ends with three letters that, followed by its count (48 is the character "0"), are the tag of the other tool.
     const [neighbour, tool] = [toolId('files', 't9'), toolId('files', 't4711')];
     await attemptAll(
       store,
@@ -247,13 +247,13 @@ export function describeKeptAttempts(scene: Scene): void {
   });
 }
 
-/** Compares what histories show with what the workers that had those calls were told. */
+/** Compares the histories that deliveries show with the `watched` flags that the workers of those calls got. */
 function watchRun() {
   const watched = new Map<number, boolean>();
   const run = {
-    /** Attempts that histories have shown so far of which a result counts. */
+    /** The number of attempts in all histories so far whose result counts. */
     shown: 0,
-    /** Those of them that nobody was told to watch. */
+    /** The sequence numbers of those attempts whose worker was not asked to watch the result. */
     unwatched: [] as number[],
     see(deliveries: readonly Delivery[]): void {
       for (const delivery of deliveries) watched.set(delivery.runState.sequence, delivery.watched);

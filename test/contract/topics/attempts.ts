@@ -22,7 +22,7 @@ import {
 import { reclaimOne } from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
-/** What differs between attempts of the same tool. */
+/** The fields that differ between attempts of the same tool. */
 const SOME_ATTEMPT = { raw: expect.any(String) as string, at: expect.any(Number) as number };
 
 export function describeAttempts(scene: Scene): void {

@@ -62,7 +62,7 @@ export function describeAudit(scene: Scene): void {
     await store.cancelCall(cancelRequest(cancelled));
     await store.settleCall(settleRequest(settled));
 
-    // The lane's own count is what a loss is found by.
+    // The lane's own count reveals a lost record.
     const { length } = await readWholeAudit(store, session.lane);
     expect(await store.auditState({ lane: session.lane })).toMatchObject({ sequence: length });
     const entries = await readCallAudit(store, session.lane);

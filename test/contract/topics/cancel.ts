@@ -72,7 +72,7 @@ export function describeCancel(scene: Scene): void {
       const held = await holdOne(store, session, { envelope: envelopeOf(session, toolDigest, more) });
       expect(await store.cancelCall({ ...cancelRequest(held.callId), unsafeDigest: 'd-1' })).toBe('cancelled');
       expect(await recordOf(store, held.callId)).toMatchObject({ outcome: sameBytes(expected) });
-      // Its worker is fenced: what was said stays true.
+      // The worker is fenced, so the recorded outcome stays true.
       expect(await store.startCall(startRequest(held, { effect: 'unsafe' }))).toEqual({ kind: 'fenced' });
     }
     const started = await holdOne(store, session, { envelope: envelopeOf(session, 'd-1', '') });

@@ -123,7 +123,7 @@ export function describeDeadlines(scene: Scene): void {
     const session = await openSession(store);
     const waiter = newWaiter();
     const overdueMs = 600;
-    // Long enough to be started in time on a busy machine.
+    // Long enough that the call starts in time on a busy machine.
     const delivery = await holdOne(store, session, { deadlineMs: 400, waiter });
     const { callId } = delivery;
     expect(await store.startCall(startRequest(delivery, { effect }))).toMatchObject({ kind: 'started' });

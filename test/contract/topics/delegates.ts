@@ -8,12 +8,12 @@ import type { Scene } from '../scene.ts';
 const delegate = (store: Store, delegator: TestSession, overrides: Parameters<typeof openSession>[1] = {}) =>
   openSession(store, { ...delegator.identity, delegatedBy: delegator.id, ...overrides });
 
-/** How a session stands at the claim of one of its calls. */
+/** The ending of a session as a claim of one of its calls sees it; undefined while the session is live. */
 async function endingOf(store: Store, { id, run, lane }: TestSession): Promise<string | undefined> {
   return (await store.recheckSessions({ lane, sessions: [{ session: id, run }] })).endings[0];
 }
 
-/** Sessions that one delegated to. */
+/** Sessions that another session delegated to. */
 export function describeDelegates(scene: Scene): void {
   it('revoke ends a session with those that it delegated to, and they did, and nobody else', async () => {
     const store = await scene.open();
@@ -44,7 +44,7 @@ export function describeDelegates(scene: Scene): void {
     await store.revokeSession({ session: ended.id });
     expect(await Promise.all([ended, under].map((each) => endingOf(store, each)))).toEqual(['revoked', 'revoked']);
     expect(await Promise.all([boss, sibling].map((each) => endingOf(store, each)))).toEqual([undefined, undefined]);
-    // And it is ended with the rest later on, although a part was before.
+    // The sibling ends with its delegator later, although another delegate was revoked before.
     await store.revokeSession({ session: boss.id });
     expect(await endingOf(store, sibling)).toBe('revoked');
   });
@@ -63,7 +63,7 @@ export function describeDelegates(scene: Scene): void {
     const after = await laneState(store, boss.lane);
     expect(after.epoch).not.toBe(delivery.epoch);
     expect(await store.startCall(startRequest(delivery))).toEqual({ kind: 'session-ended', ending: 'revoked' });
-    // Once more changes nothing.
+    // A second revocation changes nothing.
     await store.revokeSession({ session: boss.id });
     expect((await laneState(store, boss.lane)).epoch).toBe(after.epoch);
   });

@@ -92,7 +92,7 @@ export function describeFleet(scene: Scene): void {
     await store.registerWorker({ worker: silent, ttlMs: 50 });
     await storeTimePasses(store, 50);
     await eventually(async () => (await store.listWorkers()).length === 0, { what: 'the silent worker to leave' });
-    // Some stores keep what has run out for a while; either way it is listed whole again, or asked for.
+    // Some stores keep an expired worker for a while. In both cases the worker is listed whole again, or the store asks for a new registration.
     if ((await store.beatWorker({ worker: beatOf(silent), ttlMs: LONG_MS })) === 'unknown') {
       await store.registerWorker({ worker: silent, ttlMs: LONG_MS });
     }

@@ -24,7 +24,7 @@ import {
 import { auditOf, readWholeAudit, reclaimOne, recordOf, sameBytes, storeTimePasses } from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
-/** Asks about a call, allows it for always, and runs it. */
+/** Asks about a call, allows it with `allow-always`, and settles it. */
 async function grantTo(store: Store, session: TestSession, overrides: Partial<NewGrant> = {}) {
   const asked = await askAbout(store, await holdOne(store, session));
   const grant = newGrant(asked, overrides);
@@ -78,7 +78,7 @@ export function describeGrants(scene: Scene): void {
     await store.revokeGrant({ id: second.id, audit: detail('revoked') });
     expect(await find()).toEqual([first.id]);
     expect(await find(TOOL, other)).toHaveLength(1);
-    // Another session of the same subject.
+    // Another session of the same subject has the grant too.
     const again = await openSession(store, { subject: session.identity.subject });
     expect(await find(TOOL, again)).toEqual([first.id]);
   });

@@ -22,7 +22,7 @@ export function describeLaneUse(scene: Scene): void {
     await storeTimePasses(store, 50);
     expect((await use())!.overdueMs).toBeGreaterThanOrEqual(40);
 
-    // Redis takes the calls in one round, and their place in the next.
+    // Redis forgets the calls in one round of reaping, and frees their bytes in the next.
     for (let round = 0; round < 2; round += 1) await store.reapCalls(reapRequest(lane));
     expect(await use()).toMatchObject({ lane, liveBytes: 0, retainedBytes: 0, overdueMs: 0 });
   });

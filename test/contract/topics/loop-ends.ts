@@ -22,7 +22,7 @@ import type { Scene } from '../scene.ts';
 
 const REST_MS = 600_000;
 
-/** Loop detection ends the run of this session with its next call. */
+/** Makes the next call of this session; loop detection ends the run with it. */
 async function endByLoop(store: Store, session: TestSession, restMs = REST_MS): Promise<Delivery> {
   const delivery = await holdOne(store, session);
   expect(await store.settleCall(settled(delivery, 'blocked', { endsRun: { restMs } }))).toBe('settled');
@@ -71,7 +71,7 @@ export function describeLoopEnds(scene: Scene): void {
       if (answer.restMs === 0) break;
       expect(await store.now()).toBeLessThan(endedBy + 5000);
     }
-    // Once over it stays over, and the run stays ended: its conversation needs another one.
+    // The rest stays over, and the run stays ended: the conversation needs another run.
     expect(await attempt(store, session, 'last')).toEqual({ kind: 'run-ended', restMs: 0 });
     expect(await store.readSession(session.id)).toEqual(state);
     expect((await store.laneUse()).map((lane) => [lane.liveBytes, lane.retainedBytes])).toEqual(use);
@@ -109,7 +109,7 @@ export function describeLoopEnds(scene: Scene): void {
     expect(await attempt(store, session, 'later')).toMatchObject({ kind: 'run-ended' });
     const { runState } = await holdOne(store, await nextRun(store, session), args(2));
     expect([runState.loopEnds.length, runState.stalls]).toEqual([1, undefined]);
-    // A run that is over is ended once.
+    // A run that is over cannot be ended a second time.
     await store.endRun({ session: session.id, run: session.run, endedByLoop: { restMs: REST_MS } });
     expect((await holdOne(store, await nextRun(store, session), args(3))).runState.loopEnds).toHaveLength(1);
   });
@@ -207,7 +207,7 @@ async function holdTwo(store: Store, session: TestSession): Promise<[Delivery, D
   return [first!, second!];
 }
 
-/** The call with these arguments, beside others that are queued. */
+/** Accepts a call with these arguments and claims it, even if other calls are queued. */
 async function holdOneOf(store: Store, session: TestSession, which: ReturnType<typeof args>): Promise<Delivery> {
   const callId = await acceptOne(store, session, which);
   const found = (await claimMany(store, { lane: session.lane })).find((delivery) => delivery.callId === callId);

@@ -92,7 +92,7 @@ export function describeOutbound(scene: Scene): void {
     const first = await claim();
     expect(first.map(({ key }) => key).sort()).toEqual([effectKey(one.callId, 1), effectKey(two.callId, 1)].sort());
     expect(await claim()).toEqual([]);
-    // Given back for later: the ones behind it wait all the same.
+    // The head was given back for a later retry. The effects behind it still wait.
     const head = first.find(({ callId }) => callId === one.callId)!;
     await store.finishEffect(finishRequest(head, { kind: 'retry', problem: 'busy', afterMs: HOUR_MS }));
     expect(await claim()).toEqual([]);
@@ -190,7 +190,7 @@ export function describeOutbound(scene: Scene): void {
       { callerId: newCallerId(), correlationId: '7' },
     ];
     await worker.publishEffect(publishRequest(held, 1, { waiter: first }));
-    // Asked again, as by the next owner: the last one is told.
+    // Published again, as the next owner would: only the last waiter gets the answer.
     await worker.publishEffect(publishRequest(held, 1, { waiter }));
     const { effects } = await gateway.claimEffects(claimEffectsRequest(session.lane));
     await gateway.finishEffect(finishRequest(effects[0]!));
@@ -205,7 +205,7 @@ export function describeOutbound(scene: Scene): void {
     const [worker, gateway] = await scene.openPair();
     const session = await openSession(worker);
     const held = await holdOne(worker, session);
-    // Longer than a test may take: only the wake-up can answer it.
+    // Longer than a test may take, so only the wake-up can answer it.
     const claiming = gateway.claimEffects(claimEffectsRequest(session.lane, { waitMs: 600_000 }));
     await worker.publishEffect(publishRequest(held));
     expect((await claiming).effects).toHaveLength(1);

@@ -10,7 +10,7 @@ import type { Scene } from '../scene.ts';
 
 const LEASE_MS = 40;
 
-/** One gateway process that holds calls of one subject. */
+/** A gateway process that holds calls of one subject. */
 function gateway(store: Store, subject: string) {
   const holder = randomId();
   const session = newSessionId('acme', subject, store.lanes);
@@ -38,7 +38,7 @@ function gateway(store: Store, subject: string) {
     request,
     release,
     beat: () => store.beatOwed({ lane: laneOfId(session), holder }),
-    /** Makes an entry of a call, and insists that it is a new one. */
+    /** Holds a call; expects a new entry. */
     async make(digest: string, more: Partial<HoldOwedRequest> = {}): Promise<HoldOwedRequest> {
       const made = request(digest, more);
       expect(await store.holdOwed(made)).toEqual({ kind: 'made' });

@@ -33,7 +33,7 @@ function countOf<T>(values: readonly T[], value: T): number {
   return values.filter((each) => each === value).length;
 }
 
-/** Element by element from the handles in turn, all at once. */
+/** Runs `act` `count` times at once, on the handles in turn. */
 function spread<H, T>(
   handles: readonly H[],
   count: number,
@@ -271,7 +271,7 @@ export function describeRaces(scene: Scene): void {
       const winners = [yes, no].filter(({ kind }) => kind === 'decided');
       const { state } = (await store.readApproval(asked.question.id))!;
       expect(winners).toEqual(state === 'cancelled' ? [] : [{ kind: 'decided', state }]);
-      // An allowed call is queued, so the cancel ends it either way; a denied one was settled first.
+      // An allowed call is queued, so the cancel ends it in either order; a denied one was settled first.
       expect(cancelled).toBe(state === 'denied' ? 'settled' : 'cancelled');
       expect(await claimMany(store, { lane: session.lane })).toEqual([]);
       expect(await terminalEvents(store, callId)).toEqual([state === 'denied' ? 'call.settled' : 'call.cancelled']);

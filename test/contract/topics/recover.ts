@@ -128,7 +128,7 @@ export function describeRecover(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store);
     const leaseMs = 400;
-    // Repeated in case the machine itself stands still for a whole lease between renewal and reclaim.
+    // Repeated in case the machine itself pauses for a whole lease between renewal and reclaim.
     await eventually(
       async () => {
         const [kept, lost] = await acceptAndClaimTwo();
@@ -231,7 +231,7 @@ export function describeRecover(scene: Scene): void {
     let held = await holdOne(store, session);
     for (let count = 1; count <= 12; count += 1) {
       await store.abandonCall({ ...ownedBy(held), handedBack: true });
-      // Repeated after a lost answer it is the same one.
+      // A repeat after a lost answer counts as the same one.
       await store.abandonCall({ ...ownedBy(held), handedBack: true });
       held = await claimOne(store, { lane: session.lane });
       expect(held).toMatchObject({ handedBack: count, fence: count + 1 });

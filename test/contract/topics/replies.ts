@@ -59,7 +59,7 @@ export function describeReplies(scene: Scene): void {
     const session = await openSession(store);
     const waiter = newWaiter();
     const delivery = await holdOne(other, session, { waiter });
-    // Longer than a test may take: only the wake-up can answer it.
+    // Longer than a test may take, so only the wake-up can answer it.
     const waiting = store.takeReplies({
       lane: session.lane,
       callerId: waiter.callerId,
@@ -188,7 +188,7 @@ export function describeReplies(scene: Scene): void {
     const goneAt = await eventually(
       async () => {
         await store.reapCalls(reapRequest(session.lane));
-        // Store time is asked for afterwards: a slow machine makes it later, never too early.
+        // Store time is read after the check: on a slow machine it is later, never too early.
         return (await store.readCall(delivery.callId)) === undefined && (await store.now());
       },
       { everyMs: 5, what: 'the end of the retention' },

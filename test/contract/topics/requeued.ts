@@ -17,7 +17,7 @@ import {
 import { reclaimOne, recordOf, sameBytes, storeTimeAfter } from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
-/** Long enough for what a test does before the deadline on a busy machine. */
+/** Long enough for the steps of a test before the deadline on a busy machine. */
 const DEADLINE_MS = 1_500;
 
 export function describeRequeued(scene: Scene): void {

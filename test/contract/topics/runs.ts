@@ -15,14 +15,14 @@ export function describeRuns(scene: Scene): void {
     const more = newRunId();
     expect(await store.openRun({ session: session.id, run: more })).toBe('full');
     expect((await store.readSession(session.id))!.runs.toSorted()).toEqual([session.run, ...runs].toSorted());
-    // Opening one again after a lost answer needs no place.
+    // Opening a run again, after a lost answer, takes no additional place.
     expect(await store.openRun({ session: session.id, run: runs[0]! })).toBe('opened');
     await acceptOne(store, session);
 
     await store.endRun({ session: session.id, run: runs[0]! });
     expect(await store.openRun({ session: session.id, run: more })).toBe('opened');
     await acceptOne(store, session, { run: more });
-    // Another session is not concerned.
+    // The limit is per session: another session can still open a run.
     const other = await openSession(store);
     expect(await store.openRun({ session: other.id, run: newRunId() })).toBe('opened');
   });

@@ -47,7 +47,7 @@ export function describeSessionProof(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store, times);
     await storeTimeAfter(store, (await store.now()) + 5);
-    // A store may have forgotten it altogether.
+    // A store may have deleted an expired session: then it is `unknown`.
     expect(['expired', 'unknown']).toContain(await store.proveSession(proofOf(session)));
   });
 

@@ -39,7 +39,7 @@ export function describeSessions(scene: Scene): void {
 
     const day = await openSession(store, { lane: 0 });
     const run = newRunId({ unattended: true });
-    // A run that was not opened cannot be named, with a mark or without.
+    // A call cannot name a run that was not opened, with the unattended mark or without.
     const forged = acceptRequest(day, { run: newRunId() });
     expect(await store.acceptCall(forged)).toMatchObject({ kind: 'unauthenticated', ending: 'run-unknown' });
     expect(await store.openRun({ session: day.id, run })).toBe('opened');
@@ -176,7 +176,7 @@ export function describeSessions(scene: Scene): void {
       sessions: [...sessions, { session: absent, run: live.run }],
     });
     expect(endings.toSpliced(3, 1)).toEqual(['revoked', undefined, 'run-unknown', undefined, 'unknown']);
-    // A store may have forgotten an expired session altogether.
+    // A store may have deleted an expired session: then its ending is `unknown`.
     expect(['expired', 'unknown']).toContain(endings[3]);
   });
 

@@ -127,7 +127,7 @@ export function describeSettle(scene: Scene): void {
     const stale = encodedOutcome('stale');
     await store.settleCall(settleRequest(first, stale, { releaseKey: true }));
 
-    // The key is free for another body as well.
+    // The released key can be used again with another body too.
     const second = `${first.callId}~2` as CallId;
     expect(await acceptOne(store, session, { key: 'k', arguments: '{"v":2}' })).toBe(second);
     const attached = await store.acceptCall(acceptRequest(session, { key: 'k', arguments: '{"v":2}' }));
@@ -172,7 +172,7 @@ export function describeSettle(scene: Scene): void {
     await store.reapCalls(reapRequest(session.lane));
     expect(await store.acceptCall(acceptRequest(session, { key: 'k' }))).toMatchObject({ callId: second });
 
-    // Kept as long as the call that has the key now.
+    // The first call is kept as long as the call that currently has the key.
     await store.settleCall(settleRequest(await claimOne(store, { lane: session.lane })));
     await store.reapCalls(reapRequest(session.lane));
     expect(await store.acceptCall(acceptRequest(session, { key: 'k' }))).toMatchObject({

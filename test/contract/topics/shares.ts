@@ -26,7 +26,7 @@ const NOTHING: SubjectLimits = { liveBytes: 0, parkedBytes: 0, retainedBytes: 0,
 const within = (limits: Partial<AdmissionLimits>): AdmissionLimits => ({ ...ROOMY, ...limits });
 const sharing = (shares: Partial<SubjectLimits>): SubjectLimits => ({ ...subjectShares(ROOMY), ...shares });
 
-/** What the only subject of a lane uses. */
+/** The use of the only subject in a lane. */
 async function useOf(store: Store, { lane }: TestSession): Promise<SubjectLimits> {
   return (await store.laneUse()).find((use) => use.lane === lane)!.fullestSubject!;
 }

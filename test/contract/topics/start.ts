@@ -191,7 +191,7 @@ export function describeStart(scene: Scene): void {
     await storeTimeAfter(store, session.expiresAt);
     const answer = await store.startCall(startRequest(delivery));
     expect(answer).toMatchObject({ kind: 'session-ended' });
-    // A store may have forgotten an expired session altogether.
+    // A store may have deleted an expired session: then its ending is `unknown`.
     expect(['expired', 'unknown']).toContain(Reflect.get(answer, 'ending'));
   });
 

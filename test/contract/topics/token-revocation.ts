@@ -27,7 +27,7 @@ const makeToken = (store: Store): Promise<MadeToken> => createToken(store, { sco
 const note = (store: Store, { id }: MadeToken, session: SessionId): ReturnType<Store['noteTokenSession']> =>
   store.noteTokenSession({ id, session, lifetimeMs: HOUR_MS });
 
-/** A session that a gateway opened for the token and gave out. */
+/** Opens a session and notes it for the token, as a gateway does before it hands the session out. */
 async function openNoted(store: Store, token: MadeToken, overrides: SessionOverrides = {}): Promise<TestSession> {
   const session = await openSession(store, overrides);
   expect(await note(store, token, session.id)).toBe('noted');
@@ -46,7 +46,7 @@ export function describeTokenRevocation(scene: Scene): void {
     for (const lane of [...lanes, ...lanes]) sessions.push((await openNoted(store, token, { lane })).id);
     expect(await other.revokeToken({ id: token.id })).toBe('revoked');
     expect(new Set(await areRevoked(store, sessions))).toEqual(new Set([true]));
-    // Nothing is left for another process to finish.
+    // The revocation is complete: nothing is left for another process to finish.
     expect(await other.finishRevocations({ thorough: false })).toBe(0);
     expect(await other.finishRevocations({ thorough: true })).toBe(0);
   });
@@ -89,7 +89,7 @@ export function describeTokenRevocation(scene: Scene): void {
         return { id, answer: await note(each, token, id) };
       }),
     );
-    // Some are noted before the revocation begins, the others while it goes on or after it.
+    // Some sessions are noted before the revocation begins, the others during it or after it.
     const revoking = opening[opening.length / 2]!.then(() => store.revokeToken({ id: token.id }));
     const opened = await Promise.all(opening);
     expect(await revoking).toBe('revoked');

@@ -79,7 +79,7 @@ export function describeTokens(scene: Scene): void {
     expect(await other.proveToken(proofOf(neighbour))).toBeDefined();
     const listed = await other.listTokens({ limit: 10 });
     expect(listed.find(({ id }) => id === request.token.id)?.revokedAt).toEqual(expect.any(Number));
-    // Neither by revoking again nor by making it again does it change or come back.
+    // Neither a second revocation nor a second creation changes the token or makes it valid again.
     await storeTimeAfter(store, await store.now());
     expect(await other.revokeToken({ id: request.token.id })).toBe('revoked');
     expect(await other.createToken(request)).toMatchObject({ token: { revokedAt: expect.any(Number) as number } });

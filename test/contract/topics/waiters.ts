@@ -17,7 +17,7 @@ import type { Scene } from '../scene.ts';
 
 const FULL = { kind: 'overloaded', what: 'waiters of this call', retryAfterMs: 1000 };
 
-/** As many waiters on the call under the key `k` as it may have, all of one caller. */
+/** Adds as many waiters to the call under the key `k` as it may have, all of one caller. */
 async function fillWaiters(store: Store, session: TestSession): Promise<{ callerId: ReturnType<typeof newCallerId> }> {
   const callerId = newCallerId();
   const accept = (index: number) =>
@@ -48,7 +48,7 @@ export function describeWaiters(scene: Scene): void {
     expect(await store.acceptCall(acceptRequest(session, { key: 'k', waiter: newWaiter() }))).toEqual(FULL);
     expect(await store.acceptCall(acceptRequest(session, { key: 'k', waiter: newWaiter() }))).toEqual(FULL);
     expect((await recordOf(store, callId)).waiters).toBe(LIMITS.waitersPerCall);
-    // One who waits already, and one who does not want to, are no more waiters.
+    // A repeat by an existing waiter and a request without a waiter add no waiter.
     const again = acceptRequest(session, { key: 'k', waiter: waiterOf(callerId, 7) });
     expect(await store.acceptCall(again)).toMatchObject({ kind: 'attached', callId });
     expect(await store.acceptCall(acceptRequest(session, { key: 'k' }))).toMatchObject({ kind: 'attached', callId });
@@ -82,7 +82,7 @@ export function describeWaiters(scene: Scene): void {
     const settled = await Promise.all(deliveries.map((delivery) => store.settleCall(settleRequest(delivery))));
     expect(settled).toEqual(['settled', 'settled']);
     expect(await drainReplies(store, session.lane, waiter.callerId)).toHaveLength(1);
-    // The subject's next serial call stands in the queue now.
+    // The subject's next serial call is in the queue now.
     expect((await claimOne(store, { lane: session.lane })).session).toBe(neighbour.id);
   });
 }

@@ -1,4 +1,4 @@
-// Declares agents, one declaration each and all at once. DECLARE holds the store's options and the agents as JSON.
+// Declares agents, each in a separate declaration, all at once. DECLARE holds the store's options and the agents as JSON.
 import { connect } from '../../../dist/exports/client.js';
 
 const { store, agents } = JSON.parse(process.env.DECLARE);

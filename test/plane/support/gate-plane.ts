@@ -22,7 +22,7 @@ export function policyWith(rules: readonly Rule[], more: Partial<Policy> = {}): 
   return { ...OPEN_POLICY, rules, ...more };
 }
 
-/** Arguments of a letter, whose tool writes down what it got. */
+/** The arguments of a letter. Its tool writes the arguments that it got to a file. */
 export function letter(plane: StagedPlane, text: string, more: JsonObject = {}): JsonObject {
   return { file: plane.effectFile, text, ...more };
 }
@@ -33,7 +33,7 @@ interface SentLetter {
   readonly callId: string;
 }
 
-/** What ran: the arguments as the tool got them. */
+/** The letters that ran: the arguments as the tool got them. */
 export function sentLetters(plane: StagedPlane, text?: string): SentLetter[] {
   const sent = plane.effects().map((line) => JSON.parse(line) as SentLetter);
   return text === undefined ? sent : sent.filter((each) => each.text === text);
@@ -46,7 +46,7 @@ interface ToldLetter {
   readonly kind: string;
 }
 
-/** What the after hook was told. */
+/** What the after_tool_call hook was given. */
 export function toldLetters(plane: StagedPlane, callId?: string): ToldLetter[] {
   let text = '';
   try {
@@ -64,11 +64,11 @@ export function toldLetters(plane: StagedPlane, callId?: string): ToldLetter[] {
 export interface ParkedCall {
   readonly callId: string;
   readonly approval: Approval;
-  /** However it ends, whenever that is. */
+  /** Resolves with the outcome whenever the call ends. */
   readonly outcome: Promise<Outcome>;
 }
 
-/** Calls, and comes back when a person is asked. */
+/** Makes a call; resolves when an approval is pending for it. */
 export async function park(
   plane: StagedPlane,
   session: SessionHandle,
@@ -84,7 +84,7 @@ export async function park(
   return { callId, approval: await untilAsked(plane, callId), outcome };
 }
 
-/** Until a question about this call is pending that is not one of those known. */
+/** Resolves with a pending question about this call that is not one of `known`. */
 export function untilAsked(plane: StagedPlane, callId: string, known: readonly string[] = []): Promise<Approval> {
   return eventually(
     async () => {
@@ -110,7 +110,7 @@ export async function decide(
   return answer as { readonly kind: 'decided'; readonly grant?: string };
 }
 
-/** Audit records of one call, what the worker wrote in them decoded. */
+/** The audit records of one call, with the worker's detail decoded. */
 export async function recordsOf(
   plane: StagedPlane,
   callId: string,

@@ -1,4 +1,4 @@
-// The gateway's side as a process of its own. GATEWAY holds its options as JSON.
+// The outbound part of a gateway, in a separate process. GATEWAY holds its options as JSON.
 import { createWebhookAdapter } from '../../../dist/platform/adapters/webhook-adapter.js';
 import { openStore, runOutbound } from '../../../dist/exports/testing.js';
 
@@ -6,7 +6,7 @@ const { store: storeOptions, url, secret, allow, leaseMs } = JSON.parse(process.
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const adapter = createWebhookAdapter('chat', { url, secret, allow });
 const platforms = { chat: { adapter, channels: ['team-*'], attempts: 10 } };
-// An attempt may take half of the lease: longer than the test needs to kill it.
+// An attempt may take half of the lease: longer than the test needs to kill this process.
 runOutbound(
   { platforms, retentionMs: 86_400_000, maxKeptBytes: 1024 * 1024, leaseMs },
   { store: await openStore(storeOptions), log },

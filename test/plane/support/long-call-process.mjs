@@ -1,4 +1,4 @@
-// A caller in a process of its own. LONG_CALL says with which session it does what.
+// A caller in a separate process. LONG_CALL states the session and what to do with it, as JSON.
 import { connect } from '../../../dist/exports/client.js';
 
 const { store, session, do: what, tool, args, callId, options, stay } = JSON.parse(process.env.LONG_CALL);

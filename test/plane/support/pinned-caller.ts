@@ -9,12 +9,12 @@ import { LEASE_MS, type StagedPlane } from './stage-plane.ts';
 const SCRIPT = fileURLToPath(new URL('pinned-process.mjs', import.meta.url));
 export const PINNED_MODULES = fileURLToPath(new URL('../../fixtures/pinned-plane', import.meta.url));
 
-/** A process that calls, and serves the tools pinned to it. */
+/** A process that makes calls and serves the tools that are pinned to it. */
 export interface PinnedCaller {
   readonly workerId: string;
   readonly process: WatchedProcess;
   call(session: SessionHandle, tool: string, args: JsonObject, more?: CallOptions): Promise<CallAnswer>;
-  /** Of a call that ends while we wait. */
+  /** The outcome of a call that ends while the caller waits. */
   outcome(session: SessionHandle, tool: string, args: JsonObject, more?: CallOptions): Promise<Outcome>;
 }
 

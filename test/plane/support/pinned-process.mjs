@@ -1,4 +1,4 @@
-// A caller that serves pinned tools itself. PINNED holds its options as JSON; orders come as messages, and so do their answers.
+// A caller that serves pinned tools itself. PINNED holds its options as JSON. Orders arrive as messages, and answers are sent as messages.
 import { connect } from '../../../dist/exports/client.js';
 import { servePinned } from '../../../dist/exports/worker.js';
 

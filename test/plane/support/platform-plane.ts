@@ -16,11 +16,11 @@ export interface PlatformPlane extends StagedPlane {
   readonly receiver: WebhookReceiver;
   openChat(channel?: string): Promise<SessionHandle>;
   startChatWorker(crash?: string, more?: object): Promise<PlaneWorker>;
-  /** The gateway's side, in this process; stopped with the plane. */
+  /** Starts the outbound part of a gateway in this process; it is stopped with the plane. */
   startGateway(options?: { attempts?: number; allow?: readonly string[] }): RunningOutbound;
-  /** Another one, as a process of its own, which is killed when the receiver has been sent so many requests. */
+  /** Starts another one in a separate process, and kills it when the receiver has got this many requests. */
   startGatewayAndKill(requests: number): Promise<void>;
-  /** What arrived and was taken, by key: what a receiver that drops known keys shows. */
+  /** The first message for each key that arrived: what a receiver that drops known keys shows. */
   taken(): Map<string, Received>;
 }
 

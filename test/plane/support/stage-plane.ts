@@ -19,12 +19,12 @@ import { PATIENCE_MS, type WatchedProcess } from '../../support/watched-process.
 export const BACKENDS = ['redis', 'embedded'] as const;
 export type BackendName = (typeof BACKENDS)[number];
 
-/** Short, so that recovery is a matter of a second; long enough for a busy machine. */
+/** In milliseconds: short, so that recovery takes a few seconds, and long enough for a busy machine. */
 export const LEASE_MS = 2000;
 export const BASIC_MODULES = fileURLToPath(new URL('../../fixtures/plane', import.meta.url));
 const WORKER_SCRIPT = fileURLToPath(new URL('worker-process.mjs', import.meta.url));
 
-/** Without loop detection: many tests send the same call again and again. */
+/** Loop detection is off, because many tests repeat the same call. */
 export const OPEN_POLICY: Policy = {
   roles: {},
   permissions: { '*': { allow: ['*'] }, 'basic.privileged': { allow: ['operator'] } },
@@ -41,24 +41,24 @@ export interface PlaneWorker {
 /** A whole plane of real processes: a store, any number of workers, a client in this process. */
 export interface StagedPlane {
   readonly storeOptions: StoreOptions;
-  /** For looking at the store from outside. */
+  /** For reading the store from outside. */
   readonly store: Store;
   readonly client: Client;
   readonly redis: RedisServer | undefined;
   readonly folder: string;
   openSession(subject?: string): Promise<SessionHandle>;
-  /** One more client; closed with the plane. */
+  /** Connects another client; it is closed with the plane. */
   connect(options?: Partial<ConnectOptions>): Promise<Client>;
   /** See worker-process.mjs for `crash` and `stall`. */
   startWorker(options?: Partial<WorkerOptions>, crash?: string, stall?: string): Promise<PlaneWorker>;
   setPolicy(policy: Policy): Promise<void>;
-  /** Lines the tools of `basic` wrote to the effect file. */
+  /** The file to which the tools of `basic` write a line per effect. */
   readonly effectFile: string;
   effects(): string[];
   stop(): Promise<void>;
 }
 
-/** `always` where Redis itself is killed: with `everysec` it may lose what it has answered; see docs/failure.md. */
+/** Use `always` where Redis itself is killed: with `everysec` it may lose what it has answered; see docs/failure.md. */
 export async function stagePlane(
   backend: BackendName,
   appendfsync: 'always' | 'everysec' = 'everysec',
@@ -69,7 +69,7 @@ export async function stagePlane(
     redis === undefined
       ? { store: 'embedded', folder: join(folder.path, 'store') }
       : { store: 'redis', redis: { url: redis.url } };
-  // The embedded file is owned by this process; workers are clients of its store thread.
+  // This process owns the embedded file; workers are clients of its store thread.
   const store = await openStore(storeOptions);
   const client = await connect(storeOptions);
   const workers: WatchedProcess[] = [];
@@ -111,7 +111,7 @@ export async function stagePlane(
       if (written.kind !== 'written') throw new Error('the policy was changed by somebody else');
     },
     async stop() {
-      // Killed: how a worker ends in order is the subject of drain.test.ts, and one that holds a call would wait for it.
+      // Workers are killed: drain.test.ts tests how a worker ends in order, and a worker that holds a call would wait for it.
       await Promise.all(workers.map((worker) => worker.stop(0)));
       await Promise.all(clients.map((each) => each.close()));
       await store.close();
@@ -123,7 +123,7 @@ export async function stagePlane(
   return plane;
 }
 
-/** The outcome of a call, waiting as long as recovery may take. */
+/** The outcome of a call; waits as long as recovery may take. */
 export async function outcomeOf(plane: StagedPlane, session: SessionHandle, answer: CallAnswer) {
   if (answer.kind !== 'pending') return answer.outcome;
   const waited = await plane.client.wait(session, answer.callId, { waitMs: PATIENCE_MS });

@@ -10,7 +10,7 @@ import { eventually } from '../../support/process.ts';
 import { PATIENCE_MS } from '../../support/watched-process.ts';
 import { outcomeOf, type StagedPlane } from './stage-plane.ts';
 
-/** One line a tool of `scenario` wrote: S entered, E ended, A aborted, N its nested call answered. */
+/** One line that a tool of `scenario` wrote: S entered, E ended, A aborted, N its nested call was answered. */
 export interface Mark {
   readonly letter: string;
   readonly label: string;
@@ -44,7 +44,7 @@ export function untilMarks(plane: StagedPlane, letter: string, label: string | u
   );
 }
 
-/** Arguments of a held run, with the file that lets it go. */
+/** The arguments of a run that is held; `release` writes the file that lets it end. */
 export interface HeldRun {
   readonly label: string;
   readonly args: JsonObject;
@@ -67,7 +67,7 @@ export function holdRun(plane: StagedPlane, label: string, more: JsonObject = {}
   return run;
 }
 
-/** After a test that failed half-way: what it still holds must not stand in the way of the next one. */
+/** For the time after a test that failed half-way: the runs that it still holds must not block the next test. */
 export function releaseRuns(): void {
   for (const run of heldRuns) run.release();
 }
@@ -77,7 +77,7 @@ export function runOnce(plane: StagedPlane, label: string): JsonObject {
   return { file: plane.effectFile, label };
 }
 
-/** Calls and waits for the outcome, however long recovery takes. */
+/** Makes a call and waits for its outcome, however long recovery takes. */
 export function callFor(
   plane: StagedPlane,
   session: SessionHandle,
@@ -89,19 +89,19 @@ export function callFor(
   const calling = client
     .call(session, tool, args, { waitMs: PATIENCE_MS, deadlineMs: 2 * PATIENCE_MS, ...rest })
     .then((answer) => outcomeOf(plane, session, answer));
-  // A test that fails before it asks for the outcome has said enough.
+  // If the test fails before it awaits the outcome, this rejection must not be reported in addition.
   calling.catch(() => undefined);
   return calling;
 }
 
-/** Records of calls; those of sessions and administration are left out. */
+/** Audit records of calls, without those of sessions and administration. */
 export async function audit(plane: StagedPlane): Promise<AboutCall<AuditEntry>[]> {
   return (await plane.store.readAudit({ lane: 0, fromSequence: 1, limit: 100_000 })).filter(isAboutCall);
 }
 
 const TERMINAL: readonly string[] = ['call.settled', 'call.cancelled', 'call.expired'];
 
-/** What the audit says about how calls ended; all of them, or one. */
+/** How calls ended according to the audit; all calls, or one. */
 export async function endingsOf(
   plane: StagedPlane,
   callId?: string,
@@ -115,7 +115,7 @@ export async function endingsOf(
     });
 }
 
-/** Until the store's clock has moved on by so much: the only clock that leases and deadlines know. */
+/** Waits until the store's clock has moved on by `laterMs`. Leases and deadlines use only that clock. */
 export async function untilStoreTime(plane: StagedPlane, laterMs: number): Promise<void> {
   const from = await plane.store.now();
   await eventually(async () => (await plane.store.now()) >= from + laterMs, {
@@ -125,7 +125,7 @@ export async function untilStoreTime(plane: StagedPlane, laterMs: number): Promi
   });
 }
 
-/** Until a worker says in the fleet registry that it drains. */
+/** Waits until a worker is registered in the fleet as draining. */
 export async function untilDraining(plane: StagedPlane, workerId: string): Promise<void> {
   await eventually(
     async () =>
@@ -134,7 +134,7 @@ export async function untilDraining(plane: StagedPlane, workerId: string): Promi
   );
 }
 
-/** How many calls stand in queues, and how many are with a worker. */
+/** The number of queued calls, and of calls that a worker holds. */
 export async function queueCounts(plane: StagedPlane): Promise<{ queued: number; leased: number }> {
   const states = await plane.store.queueState();
   return {
@@ -143,7 +143,7 @@ export async function queueCounts(plane: StagedPlane): Promise<{ queued: number;
   };
 }
 
-/** Until so many calls are with a worker. */
+/** Waits until workers hold exactly this many calls. */
 export async function untilLeased(plane: StagedPlane, count: number): Promise<void> {
   await eventually(async () => (await queueCounts(plane)).leased === count, { what: `${count} leased calls` });
 }

@@ -1,5 +1,5 @@
-// A real worker process. WORKER holds its options as JSON; CRASH names the point at which it kills itself, STALL the methods of the store
-// (separated by commas) after whose first answer the process stops itself, as SIGSTOP from outside would.
+// A real worker process. WORKER holds its options as JSON. CRASH names the point at which it kills itself. STALL names methods of the
+// store (separated by commas): after the first answer of each one the process stops itself, as SIGSTOP from outside would.
 import { startWorker } from '../../../dist/exports/worker.js';
 
 const options = JSON.parse(process.env.WORKER);
@@ -11,7 +11,7 @@ function die() {
   for (;;);
 }
 
-/** The store as it is, with one point at which the process dies. */
+/** The real store, with one point at which the process dies. */
 async function openCrashingStore(storeOptions) {
   const { openStore } = await import('../../../dist/exports/testing.js');
   const store = await openStore(storeOptions);
@@ -29,14 +29,14 @@ async function openCrashingStore(storeOptions) {
   };
 }
 
-/** The store as it is. The answer is here and the process stops before anybody reads it. */
+/** The real store. The process stops when an answer has arrived, before the worker reads it. */
 async function openStallingStore(storeOptions) {
   const { openStore } = await import('../../../dist/exports/testing.js');
   const store = await openStore(storeOptions);
   const stalling = new Set(stallAfter.split(','));
   const stalled = (method) => async (request) => {
     const answer = await store[method](request);
-    // In the order in which they are listed.
+    // Methods stall in the order in which they are listed.
     if ([...stalling][0] === method) {
       stalling.delete(method);
       console.log(`stalled ${method}`);

@@ -1,5 +1,5 @@
-// A caller or an approver of the soak, in a process of its own. CLIENT holds its options as JSON. Orders come over IPC; each is tried
-// until the store has answered: one that was killed in between gave no answer, and whoever gave the order gives it again.
+// A caller or an approver of the soak, in a separate process. CLIENT holds its options as JSON. Orders arrive over IPC; each is
+// retried until the store has answered. A process that is killed before gives no answer, and the sender of the order repeats it.
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from '../../../../dist/exports/client.js';
 
@@ -11,7 +11,7 @@ function obey(order) {
   return client.call(session, tool, args, { key, waitMs, deadlineMs: 600_000 });
 }
 
-/** While the store is away a call can only be tried again. */
+/** While the store is away, an order can only be retried. */
 async function insist(order) {
   for (;;) {
     try {

@@ -11,7 +11,7 @@ export interface SoakTally {
   edited: number;
   denied: number;
   expired: number;
-  /** Allowed, and their worker was killed after the start mark: nobody says whether they ran. */
+  /** Calls that were allowed and whose worker was killed after the start mark: it is unknown whether they ran. */
   indeterminate: number;
 }
 
@@ -20,7 +20,7 @@ export interface SoakVerdict {
   readonly tally: SoakTally;
 }
 
-/** What is wrong with how the calls ended, in words; nothing if each had one decision and ran as that says. */
+/** Describes in words what is wrong with how the calls ended. Empty if each call had one decision and ran accordingly. */
 export async function judgeSoak(
   plane: SoakPlane,
   calls: readonly SoakCall[],
@@ -64,7 +64,7 @@ async function outcomeOf(plane: SoakPlane, { session, callId }: SoakCall): Promi
 
 const readAudit = (plane: SoakPlane) => plane.store.readAudit({ lane: 0, fromSequence: 1, limit: MOST_AUDITED });
 
-/** One question, one end of it, one end of the call. */
+/** Expects one question, one end of the question and one end of the call. */
 function problemsOfEvents({ args }: SoakCall, events: readonly string[]): string[] {
   const expected =
     args.fate === 'expire'
@@ -74,7 +74,7 @@ function problemsOfEvents({ args }: SoakCall, events: readonly string[]): string
   return told.join() === expected.join() ? [] : [`the audit says ${events.join(', ')}`];
 }
 
-/** One of the two has decided, and the approval says what they said. */
+/** Expects that one of the two approvers has decided, and that the approval has that decision. */
 function problemsOfRace(race: Race | undefined, { args, bytes }: SoakCall, approval: Approval | undefined): string[] {
   if (approval === undefined) return ['there is no approval'];
   const { question, state } = approval;
@@ -136,7 +136,7 @@ function problemsOfRun({ call, approval, outcome, ran }: RunFacts, tally: SoakTa
   }
 }
 
-/** Worked out here from what was sent and decided, not read from what is judged. */
+/** Computed here from what was sent and decided, not read from the data under test. */
 function approvedBytes(call: SoakCall, { votes }: Approval): string {
   const edited = editOf(votes[0]?.by.name as ApproverName, call);
   return edited === undefined ? call.bytes : canonicalJson(edited);

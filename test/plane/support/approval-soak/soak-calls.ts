@@ -14,17 +14,17 @@ export interface SoakCall {
   readonly key: string;
   readonly callId: string;
   readonly args: JsonObject & { readonly fate: 'decide' | 'expire' };
-  /** What the question has to show, and what runs if nobody changes it. */
+  /** The arguments that the question has to show, and that run unless an approver edits them. */
   readonly bytes: string;
 }
 
-/** Denials of a run are counted; a call in a run of eight is far from what looks like a loop. */
+/** Denials are counted per run. With eight calls per run, nothing looks like a loop. */
 const CALLS_PER_RUN = 8;
 const EVERY_EXPIRING = 10;
 const EVERY_EDITED = 7;
 const MOST_LISTED = 10_000;
 
-/** Each with arguments of its own, so that one in the place of another is found out. */
+/** Each call has arguments of its own, so that a swap of two calls is noticed. */
 export async function planCalls(plane: SoakPlane, name: string, count: number): Promise<SoakCall[]> {
   const runs = Math.ceil(count / CALLS_PER_RUN);
   const sessions = await Promise.all(
@@ -55,7 +55,7 @@ export function sendCalls(plane: SoakPlane, calls: readonly SoakCall[]): Promise
 
 export const toDecide = (calls: readonly SoakCall[]): SoakCall[] => calls.filter(({ args }) => args.fate === 'decide');
 
-/** By call id, as soon as all of them wait for a person. */
+/** Resolves with the approvals by call id, once all of these calls are parked. */
 export async function untilParked(plane: SoakPlane, calls: readonly SoakCall[]): Promise<Map<string, Approval>> {
   const wanted = new Set(toDecide(calls).map(({ callId }) => callId));
   return eventually(
@@ -77,14 +77,14 @@ export async function untilParked(plane: SoakPlane, calls: readonly SoakCall[]):
   );
 }
 
-/** How the first of these calls stand: what to look at when a soak gets stuck. */
+/** The records of the first of these calls, for the error message of a soak that gets stuck. */
 async function describe(plane: SoakPlane, callIds: readonly string[]): Promise<string> {
   const records = await Promise.all(callIds.slice(0, 5).map((callId) => plane.store.readCall(callId as CallId)));
   const shown = records.map((record, index) => `${callIds[index]} ${inspect(record, { breakLength: Infinity })}`);
   return `${callIds.length} calls, such as\n${shown.join('\n')}\nqueues ${inspect(await plane.store.queueState())}`;
 }
 
-/** What the store has told an approver is decided, and now says is not: it has lost what it had answered. */
+/** Decisions that the store confirmed to an approver and that are pending again: the store lost what it had answered. */
 export async function lostDecisions(plane: SoakPlane, races: readonly Race[]): Promise<string[]> {
   const pending = await plane.store.listApprovals({ state: 'pending', limit: MOST_LISTED });
   const open = new Set(pending.map(({ question }) => question.id));
@@ -92,7 +92,7 @@ export async function lostDecisions(plane: SoakPlane, races: readonly Race[]): P
   return lost.map(({ call, answers }) => `${call.key}: pending again after ${JSON.stringify(answers)}`);
 }
 
-/** Nothing is queued, held or parked any more. */
+/** Waits until no call is queued, held or parked. */
 export async function untilAllEnded(plane: SoakPlane): Promise<void> {
   await eventually(
     async () => {
@@ -117,17 +117,17 @@ export interface Race {
   readonly answers: Readonly<Record<ApproverName, DecideAnswer>>;
 }
 
-/** They never agree. */
+/** The decision of an approver; the two approvers never agree. */
 function wishOf(name: ApproverName, { number }: SoakCall): ApprovalDecision {
   return (name === 'anna') === (number % 2 === 0) ? 'allow-once' : 'deny';
 }
 
-/** What an approver makes of some calls before they allow them. */
+/** The edited arguments with which an approver allows some calls; undefined if unedited. */
 export function editOf(name: ApproverName, { number, args }: SoakCall): JsonObject | undefined {
   return number % EVERY_EDITED === 0 ? { ...args, edited: name } : undefined;
 }
 
-/** Both approvers at the same moment, each in a process of its own. */
+/** Lets both approvers decide at the same moment, each in a separate process. */
 export async function race(plane: SoakPlane, call: SoakCall, approval: Approval): Promise<Race> {
   const { id, binding } = approval.question;
   const decide = (name: ApproverName): Promise<DecideAnswer> => {

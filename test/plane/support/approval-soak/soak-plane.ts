@@ -13,10 +13,10 @@ import { createSoakProcess, type SoakProcess } from './soak-process.ts';
 const scriptOf = (name: string): string => fileURLToPath(new URL(`${name}.mjs`, import.meta.url));
 const MODULES = fileURLToPath(new URL('../../../fixtures/soak-plane', import.meta.url));
 
-/** Few on purpose: if a parked call kept one, nothing would go on. */
+/** Few on purpose: if a parked call kept a slot, nothing would go on. */
 export const CONCURRENCY = 2;
 export const WORKERS = 2;
-/** For questions that nobody answers. */
+/** The timeout of questions that no approver answers. */
 const SOON_MS = 1500;
 
 const POLICY: Policy = {
@@ -45,22 +45,22 @@ const POLICY: Policy = {
 export const APPROVERS = ['anna', 'bert'] as const;
 export type ApproverName = (typeof APPROVERS)[number];
 
-/** What the tool wrote down when it ran. */
+/** A line that the tool wrote when it ran. */
 export interface Ran {
   readonly callId: string;
   readonly bytes: string;
 }
 
-/** A store, two workers, a caller and two approvers: processes of their own, each of which can be killed. */
+/** A store, two workers, a caller and two approvers: separate processes, each of which can be killed. */
 export interface SoakPlane {
   readonly store: Store;
   readonly client: Client;
   readonly file: string;
   readonly caller: SoakProcess;
   readonly approvers: Readonly<Record<ApproverName, SoakProcess>>;
-  /** The first one owns the file of an embedded store. */
+  /** The first worker owns the file of an embedded store. */
   readonly workers: readonly SoakProcess[];
-  /** kill -9, and started again. `everything` is killed at once. */
+  /** Kills processes with SIGKILL and starts them again. `everything` is killed at once. */
   crash(what: 'everything' | 'store' | 'workers' | 'approvers'): Promise<void>;
   ran(): Ran[];
   stop(): Promise<void>;
@@ -68,13 +68,13 @@ export interface SoakPlane {
 
 export async function stageSoak(backend: BackendName): Promise<SoakPlane> {
   const folder = temporaryFolder('sallyport-soak');
-  // With `everysec` Redis answers before it has written while an fsync is under way, and kill -9 takes what it had answered along.
+  // With `everysec`, Redis may answer before it has written, while an fsync is under way. A kill -9 then loses what it had answered.
   const redis = backend === 'redis' ? await startRedis({ appendfsync: 'always' }) : undefined;
   const options: StoreOptions =
     redis === undefined
       ? { store: 'embedded', folder: join(folder.path, 'store'), mode: 'connect' }
       : { store: 'redis', redis: { url: redis.url } };
-  // A killed owner leaves its socket behind; here it goes with the folder.
+  // A killed owner leaves its socket behind; here the socket is deleted with the folder.
   const place = { XDG_RUNTIME_DIR: folder.path };
   const newClient = (): SoakProcess =>
     createSoakProcess(scriptOf('client-process'), { ...place, CLIENT: JSON.stringify(options) });
@@ -112,7 +112,7 @@ export async function stageSoak(backend: BackendName): Promise<SoakPlane> {
       const dying = what === 'store' && redis === undefined ? [workers[0]!] : killed[what];
       await Promise.all([...dying.map((each) => each.kill()), ...(withRedis ? [redis.kill('SIGKILL')] : [])]);
       if (withRedis) await redis.restart();
-      // The owner of an embedded store before those who connect to it.
+      // The owner of an embedded store starts before the processes that connect to it.
       if (dying.includes(workers[0]!)) await workers[0]!.start();
       await Promise.all(dying.filter((each) => each !== workers[0]).map((each) => each.start()));
     },
@@ -126,7 +126,7 @@ export async function stageSoak(backend: BackendName): Promise<SoakPlane> {
     },
     async stop() {
       await Promise.all([client.close(), store.close()]);
-      // They are used to it, and what they leave behind goes with the folder.
+      // These processes are made to be killed, and what they leave behind is deleted with the folder.
       await Promise.all([workers[0]!, ...others].map((each) => each.kill()));
       await redis?.stop();
       folder.remove();

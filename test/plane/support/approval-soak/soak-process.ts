@@ -2,10 +2,10 @@ import type { Serializable } from 'node:child_process';
 import { spawnNode } from '../../../support/process.ts';
 import type { WatchedProcess } from '../../../support/watched-process.ts';
 
-/** A process that may be killed at any moment: what it has not answered is asked again of its successor. */
+/** A process that may be killed at any moment. Orders that it has not answered are repeated to its successor. */
 export interface SoakProcess {
   start(): Promise<void>;
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
   ask<Answer>(order: Serializable): Promise<Answer>;
 }

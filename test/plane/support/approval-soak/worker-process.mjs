@@ -1,4 +1,4 @@
-// A worker of the soak. WORKER holds its options as JSON. Asked over IPC, it says what it keeps in memory.
+// A worker of the soak. WORKER holds its options as JSON. It answers each IPC message with its memory use in bytes.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { startWorker } from '../../../../dist/exports/worker.js';
@@ -12,7 +12,7 @@ worker.failed.catch((error) => {
   process.exit(70);
 });
 process.on('message', ({ id }) => {
-  // Twice: what only a weak map held is gone after the second.
+  // Twice: objects that only a weak map held are freed by the second collection.
   collect();
   collect();
   const { heapUsed, external } = process.memoryUsage();

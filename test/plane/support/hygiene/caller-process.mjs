@@ -1,5 +1,6 @@
-// A caller of the hygiene soak. CALLER has its options as JSON. `{ kind: 'load' }` makes so many steps, chosen by the seed, and answers how
-// they ended; a caller that came for one load is then told to close, or is killed in the middle.
+// A caller of the hygiene soak. CALLER holds its options as JSON. `{ kind: 'load' }` makes a number of steps, chosen by the seed, and
+// answers with counts of how they ended. A caller that is started for one load is then closed by a message, or is killed in the middle of
+// it.
 import { pathToFileURL } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createHttpSteps } from './http-steps.mjs';
@@ -26,7 +27,7 @@ const call =
   ({ session }) =>
     client.call(session, tool, args, { waitMs: LONG_MS, ...options });
 
-/** Cancels what it called, by signal or by id, after a moment. */
+/** Makes a call and cancels it by signal after a moment. */
 async function cancelBySignal({ session }) {
   const controller = new AbortController();
   const answer = client.call(
@@ -108,7 +109,7 @@ const asks =
   ({ session }) =>
     client.call(session, 'near.asks', { fate }, { waitMs: LONG_MS });
 
-/** Parked, and then nobody wants it any more. */
+/** A call that is parked and then cancelled. */
 async function parkedAndCancelled({ session }) {
   const answer = await client.call(session, 'near.asks', { fate: 'wait' }, { waitMs: 150 });
   if (answer.kind !== 'pending') return answer;
@@ -116,7 +117,7 @@ async function parkedAndCancelled({ session }) {
   return client.wait(session, answer.callId, { waitMs: LONG_MS });
 }
 
-/** How often, and what. Crashes and approvals are a few of many, as everywhere. */
+/** Weights and steps. Crashes and approvals are rare, as in any deployment. */
 const STEPS = [
   [30, call('near.echo', { text: 'hello' })],
   [8, ({ session, number }) => client.call(session, 'near.write', { at: number }, { waitMs: LONG_MS })],
@@ -153,7 +154,7 @@ const STEPS = [
   [1, call('apart.spawns')],
 ];
 
-/** Answers the questions whose arguments say how; the others expire. */
+/** Decides the questions whose arguments state the decision; the others expire. */
 async function decide(isOver) {
   while (!isOver()) {
     const approvals = await client.approvals.list(OPERATOR, { state: 'pending' }).catch(() => []);
@@ -174,7 +175,7 @@ function pick(steps, random) {
   return steps.find(([weight]) => (left -= weight) < 0)[1];
 }
 
-/** The outcome in one word, for the counts that show that each kind of step was there. */
+/** The outcome in one word, for the counts that show that each kind of step occurred. */
 function wordOf(answer) {
   if (answer === undefined) return 'done';
   if (typeof answer === 'string') return answer;
@@ -184,7 +185,7 @@ function wordOf(answer) {
 const SUBJECTS = ['ann', 'ben', 'cat', 'dan'];
 const SESSION_MS = 6_000;
 
-/** A session per subject, another one as soon as it has half of its life behind it. Whoever is killed leaves them to their end. */
+/** One session per subject; it is replaced after half of its lifetime. The sessions of a killed caller stay until they expire. */
 function createSessions() {
   const held = new Map();
   async function open(subject) {
@@ -200,7 +201,7 @@ function createSessions() {
       session.catch(() => held.delete(subject));
       return session;
     },
-    /** Half of them are taken back; the others end by themselves. */
+    /** Revokes every second session. Of the others it ends only the run; those sessions expire by themselves. */
     async end() {
       const sessions = await Promise.all([...held.values()].map(({ session }) => session.catch(() => undefined)));
       const left = sessions.filter((session) => session !== undefined);
@@ -219,7 +220,7 @@ async function load({ seed, steps, atOnce, http, leak }) {
     ...(http === undefined ? [] : createHttpSteps(http)),
     ...(leak ? [[1, call('apart.leaks')]] : []),
   ];
-  // Chosen before anything runs, so that the seed decides, and not who was faster.
+  // Chosen before anything runs, so that the choice depends on the seed and not on timing.
   const chosen = Array.from({ length: steps }, (_, number) => ({
     number,
     step: pick(all, random),

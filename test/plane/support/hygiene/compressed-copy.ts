@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 
 const TOP = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** One duration or size of the product that a run of minutes cannot wait for, and what stands there instead. */
+/** A duration or size of the product that is too long for a run of minutes, and its replacement. */
 interface Shortened {
   readonly file: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** A day in minutes: how long things are remembered, and how many. Nothing else of the product is touched. */
+/** Compresses a day into minutes: how long things are remembered, and how many. Nothing else of the product is changed. */
 const SHORTENED: readonly Shortened[] = [
   { file: 'config/config-schema.ts', from: 'LEAST_RETENTION_MS = DAY', to: 'LEAST_RETENTION_MS = 1' },
   { file: 'config/audit-schema.ts', from: 'optional(milliseconds(MINUTE,', to: 'optional(milliseconds(1,' },
@@ -41,14 +41,14 @@ const SHORTENED: readonly Shortened[] = [
   { file: 'gateway/api/statistics-schema.ts', from: 'mostWindowMs: 24 * 60 * 60_000', to: 'mostWindowMs: 120_000' },
 ];
 
-/** Where the product stands a second time, with a short memory. Tools in `folder` import the copy by its package name. */
+/** A second copy of the product that remembers things only for a short time. Tools in `folder` import the copy by its package name. */
 export interface CompressedCopy {
   readonly folder: string;
   readonly main: string;
   fileOf(path: string): string;
 }
 
-/** What is not found where it was, exactly once: the run would wait in vain for what it does not shorten. */
+/** Texts that do not occur exactly once in their file: the run would wait in vain for what is not shortened. */
 export function findMoved(): string[] {
   return SHORTENED.flatMap(({ file, from }) => {
     const times = readFileSync(join(TOP, 'src', file), 'utf8').split(from).length - 1;

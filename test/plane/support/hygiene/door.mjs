@@ -1,4 +1,4 @@
-// Loaded before the program (`node --import`): tells the soak, over the channel it was started with, what the product has no door for.
+// Loaded before the program (`node --import`). Reports to the soak, over the IPC channel, facts that the product offers no access to.
 import { openSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -8,7 +8,7 @@ if (isMainThread && process.send !== undefined && process.env.HYGIENE_DOOR === '
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');
   const kept = [];
-  /** Leaks on purpose: a detector that cannot fail shows nothing. */
+  /** Leaks on purpose: a detector that cannot fail proves nothing. */
   const plants = {
     timer: () => void setInterval(() => undefined, 60_000),
     fd: () => void kept.push(openSync('/dev/null', 'r')),
@@ -21,6 +21,6 @@ if (isMainThread && process.send !== undefined && process.env.HYGIENE_DOOR === '
     const { heapUsed, external } = process.memoryUsage();
     process.send({ id, heapUsed, external, resources: process.getActiveResourcesInfo() }, () => undefined);
   });
-  // The channel must not keep a program alive that has come to its end.
+  // The channel must not keep alive a program that has reached its end.
   process.channel.unref();
 }

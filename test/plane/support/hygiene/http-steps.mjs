@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const REVISION = '2025-11-25';
 
-/** Steps with their weights. `tokens` are bearers: a desk's, and those of agents. */
+/** Steps with their weights. `desk` and `agents` are bearer tokens: an operator's, and those of agents. */
 export function createHttpSteps({ url, desk, agents }) {
   const agentOf = (number) => agents[number % agents.length];
 
@@ -27,7 +27,7 @@ export function createHttpSteps({ url, desk, agents }) {
     return `http ${answer.status}`;
   }
 
-  /** Gone before the answer is there; the call goes on. */
+  /** The client leaves before the answer arrives; the call goes on. */
   async function hangUp({ number }) {
     const json = body('near.wait', { ms: 600 });
     await request('/v1/calls', agentOf(number), { json, signal: AbortSignal.timeout(80) }).catch(() => undefined);
@@ -69,7 +69,7 @@ export function createHttpSteps({ url, desk, agents }) {
     return headers;
   }
 
-  /** With a proper end for every second; the others are left to their idle time. */
+  /** Every second session is ended properly; the others are left to their idle timeout. */
   async function mcpCalls({ number }) {
     const token = agentOf(number);
     const headers = await mcpSession(token);

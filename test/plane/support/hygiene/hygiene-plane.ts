@@ -29,23 +29,23 @@ const POLICY: Policy = {
   ],
 };
 
-/** Everything a deployment has, in processes that can be looked at, disturbed and ended one by one. */
+/** A whole deployment in processes that can be inspected, disturbed and ended one by one. */
 export interface HygienePlane {
   readonly backend: BackendName;
-  /** All that the run may write in. */
+  /** The only folder that the run may write to. */
   readonly folder: string;
-  /** `TMPDIR` of every process: whoever has it in its environment belongs to this run, also when its parent is gone. */
+  /** `TMPDIR` of every process. A process with it in its environment belongs to this run, even when its parent is gone. */
   readonly temporary: string;
   readonly storeFolder: string;
   readonly redis: RedisServer | undefined;
   readonly proxy: ChaosProxy | undefined;
   readonly store: Store;
-  /** In the order in which they start; each knows its role. Workers that are restarted are `worker-2` and on. */
+  /** In the order in which they start, each with its role. The workers that are restarted are `worker-2` and higher. */
   readonly processes: readonly HygieneProcess[];
   readonly workers: readonly HygieneProcess[];
   readonly gatewayUrl: string;
   newCaller(role: string): HygieneProcess;
-  /** `near` is code in the workers' own processes, which Node never unloads: see docs/hygiene.md. */
+  /** Writes the module files. `near` is code in the workers' own processes, which Node never unloads: see docs/hygiene.md. */
   writeModules(generation: number, which: readonly ('near' | 'apart')[]): void;
   writeConfig(level: 'warn' | 'error'): void;
   setPolicy(generation: number): Promise<void>;
@@ -53,7 +53,7 @@ export interface HygienePlane {
     readonly scope: 'agent' | 'operator';
     readonly lifetimeMs: number;
   }): Promise<{ id: string; text: string }>;
-  /** In order, as an operator would. */
+  /** Ends the processes in order, as an operator would. */
   drain(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function stageHygiene(backend: BackendName): Promise<HygienePlane> 
   const folder = own.path;
   const copy = await makeCompressedCopy(join(folder, 'sallyport'));
   const modules = join(copy.folder, 'modules');
-  // Short: a socket's path has a limit.
+  // A short name, because the length of a socket's path is limited.
   const temporary = join(folder, 't');
   for (const path of [modules, temporary]) mkdirSync(path, { recursive: true });
   const redis = backend === 'redis' ? await startRedis() : undefined;
@@ -116,7 +116,7 @@ export async function stageHygiene(backend: BackendName): Promise<HygienePlane> 
       store: proxy === undefined ? beside : through(proxy.url),
       retentionMs: RETENTION_MS,
     };
-    // Beside the copy, so that it shares nothing with the sources.
+    // door.mjs is in the copy, and the caller loads the product from the copy's dist, so it shares nothing with the sources.
     const args = ['--import', join(copy.folder, 'door.mjs'), here('caller-process.mjs')];
     return createProcess({
       role,

@@ -1,23 +1,23 @@
 import type { Serializable } from 'node:child_process';
 import { startProgram, type StartOptions, type WatchedProcess } from '../../../support/watched-process.ts';
 
-/** What the door of a process tells; see `door.mjs`. */
+/** What a process reports through its door; see `door.mjs`. */
 export interface DoorAnswer {
   readonly heapUsed: number;
   readonly external: number;
-  /** Of the main thread: `process.getActiveResourcesInfo()`. */
+  /** `process.getActiveResourcesInfo()` of the main thread. */
   readonly resources: readonly string[];
 }
 
-/** A process of the plane in its role. A restart gives the role another process. */
+/** A process of the plane, by its role. After a restart the role has another process. */
 export interface HygieneProcess {
   readonly role: string;
   readonly pid: number;
-  /** Since its start, on whatever stream. */
+  /** The line, on either stream, with which the process reported that it is ready. */
   readonly ready: string;
   start(): Promise<void>;
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-  /** A caller closes its client and comes to its end by itself; whatever keeps it awake is left over. */
+  /** A caller closes its client and must then end by itself; whatever keeps it alive is a leak. */
   leave(): Promise<void>;
   ask<Answer>(message: Record<string, Serializable>): Promise<Answer>;
 }

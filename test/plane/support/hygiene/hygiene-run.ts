@@ -14,11 +14,11 @@ import { join } from 'node:path';
 export interface RunWish {
   readonly backend: BackendName;
   readonly seed: number;
-  /** Rounds are begun until so much time has passed, and at least `leastRounds`. */
+  /** New rounds begin until this time has passed; there are at least `leastRounds`. */
   readonly minutes: number;
   readonly leastRounds: number;
   readonly steps: number;
-  /** A leak of our own, in every round. */
+  /** Leaks that are planted on purpose in every round. */
   readonly plants: readonly Plant[];
   readonly tell: (line: string) => void;
 }
@@ -28,7 +28,7 @@ export interface RunReport {
   readonly minutes: number;
   readonly endings: Readonly<Record<string, number>>;
   readonly rows: readonly Row[];
-  /** After everything was ended in order: what is still there. */
+  /** What still exists after everything was ended in order. */
   readonly afterwards: readonly string[];
 }
 
@@ -100,7 +100,7 @@ async function sampleAll(
   return sample;
 }
 
-/** No call is under way any more and nobody is asked anything. */
+/** Waits until no call is under way and no question is pending. */
 async function untilDrained(plane: HygienePlane): Promise<void> {
   await eventually(async () => (await plane.store.listCalls({ limit: 1 })).length === 0, {
     everyMs: 200,
@@ -120,7 +120,10 @@ async function restAtStart(plane: HygienePlane, look: Look): Promise<Omit<Rest, 
   return { ...nearest(samples, counts), counts };
 }
 
-/** A connection is opened when it is first needed, so a young worker has fewer than one that has seen everything: that one is the measure. */
+/**
+ * A connection is opened when it is first needed, so a new worker has fewer than one that has seen everything. worker-1, which is
+ * never restarted, is the measure.
+ */
 function withPeers(counts: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const peers = [...counts].flatMap(([name, count]): [string, number][] => {
     const ofPeer = name.replace(/ of worker-\d/, ' of worker-1');
@@ -129,7 +132,7 @@ function withPeers(counts: ReadonlyMap<string, number>): ReadonlyMap<string, num
   return new Map(peers);
 }
 
-/** Looks until each count was seen where it was at the start, or as long as anything may be kept. */
+/** Takes samples until each count was back at its value of the start, or until the longest time that anything may be kept has passed. */
 async function restUntilBack(plane: HygienePlane, look: Look, start: ReadonlyMap<string, number>) {
   await untilDrained(plane);
   const samples: Sample[] = [];
@@ -152,7 +155,7 @@ interface RoundWish extends RunWish {
   readonly desk: string;
   readonly agent: string;
   readonly endings: Record<string, number>;
-  /** In the first third of the run. */
+  /** True in the first third of the run. */
   readonly isEarly: boolean;
 }
 
@@ -173,7 +176,7 @@ async function runRound(plane: HygienePlane, watch: RedisWatch | undefined, wish
     for (const [word, count] of Object.entries(answer)) endings[word] = (endings[word] ?? 0) + count;
   };
   const caller = plane.processes.at(-1)!;
-  // Two come in turn: one that closes what it opened, and one that is killed in the middle of it.
+  // Two kinds of visitors alternate: one that closes what it opened, and one that is killed in the middle of its load.
   const visitor = plane.newCaller(number % 2 === 0 ? 'guest' : 'victim');
   const visit = async (): Promise<void> => {
     await visitor.start();
@@ -190,7 +193,7 @@ async function runRound(plane: HygienePlane, watch: RedisWatch | undefined, wish
   await plane.store.revokeToken({ id: brief[0]!.id });
 }
 
-/** One trouble after another, while the load goes on. */
+/** Causes one fault after another while the load goes on. */
 async function disturb(
   plane: HygienePlane,
   watch: RedisWatch | undefined,
@@ -209,7 +212,7 @@ async function disturb(
   await plane.proxy?.cut();
 }
 
-/** SIGTERM to everybody; then nothing of the run may be there but what is meant to be kept. */
+/** Ends every process with SIGTERM. Then nothing of the run may exist but what is meant to be kept. */
 async function endInOrder(plane: HygienePlane, watch: RedisWatch | undefined): Promise<string[]> {
   await plane.drain();
   const leftNow = async (): Promise<string[]> => {

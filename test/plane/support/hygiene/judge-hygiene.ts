@@ -1,6 +1,6 @@
 import type { Sample } from './sample.ts';
 
-/** What one rest came to: each count as it stood when it was nearest to the start, each size at its end. */
+/** The result of one rest: each count at the sample where it was nearest to the start, each size at the end of the rest. */
 export interface Rest {
   readonly atMs: number;
   readonly counts: ReadonlyMap<string, number>;
@@ -14,10 +14,10 @@ export interface Row {
   readonly start: number;
   readonly middle: number;
   readonly end: number;
-  /** Least squares over all rests. */
+  /** The slope by least squares over all rests. */
   readonly slopePerHour: number;
   readonly verdict: 'ok' | 'not judged' | 'left over' | 'missing' | 'grows';
-  /** What is there that was not, or why it is not judged. */
+  /** What exists that did not before, or the reason why it is not judged. */
   readonly left: readonly string[];
 }
 
@@ -25,8 +25,8 @@ export interface Row {
 const MUST_STAY = /^(processes|redis consumers|redis groups)/;
 
 /**
- * Sizes breathe, so medians are compared: that of the last third of all rests must not be above that of the second third by more than a
- * twentieth or this much, whichever is more. The first third is for warming up.
+ * Sizes fluctuate, so medians are compared. The median of the last third of all rests may exceed that of the second third by at most a
+ * twentieth or the floor below, whichever is more. The first third is for warming up.
  */
 const GROWTH = 0.05;
 const FLOORS: readonly (readonly [pattern: RegExp, bytes: number])[] = [
@@ -34,12 +34,12 @@ const FLOORS: readonly (readonly [pattern: RegExp, bytes: number])[] = [
   [/^heap|^external/, 2 * 1024 * 1024],
   [/./, 1024 * 1024],
 ];
-/** Every few rounds another process has this role: young and old ones in turn say nothing about growth. */
+/** The process of this role is replaced every few rounds. Sizes of new and old processes in turn show nothing about growth. */
 const REPLACED = / of worker-[23]$/;
-/** With fewer rests a third is a single one, and says nothing. */
+/** With fewer rests a third is a single one, which shows nothing. */
 const LEAST_RESTS = 6;
 
-/** Returned to the start, or nearest to it, out of several samples of one rest. */
+/** For each count, the sample of a rest that is at the start's value or nearest to it. */
 export function nearest(samples: readonly Sample[], start: ReadonlyMap<string, number>): Omit<Rest, 'atMs'> {
   const names = new Set([...start.keys(), ...samples.flatMap(({ counts }) => [...counts.keys()])]);
   const counts = new Map<string, number>();
@@ -54,7 +54,7 @@ export function nearest(samples: readonly Sample[], start: ReadonlyMap<string, n
   return { counts, members, sizes: samples.at(-1)!.sizes };
 }
 
-/** The least of each count over a rest: what comes and goes by itself is not part of the start. */
+/** The minimum of each count over a rest: what comes and goes by itself is not part of the start. */
 export function startOf(samples: readonly Sample[]): ReadonlyMap<string, number> {
   const names = new Set(samples.flatMap(({ counts }) => [...counts.keys()]));
   return new Map([...names].map((name) => [name, Math.min(...samples.map(({ counts }) => counts.get(name) ?? 0))]));
@@ -121,7 +121,10 @@ function slope(at: readonly number[], values: readonly number[]): number {
   return spread === 0 ? 0 : at.reduce((sum, each, index) => sum + (each - x) * (values[index]! - y), 0) / spread;
 }
 
-/** As lists: what stands twice has to be taken away twice. Names that change with every process say nothing; then all are told. */
+/**
+ * Subtracts lists: an item that occurs twice has to be subtracted twice. Names that change with every process match nothing, so all of
+ * them are reported.
+ */
 function without(all: readonly string[], known: readonly string[]): string[] {
   const left = [...all];
   for (const each of known) {
@@ -133,7 +136,7 @@ function without(all: readonly string[], known: readonly string[]): string[] {
 
 const MOST_SHOWN = 12;
 
-/** For people: what went wrong with what is left, all sizes, and of the counts a line for each family. */
+/** Output for people: what failed with what is left, all sizes, and one line for each family of counts. */
 export function printRows(rows: readonly Row[]): string {
   const wrong = rows.filter(({ verdict }) => !['ok', 'not judged'].includes(verdict));
   const families = new Map<string, Row[]>();

@@ -10,7 +10,7 @@ export type Plant = (typeof PLANTS)[number];
 const STREAM = '{sallyport:0}:pool:default';
 let planted = 0;
 
-/** Leaves one thing behind, as a defect of the product would: a soak that stays green then is worth nothing. */
+/** Leaks one thing, as a defect of the product would. A soak that then stays green is worth nothing. */
 export async function plant(what: readonly Plant[], plane: HygienePlane, watch: RedisWatch | undefined): Promise<void> {
   for (const each of what) await plantOne(each, plane, watch);
 }
@@ -24,7 +24,7 @@ async function plantOne(what: Plant, plane: HygienePlane, watch: RedisWatch | un
       await plane.processes[0]!.ask({ ask: what });
       return;
     case 'process':
-      // Ends by itself: no run may leave anything on the machine.
+      // This process ends by itself: no run may leave anything on the machine.
       spawn('sleep', ['120'], {
         env: { PATH: process.env['PATH'], TMPDIR: plane.temporary },
         detached: true,
@@ -38,7 +38,7 @@ async function plantOne(what: Plant, plane: HygienePlane, watch: RedisWatch | un
       await watch?.redis.set(`{sallyport:0}:body:planted-${planted}`, 'x');
       return;
     case 'consumer':
-      // In a group of its own: idle consumers of the workers' group are taken away by any worker.
+      // In a separate group, because any worker removes idle consumers of the workers' group.
       await watch?.redis.xgroup('CREATE', STREAM, `planted-${planted}`, '$');
       await watch?.redis.xgroup('CREATECONSUMER', STREAM, `planted-${planted}`, 'nobody');
       return;

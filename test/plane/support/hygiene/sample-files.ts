@@ -17,7 +17,7 @@ function filesBelow(folder: string): string[] {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** What stands in the folders of the run: temporary files and sockets, the store, the audit. Sizes of databases are sizes. */
+/** Counts the files in the folders of the run: temporary files and sockets, the store, the audit. Database files are measured by size. */
 export function sampleFiles(sample: Sample, folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     if (entry.name === 'sallyport') continue;
@@ -33,7 +33,7 @@ export function sampleFiles(sample: Sample, folder: string): void {
   }
 }
 
-/** The owner makes a copy between two commits: nobody else may open its file. */
+/** The owner makes a copy between two commits, because no other process may open its file. */
 export async function sampleCopy(sample: Sample, store: Store, folder: string): Promise<void> {
   const copy = join(folder, 'copy.sqlite');
   await (store as Store & Copied).copyTo(copy);
@@ -41,7 +41,7 @@ export async function sampleCopy(sample: Sample, store: Store, folder: string): 
   for (const ending of ['', '-wal', '-shm']) rmSync(copy + ending, { force: true });
 }
 
-/** Rows of every table. */
+/** Counts the rows of every table. */
 export function sampleTables(sample: Sample, family: string, file: string): void {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -55,7 +55,7 @@ export function sampleTables(sample: Sample, family: string, file: string): void
   }
 }
 
-/** What the embedded store has beside what every store has. */
+/** A method of the embedded store that other stores do not have. */
 interface Copied {
   copyTo(file: string): Promise<void>;
 }

@@ -18,7 +18,7 @@ interface Found {
   readonly command: string;
 }
 
-/** Every process of this run, by the folder for temporary files in its environment; and the dead that nobody has collected. */
+/** Every process of this run, found by the TMPDIR in its environment, and dead child processes that were not collected (zombies). */
 function findProcesses(temporary: string): Found[] {
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const found = all.flatMap((name): (Found & { readonly isOurs: boolean })[] => {
@@ -34,7 +34,7 @@ function findProcesses(temporary: string): Found[] {
   return found.filter(({ pid, parent, state }) => ours.has(pid) || (state === 'Z' && ours.has(parent)));
 }
 
-/** What a process is, when it has no role: the last words of what was started. */
+/** The kind of a process without a role, taken from its command line. */
 function kindOf({ state, command }: Found): string {
   if (state === 'Z') return 'dead, not collected';
   if (command.includes('process-child')) return 'tool process';
@@ -42,7 +42,7 @@ function kindOf({ state, command }: Found): string {
   return command.split(' ').slice(0, 2).join(' ') || 'unnamed';
 }
 
-/** The other end of a socket: `/proc/net` knows it by the number that stands in the link. */
+/** The peers of sockets by inode: `/proc/net` lists them under the number that the descriptor's link contains. */
 function readSockets(): Map<string, string> {
   const names = new Map<string, string>();
   const port = (address = ''): number => Number.parseInt(address.split(':')[1] ?? '0', 16);
@@ -84,7 +84,7 @@ const KINDS: readonly (readonly [name: string, pattern: RegExp])[] = [
 const numberIn = (status: string, name: string): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
 
-/** Processes of the run by what they are, and for each role descriptors, threads and resident memory. */
+/** Counts the processes of the run by kind, and measures descriptors, threads and resident memory for each role. */
 export function sampleProcesses(sample: Sample, temporary: string, processes: readonly HygieneProcess[]): void {
   const roles = new Map(processes.map(({ pid, role }) => [pid, role]));
   for (const found of findProcesses(temporary)) {
@@ -104,11 +104,11 @@ export function sampleProcesses(sample: Sample, temporary: string, processes: re
   }
 }
 
-/** Loops sleep and work in turn, so one glance may see a timer more or less: the least of several is what is always there. */
+/** Loops sleep and work in turn, so one sample may see a timer more or less. The minimum of several samples is what always exists. */
 const GLANCES = 12;
 const GLANCE_EVERY_MS = 20;
 
-/** Through the door: what keeps the main thread of each role awake, and its heap. */
+/** Reads through the door what keeps the main thread of each role alive, and its heap. */
 export async function sampleDoors(
   sample: Sample,
   processes: readonly HygieneProcess[],

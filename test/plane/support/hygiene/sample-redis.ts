@@ -12,7 +12,7 @@ const OWN_NAME = 'hygiene';
 
 export interface RedisWatch {
   sample(sample: Sample): Promise<void>;
-  /** For whoever disturbs: cuts all but its own. */
+  /** Closes all client connections except its own, as a disturbance. */
   killClients(): Promise<void>;
   readonly redis: Redis;
   close(): void;
@@ -39,7 +39,7 @@ export async function watchRedis(url: string): Promise<RedisWatch> {
   };
 }
 
-/** Of some thirty fields, those that tell whose it is. */
+/** The fields that identify the owner of a connection, out of about thirty. */
 function describeClient(line: string): string {
   return line
     .split(' ')
@@ -58,7 +58,7 @@ async function scan(redis: Redis): Promise<string[]> {
   return [...new Set(keys)].sort();
 }
 
-/** `{sallyport:0}:reply:K3f…` is one of `reply:*`; what follows the first word is the name of one thing. */
+/** The pattern of a key: `{sallyport:0}:reply:K3f…` belongs to `reply:*`. The part after the first word names one item. */
 export function patternOf(key: string): string {
   const [, deployment = key] = /^\{[^}]*\}:(.*)$/.exec(key) ?? [];
   const [kind = '', ...rest] = deployment.split(':');

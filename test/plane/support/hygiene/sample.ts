@@ -1,7 +1,7 @@
-/** What was seen at one moment: counts, which have to come back exactly, and sizes, which must not grow. */
+/** What was measured at one moment: counts, which have to come back exactly, and sizes, which must not grow. */
 export interface Sample {
   readonly counts: Map<string, number>;
-  /** What was counted, by name: told when there is more of it than there was. */
+  /** The items that were counted, by name. They are reported when there are more of them than before. */
   readonly members: Map<string, string[]>;
   readonly sizes: Map<string, number>;
   count(name: string, number: number, members?: readonly string[]): void;
