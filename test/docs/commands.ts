@@ -29,7 +29,7 @@ export function problemOf({ line, whole }: ShownCommand, program: Command): stri
   const given: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at]!;
-    if (word === '--help') continue;
+    if (word === '--help' || (word === 'help' && command === program)) continue;
     if (word.startsWith('-')) {
       const [flag, value] = word.split('=', 2);
       const option = known.find(({ long, short }) => long === flag || short === flag);
