@@ -1,7 +1,6 @@
 import { approvalRenderer } from '../compose/render-approvals.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { ApprovalId } from '../domain/approval.ts';
-import { callDurations, type CallDurations } from '../domain/call-durations.ts';
 import { planeError } from '../domain/errors.ts';
 import type { CallId } from '../domain/ids.ts';
 import { argumentsOfCall, describeCall } from '../gateway/api/call-detail.ts';
@@ -22,7 +21,7 @@ export type Kept<Value> = { readonly value: Value } | { readonly missing: string
 export type CallFacts = {
   /** JSON, with secrets masked; long ones are cut. */
   readonly arguments: Kept<string>;
-  readonly durations: CallDurations;
+  readonly durations: Pick<CallDetail['call'], 'totalMs' | 'ranMs'>;
   /** Why a call of a serial tool is not started yet. */
   readonly turn?: string;
   /** Says why the store has no result to show. */
@@ -42,14 +41,14 @@ export async function readCallFacts(store: Store, config: Config, callId: CallId
     const forgotten = describeCall(undefined, audit, []);
     return {
       forgotten,
-      durations: callDurations(forgotten),
+      durations: durationsOf(forgotten),
       arguments: argumentsIn(audit, await argumentsAskedAbout(store, config, audit)),
       noResult: `not kept any more: the store keeps outcomes for ${kept} (worker.retentionMs)`,
     };
   }
   const call = toShownCall(record);
   const asked = await argumentsAskedAbout(store, config, audit, record.approval);
-  const durations = callDurations(describeCall(record, audit ?? [], []));
+  const durations = durationsOf(describeCall(record, audit ?? [], []));
   if (record.state === 'settled') return { call, durations, arguments: argumentsIn(audit, asked) };
   const args = argumentsOfCall(audit ?? [], asked);
   const holder = await findTurnHolder(store, callId);
@@ -63,6 +62,10 @@ export async function readCallFacts(store: Store, config: Config, callId: CallId
     noResult: 'none yet',
     ...(holder === undefined ? {} : { turn: describeTurn(holder) }),
   };
+}
+
+function durationsOf({ totalMs, ranMs }: CallDetail['call']): CallFacts['durations'] {
+  return { ...(totalMs === undefined ? {} : { totalMs }), ...(ranMs === undefined ? {} : { ranMs }) };
 }
 
 /** Undefined: no audit can be read from here. */

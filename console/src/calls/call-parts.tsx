@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import { callDurations } from '../../../src/domain/call-durations.ts';
 import type { CallDetail } from '../api-types.ts';
 import { Badge, StateBadge, type Tone } from '../components/badge.tsx';
 import { Facts } from '../components/facts.tsx';
@@ -61,7 +60,7 @@ function toneOf(decision: string): Tone {
 }
 
 export function CallFacts({ detail: { call } }: DetailProps): VNode {
-  const { totalMs, ranMs } = callDurations(call);
+  const { totalMs, ranMs } = call;
   const at = (time: number | undefined): string | undefined => (time === undefined ? undefined : showTime(time));
   const text = (value: string | undefined): VNode | undefined =>
     value === undefined ? undefined : <Inert text={value} />;

@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import { callDurations } from '../../../src/domain/call-durations.ts';
 import type { CallRow } from '../api-types.ts';
 import { OutcomeBadge, StateBadge } from '../components/badge.tsx';
 import { Inert, ShortId } from '../components/inert.tsx';
@@ -40,10 +39,7 @@ const COLUMNS: readonly Column<CallRow>[] = [
     title: 'Ran for',
     minor: true,
     numeric: true,
-    cell: (call) => {
-      const { ranMs } = callDurations(call);
-      return ranMs === undefined ? '' : showDuration(ranMs);
-    },
+    cell: ({ ranMs }) => (ranMs === undefined ? '' : showDuration(ranMs)),
   },
   {
     title: 'When',

@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander';
-import { callDurations } from '../../domain/call-durations.ts';
 import { OUTCOME_FILTERS, type CallFilter } from '../../domain/call-filter.ts';
 import type { TrailPlace } from '../../ports/audit-store.ts';
 import type { CallRow } from '../../gateway/api/call-schema.ts';
@@ -111,8 +110,7 @@ function listSettled(context: CommandContext, filter: CallFilter, limit: number)
 }
 
 function toSettledRow(row: CallRow): Cell[] {
-  const { callId, tool, outcome = '', code = '', subject, agent, settledAt } = row;
-  const { ranMs } = callDurations(row);
+  const { callId, tool, outcome = '', code = '', subject, agent, settledAt, ranMs } = row;
   return [
     settledAt === undefined ? '' : new Date(settledAt).toISOString(),
     callId,

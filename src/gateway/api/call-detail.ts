@@ -1,6 +1,5 @@
 import type { ApprovalId } from '../../domain/approval.ts';
 import type { CallRecord } from '../../domain/call.ts';
-import { callDurations } from '../../domain/call-durations.ts';
 import { planeError } from '../../domain/errors.ts';
 import { parseScopedId, type CallId } from '../../domain/ids.ts';
 import type { Outcome } from '../../domain/outcome.ts';
@@ -129,9 +128,7 @@ async function readApprovals(
 }
 
 /** A first run of a `read` tool is not written down, so there are at least as many as were. */
-function attemptsOf(record: CallRecord | undefined, call: CallRow) {
-  const { executed, settledAt, outcome } = call;
-  const { ranMs } = callDurations(call);
+function attemptsOf(record: CallRecord | undefined, { executed, ranMs, settledAt, outcome }: CallRow) {
   const count = Math.max(record?.starts ?? 0, executed === 'yes' || executed === 'unknown' ? 1 : 0);
   return Array.from({ length: count }, (_, index) => {
     const isLast = index === count - 1;

@@ -27,12 +27,13 @@ export const callRowSchema = z
     acceptedAt: moment.optional(),
     settledAt: moment.optional(),
     deadline: moment.optional(),
-    durationMs: z.number().optional().openapi({
+    totalMs: z.number().optional().openapi({
       description:
-        'From the delivery to a worker until the outcome: the checks and the run of the tool. Less `gateMs` it is how long the tool ran, if `executed` is not `no`. Waiting is not in it: from acceptance to the outcome it is `settledAt` less `acceptedAt`.',
+        'Accepted → settled, with all waiting. Absent while it goes on, and where only the audit knows the call.',
     }),
-    gateMs: z.number().optional().openapi({
-      description: 'The part of `durationMs` before the gate let the call through. Absent: less than ten milliseconds.',
+    ranMs: z.number().optional().openapi({ description: 'How long the tool ran. Absent when it did not run.' }),
+    durationMs: z.number().optional().openapi({
+      description: 'From the delivery to a worker until the outcome: the checks and the run of the tool.',
     }),
     approval: z.string().optional(),
     grant: z.string().optional(),

@@ -1,5 +1,6 @@
 import { isAboutCall, type AboutCall, type AuditEvent, type AuditRecord } from '../../domain/audit-record.ts';
 import type { CallRecord } from '../../domain/call.ts';
+import { callDurations } from '../../domain/call-durations.ts';
 import { decodeOutcome } from '../../wire/outcome.ts';
 import type { CallRow } from '../api/call-schema.ts';
 
@@ -10,18 +11,7 @@ export function isEnding(record: AuditRecord): record is AboutCall<AuditRecord> 
   return ENDINGS.has(record.event) && isAboutCall(record);
 }
 
-const TOLD = [
-  'outcome',
-  'code',
-  'executed',
-  'durationMs',
-  'gateMs',
-  'approval',
-  'grant',
-  'detector',
-  'rule',
-  'parent',
-] as const;
+const TOLD = ['outcome', 'code', 'executed', 'durationMs', 'approval', 'grant', 'detector', 'rule', 'parent'] as const;
 
 /** A settled call, as the trail tells of it. */
 export function rowOfRecord(record: AboutCall<AuditRecord>): CallRow {
@@ -31,7 +21,7 @@ export function rowOfRecord(record: AboutCall<AuditRecord>): CallRow {
     // One by one: most records have few of them, and there are many records.
     if (record[name] !== undefined) Object.assign(row, { [name]: record[name] });
   }
-  return row;
+  return Object.assign(row, callDurations(record));
 }
 
 /** A call as its store has it now. */
@@ -52,6 +42,7 @@ export function rowOfCall(call: CallRecord): CallRow {
     acceptedAt,
     deadline,
     ...(settledAt === undefined ? {} : { settledAt }),
+    ...callDurations({ acceptedAt, settledAt }),
     ...(outcome === undefined ? {} : { outcome: outcome.kind, executed: outcome.executed }),
     ...(outcome?.error === undefined ? {} : { code: outcome.error.code }),
     ...(typeof detector === 'string' ? { detector } : {}),

@@ -1,4 +1,3 @@
-import { callDurations } from '../../domain/call-durations.ts';
 import type { CallRow } from '../api/call-schema.ts';
 import { STATISTICS_LIMITS, type StatisticsView } from '../api/statistics-schema.ts';
 import { DurationCounts } from './duration-counts.ts';
@@ -31,8 +30,7 @@ class Bucket {
   }
 
   add(row: CallRow): void {
-    const { outcome = 'unknown', detector } = row;
-    const { ranMs } = callDurations(row);
+    const { outcome = 'unknown', ranMs, detector } = row;
     this.calls += 1;
     this.byOutcome.set(outcome, (this.byOutcome.get(outcome) ?? 0) + 1);
     if (detector !== undefined) this[outcome === 'blocked' ? 'blocked' : 'warned'] += 1;
@@ -54,9 +52,7 @@ class Bucket {
   }
 }
 
-function addShare(shares: Map<string, Share>, name: string, row: CallRow): void {
-  const { outcome } = row;
-  const { ranMs } = callDurations(row);
+function addShare(shares: Map<string, Share>, name: string, { outcome, ranMs }: CallRow): void {
   const share = shareOf(shares, name);
   if (share === undefined) return;
   share.calls += 1;
