@@ -81,6 +81,27 @@ describe.each(Object.entries(LOOKS))('the console, %s', (look, options) => {
   });
 });
 
+describe('the bottom bar of a small phone', () => {
+  it('keeps its labels apart, and on the screen', async () => {
+    const desk = await browser.signIn({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
+    await desk.open('/console/overview');
+    await desk.page.getByText('Live', { exact: true }).waitFor();
+    const labels = (await desk.page.evaluate(`[...document.querySelectorAll('.nav-title')].map((label) => {
+      const range = document.createRange();
+      range.selectNodeContents(label);
+      const { left, right } = range.getBoundingClientRect();
+      return { left, right };
+    })`)) as { left: number; right: number }[];
+    expect(labels).toHaveLength(8);
+    const gaps = labels.slice(1).map(({ left }, index) => left - labels[index]!.right);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(5);
+    expect(labels[0]!.left).toBeGreaterThanOrEqual(2);
+    expect(labels.at(-1)!.right).toBeLessThanOrEqual(358);
+    expectCalm(desk);
+    await desk.close();
+  });
+});
+
 describe('the first page', () => {
   it('shows what waits with the oldest first, what failed, who serves, and follows what happens', async () => {
     const desk = await browser.signIn();
