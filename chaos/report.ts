@@ -3,7 +3,7 @@ import { VERDICT_TRUST_MS } from './checks/late-starts.ts';
 import { STOP_AT_SEND, type FaultRecord } from './nemesis/fault.ts';
 import type { SeedResult } from './run-seed.ts';
 
-const MOST_TOLD = 5;
+const MAX_TOLD = 5;
 const AROUND_MS = 3000;
 
 export function violatedCount({ checks }: Pick<SeedResult, 'checks'>): number {
@@ -51,7 +51,7 @@ function countBy(words: readonly string[]): string {
 /** Everything that is known about the violations: the first calls in full, then the faults. */
 export function formatViolations({ store, seed, checks, traces }: SeedResult): string {
   const told = checks.flatMap(({ id, result }) =>
-    result.violations.slice(0, MOST_TOLD).map((violation) => tell(id, violation, traces)),
+    result.violations.slice(0, MAX_TOLD).map((violation) => tell(id, violation, traces)),
   );
   const again = `npm run chaos -- --store ${store} --seed ${seed} --calls ${traces.history.calls.length} --faults ${traces.history.faults.length} --layers none`;
   return [

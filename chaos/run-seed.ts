@@ -34,8 +34,8 @@ const CALLERS = 2;
 const GAP_MS = 450;
 /** Average time of a fault, with the pause before it. */
 const FAULT_MS = 650;
-const MOST_CALLS_PER_SECOND = 150;
-const LEAST_MS = 4000;
+const MAX_CALLS_PER_SECOND = 150;
+const MIN_MS = 4000;
 /** If no call gets its final answer for this long, the run hangs. */
 const STILL_FOR_MS = 90_000;
 const FINISH_WITHIN_MS = 20 * 60_000;
@@ -47,7 +47,7 @@ const LOOK_EVERY_MS = 250;
 export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const { store, seed, calls, faults, signal, progress } = options;
   const startedMs = monotonicMs();
-  const lastsMs = Math.max(LEAST_MS, faults * FAULT_MS, (calls / MOST_CALLS_PER_SECOND) * 1000);
+  const lastsMs = Math.max(MIN_MS, faults * FAULT_MS, (calls / MAX_CALLS_PER_SECOND) * 1000);
   const plan = planWorkload({ seed, calls, callers: CALLERS, lastsMs });
   const planned = planFaults(faultsFor(store), faults, GAP_MS, seededRandom(seed + 1_000_003));
   progress('starting');

@@ -203,7 +203,7 @@ export const ROWS_A: readonly Requirement[] = [
     tests: [
       test('src/stages/execute/judge-result.test.ts', 'judges '),
       test('src/stages/execute/ending-to-outcome.test.ts', ', executed '),
-      test('src/stages/settle/tell-trouble.test.ts', 'is told to the log as a warning'),
+      test('src/stages/settle/log-failure.test.ts', 'is told to the log as a warning'),
     ],
     mutants: ['words-in-text-decide', 'trouble-is-not-logged'],
   },

@@ -3,7 +3,7 @@ import { settingsFor } from './domain/loop-settings.ts';
 import type { DeliveredCall, Plane } from './ports/plane.ts';
 import { claim } from './stages/claim/claim.ts';
 import { execute } from './stages/execute/execute.ts';
-import { brakeRefused } from './stages/gate/brake-refused.ts';
+import { checkRefusedForLoop } from './stages/gate/check-refused-for-loop.ts';
 import { gate } from './stages/gate/gate.ts';
 import { identify } from './stages/identify/identify.ts';
 import { observe } from './stages/reply/observe.ts';
@@ -34,7 +34,7 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
   const gating = isEnding(identified)
     ? isEnding(claimed)
       ? identified
-      : brakeRefused(claimed, identified)
+      : checkRefusedForLoop(claimed, identified)
     : gate(identified, plane);
   const judged = gating instanceof Promise ? await gating : gating;
   // Identify and gate may have waited for a hook, a schema or a person's answer. If that took too long, the verdict is checked again.

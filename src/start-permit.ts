@@ -1,5 +1,5 @@
 import { isEnding, type Ending } from './domain/ending.ts';
-import type { Soon } from './domain/soon.ts';
+import type { MaybePromise } from './domain/maybe-promise.ts';
 import type { Plane } from './ports/plane.ts';
 import { claimAgain, type ClaimedCall } from './stages/claim/claim.ts';
 import { gateAgain } from './stages/gate/gate.ts';
@@ -49,7 +49,7 @@ export class StartPermit {
   }
 
   /** Why the tool may not be entered now; undefined when it may. */
-  stopFor(): Soon<Ending | undefined> {
+  stopFor(): MaybePromise<Ending | undefined> {
     return performance.now() <= this.validUntil ? undefined : this.#lookAgain();
   }
 
@@ -67,7 +67,7 @@ export class StartPermit {
   }
 
   /** Under the same policy the verdict stays, unless a grant gave it: that may have been revoked. */
-  #judge(claimed: ClaimedCall): Soon<Verdict | Ending> {
+  #judge(claimed: ClaimedCall): MaybePromise<Verdict | Ending> {
     const { call, facts, ...rest } = this.#verdict;
     if (claimed.policyVersion === call.claimed.policyVersion && facts.grant === undefined)
       return { ...rest, facts, call: { ...call, claimed } };

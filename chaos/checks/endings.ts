@@ -162,7 +162,7 @@ const FITTING: Readonly<Record<CallFate, readonly string[]>> = {
   poison: ['crashed'],
 };
 const ANY_FATE = ['ok', 'indeterminate', 'overloaded', 'expired', 'timed-out', 'stale'];
-const LEAST_OK = 0.3;
+const MIN_OK = 0.3;
 const LOST_STARTS = 2;
 
 /** Not an invariant. It is checked because a run in which nothing works would violate no invariant. */
@@ -177,8 +177,7 @@ export const worthwhile: Check = {
       judge(
         [share],
         () => undefined,
-        () =>
-          share >= LEAST_OK ? undefined : `only ${fine} of ${calls.length} calls ended ok: the run proves nothing`,
+        () => (share >= MIN_OK ? undefined : `only ${fine} of ${calls.length} calls ended ok: the run proves nothing`),
       ),
       judge(
         calls,

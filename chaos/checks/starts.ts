@@ -76,7 +76,7 @@ export const fenced: Check = {
 };
 
 /** Max starts of a call that kills its workers. The first run of a first delivery is not recorded, and two recorded runs must be lost. */
-const MOST_POISONED = 3;
+const MAX_POISONED = 3;
 
 export const poisonEnds: Check = {
   id: 'I21',
@@ -90,7 +90,7 @@ export const poisonEnds: Check = {
         const starts = traces.starts(callId).length;
         const record = traces.history.records.get(callId);
         const kind = record?.outcome?.kind;
-        if (starts > MOST_POISONED) return `it killed ${starts} workers`;
+        if (starts > MAX_POISONED) return `it killed ${starts} workers`;
         // If workers are slow to restart, the call may reach its deadline first.
         const isLate = record?.settledAt !== undefined && record.settledAt >= record.deadline;
         return starts === 0 || kind === 'crashed' || isLate

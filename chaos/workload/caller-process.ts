@@ -18,7 +18,7 @@ export interface CallerSetting {
   readonly journal: string;
 }
 
-const MOST_IN_FLIGHT = 96;
+const MAX_IN_FLIGHT = 96;
 const AGAIN_MS = 60;
 const AUDIT_EVERY = 10;
 
@@ -142,7 +142,7 @@ for (const call of calls) {
   if (finished.has(call.index)) continue;
   const waitMs = setting.startAtMs + call.submitAtMs - monotonicMs();
   if (waitMs > 1) await pause(waitMs);
-  while (inFlight.size >= MOST_IN_FLIGHT) await Promise.race(inFlight);
+  while (inFlight.size >= MAX_IN_FLIGHT) await Promise.race(inFlight);
   const seeing = see(call).finally(() => {
     finished.add(call.index);
     inFlight.delete(seeing);

@@ -9,7 +9,7 @@ import { watchStalls, type Stall } from './watch-stalls.ts';
 const options = JSON.parse(process.env['CHAOS_WORKER']!) as WorkerOptions;
 const note = openJournal<{ pid: number; level: string; message: string; facts: object }>(process.env['CHAOS_LOG']!);
 watchStalls(openJournal<Stall>(process.env['CHAOS_STALLS']!));
-const MOST_DELAY_MS = 4;
+const MAX_DELAY_MS = 4;
 let dies = false;
 
 process.on('SIGUSR2', () => (dies = true));
@@ -24,7 +24,7 @@ async function openDyingStore(storeOptions: Parameters<typeof openStore>[0]) {
   const settleCall: typeof store.settleCall = (request) => {
     const settling = store.settleCall(request);
     // Dies at some point between the send of the request and its answer, or just after the answer.
-    if (dies) setTimeout(die, Math.random() * MOST_DELAY_MS);
+    if (dies) setTimeout(die, Math.random() * MAX_DELAY_MS);
     return settling;
   };
   const startCall: typeof store.startCall = (request) => {

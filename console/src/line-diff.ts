@@ -4,7 +4,7 @@ export interface DiffLine {
 }
 
 /** More pairs than this are not compared: the middle is shown as removed and added. */
-const MOST_PAIRS = 1_000_000;
+const MAX_PAIRS = 1_000_000;
 
 /** What became of each line; common lines at both ends are matched first. */
 export function diffLines(before: string, after: string): DiffLine[] {
@@ -25,7 +25,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
 function diffMiddle(old: readonly string[], fresh: readonly string[]): DiffLine[] {
   const removed = (text: string): DiffLine => ({ kind: 'removed', text });
   const added = (text: string): DiffLine => ({ kind: 'added', text });
-  if (old.length * fresh.length > MOST_PAIRS) return [...old.map(removed), ...fresh.map(added)];
+  if (old.length * fresh.length > MAX_PAIRS) return [...old.map(removed), ...fresh.map(added)];
   const longest = commonLengths(old, fresh);
   const lines: DiffLine[] = [];
   let i = 0;

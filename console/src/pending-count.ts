@@ -14,7 +14,7 @@ export const pendingQuestions = computed(() =>
   [...pending.value.values()].toSorted((one, other) => one.requestedAt - other.requestedAt),
 );
 
-const MOST = 500;
+const MAX = 500;
 
 /** Told while the list was read: the list may be older. */
 let toldMeanwhile: ListedApprovalView[] = [];
@@ -23,7 +23,7 @@ async function count(): Promise<void> {
   toldMeanwhile = [];
   try {
     const { items } = await api.get<Page<ListedApprovalView>>('/v1/approvals', {
-      query: { state: 'pending', limit: MOST },
+      query: { state: 'pending', limit: MAX },
     });
     pending.value = toldMeanwhile.reduce<Pending>(withApproval, new Map(items.map((item) => [item.id, item])));
   } catch {
@@ -45,7 +45,7 @@ export function usePendingCount(): void {
   useLive('approvals', {
     onEvent: (data) => {
       const approval = data as ListedApprovalView;
-      toldMeanwhile = [...toldMeanwhile, approval].slice(-MOST);
+      toldMeanwhile = [...toldMeanwhile, approval].slice(-MAX);
       pending.value = withApproval(pending.value, approval);
     },
     onResync: () => void count(),

@@ -32,7 +32,7 @@ export const CORE: readonly Mutant[] = [
     id: 'second-look-ignores-a-cancel',
     bug: 'A worker that hears of a cancellation right before the start enters the tool all the same.',
     file: 'src/stages/claim/claim.ts',
-    find: "if (lease === 'cancel') return ended(trouble('CALL_CANCELLED', {}));",
+    find: "if (lease === 'cancel') return ended(errorOutcome('CALL_CANCELLED', {}));",
     replace: "if (lease === 'cancel') return undefined;",
     caughtBy: [{ file: PERMIT_TEST, title: 'ends when' }],
   },

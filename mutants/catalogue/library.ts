@@ -70,7 +70,7 @@ export const LIBRARY: readonly Mutant[] = [
   {
     id: 'traces-of-hosts-are-lost',
     bug: 'Events of the library do not have the trace of the host.',
-    file: `${WRAP}/tell-event.ts`,
+    file: `${WRAP}/emit-event.ts`,
     find: '!events.spans ? {}',
     replace: 'events.spans ? {}',
     caughtBy: [{ file: EVENTS_TEST, title: 'have the run id and the trace of the host' }],
@@ -94,7 +94,7 @@ export const LIBRARY: readonly Mutant[] = [
   {
     id: 'loops-are-not-logged',
     bug: 'A call that is blocked as part of a loop is no line of the log.',
-    file: `${WRAP}/tell-event.ts`,
+    file: `${WRAP}/emit-event.ts`,
     find: "if (detector !== 'ended') needs.log.warn(",
     replace: "if (detector === 'ended') needs.log.warn(",
     caughtBy: [{ file: EVENTS_TEST, title: 'of loops are lines of the log too' }],

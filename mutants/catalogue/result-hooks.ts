@@ -64,8 +64,8 @@ export const RESULT_HOOKS: readonly Mutant[] = [
     id: 'withheld-results-may-be-retried',
     bug: 'The client is told that a call whose result was withheld did not run and may be sent again.',
     file: REVIEW,
-    find: "trouble('HOOK_RESULT_WITHHELD', facts, { executed: own.executed })",
-    replace: "trouble('HOOK_RESULT_WITHHELD', facts, { executed: 'no', retryable: true })",
+    find: "errorOutcome('HOOK_RESULT_WITHHELD', facts, { executed: own.executed })",
+    replace: "errorOutcome('HOOK_RESULT_WITHHELD', facts, { executed: 'no', retryable: true })",
     caughtBy: [{ file: EXECUTE_TEST, title: 'it ran once, and nothing of it is told' }],
   },
   {
@@ -91,7 +91,7 @@ export const RESULT_HOOKS: readonly Mutant[] = [
     id: 'answers-without-a-result-let-through',
     bug: 'A command that prints an answer without a result lets the tool\u2019s own result through: its redaction got lost.',
     file: 'src/gate/hooks/command-protocol.ts',
-    find: "if (answer === undefined) throw new HookTrouble('invalid-answer', 'its output has no updatedToolOutput');",
+    find: "if (answer === undefined) throw new HookError('invalid-answer', 'its output has no updatedToolOutput');",
     replace: '',
     caughtBy: [
       { file: 'test/gate/command-hooks.test.ts', title: 'that prints an answer without a result withholds it' },

@@ -166,7 +166,7 @@ export const ROWS_A: readonly Mutant[] = [
     file: 'src/stages/settle/settle.ts',
     find: 'log.warn({ ...call, outcome: kind,',
     replace: 'log.debug({ ...call, outcome: kind,',
-    caughtBy: [{ file: 'src/stages/settle/tell-trouble.test.ts', title: 'is told to the log as a warning' }],
+    caughtBy: [{ file: 'src/stages/settle/log-failure.test.ts', title: 'is told to the log as a warning' }],
   },
   {
     id: 'models-are-told-the-cause',

@@ -97,10 +97,10 @@ export const SETTLE: readonly Mutant[] = [
   {
     id: 'reply-handed-to-a-neighbour',
     bug: 'The caller library hands a reply to whoever has the place of its waiter.',
-    file: 'src/stages/reply/waiting-room.ts',
+    file: 'src/stages/reply/waiter-table.ts',
     find: 'return found?.correlationId === correlationId ? found : undefined;',
     replace: 'return found;',
-    caughtBy: [{ file: 'src/stages/reply/waiting-room.test.ts', title: 'finds everybody by number and nobody' }],
+    caughtBy: [{ file: 'src/stages/reply/waiter-table.test.ts', title: 'finds everybody by number and nobody' }],
   },
   {
     id: 'result-of-another-subject-is-read',
@@ -146,8 +146,8 @@ export const SETTLE: readonly Mutant[] = [
     id: 'reply-forgotten-when-it-is-read',
     bug: 'The embedded store deletes replies as it hands them out, so one that is lost on the way is gone.',
     file: 'src/stores/embedded/replies.ts',
-    find: 'return waiting.slice(0, MOST_AT_ONCE)',
-    replace: 'return waiting.splice(0, MOST_AT_ONCE)',
+    find: 'return waiting.slice(0, MAX_AT_ONCE)',
+    replace: 'return waiting.splice(0, MAX_AT_ONCE)',
     caughtBy: [{ file: EMBEDDED, title: 'a reply comes again until it is acknowledged, under the same reply id' }],
   },
   {
@@ -170,7 +170,7 @@ export const SETTLE: readonly Mutant[] = [
     id: 'config-allows-a-short-retention',
     bug: 'A configuration may keep outcomes for less than the promised day.',
     file: 'src/config/check-combinations.ts',
-    find: 'if (worker.retentionMs < LEAST_RETENTION_MS)',
+    find: 'if (worker.retentionMs < MIN_RETENTION_MS)',
     replace: 'if (worker.retentionMs < 0)',
     caughtBy: [{ file: 'src/config/load-config.test.ts', title: 'retentionMs: 60000' }],
   },

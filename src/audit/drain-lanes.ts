@@ -8,8 +8,8 @@ export interface LaneDrains {
 }
 
 const BUSY_PAUSE_MS = 25;
-const LEAST_PAUSE_MS = 100;
-const MOST_PAUSE_MS = 1000;
+const MIN_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 1000;
 const LAST_ROUNDS = 200;
 
 /** Runs one drain per lane, each at its own pace: a lane that is stuck does not delay the others. */
@@ -30,10 +30,10 @@ export function drainLanes(settings: DrainSettings, needs: DrainNeeds & { readon
     });
 
   async function run(lane: LaneDrain): Promise<void> {
-    let pauseMs = LEAST_PAUSE_MS;
+    let pauseMs = MIN_PAUSE_MS;
     while (!stopping) {
       const taken = await lane.round();
-      pauseMs = taken > 0 ? BUSY_PAUSE_MS : Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, pauseMs * 2));
+      pauseMs = taken > 0 ? BUSY_PAUSE_MS : Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, pauseMs * 2));
       if (!stopping) await pause(pauseMs);
     }
     for (let round = 0; round < LAST_ROUNDS && (await lane.round()) > 0; round += 1);

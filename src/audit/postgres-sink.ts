@@ -16,7 +16,7 @@ export interface PostgresOptions {
 
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
-const MOST_CONNECTIONS = 4;
+const MAX_CONNECTIONS = 4;
 
 interface LaneRow {
   readonly id: number;
@@ -31,7 +31,7 @@ interface LaneRow {
 export async function openPostgresSink({ url, password, schema }: PostgresOptions): Promise<AuditSink> {
   const pool = new Pool({
     connectionString: withPassword(url, password),
-    max: MOST_CONNECTIONS,
+    max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,

@@ -1,6 +1,6 @@
 import { NAME_PATTERN, toolId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { MOST_SURFACE_NAME, surfaceToolName, type Surface } from '../domain/surface.ts';
+import { MAX_SURFACE_NAME, surfaceToolName, type Surface } from '../domain/surface.ts';
 import type { SurfaceDeclaration } from '../domain/module.ts';
 import { isUri, parseUriTemplate } from '../domain/uri-template.ts';
 import { toolDigest } from '../wire/digest.ts';
@@ -33,8 +33,8 @@ const PROMPT_MEMBERS = membersOf<PromptDefinition>({
   normalises: true,
   render: true,
 });
-const MOST_SURFACES = 1000;
-const MOST_TITLE = 200;
+const MAX_SURFACES = 1000;
+const MAX_TITLE = 200;
 
 /** Checks the resources and prompts of a module and turns them into data. Throws ModuleProblem. */
 export function describeSurfaces(module: string, { resources, prompts }: ModuleDefinition): SurfaceDeclaration[] {
@@ -57,8 +57,8 @@ export function describeSurfaces(module: string, { resources, prompts }: ModuleD
 
 function listOf<Item>(list: unknown, where: string, what: string): readonly Item[] {
   if (list === undefined) return [];
-  if (!Array.isArray(list) || list.length > MOST_SURFACES)
-    return fail(where, `may have a list of up to ${MOST_SURFACES} ${what}`);
+  if (!Array.isArray(list) || list.length > MAX_SURFACES)
+    return fail(where, `may have a list of up to ${MAX_SURFACES} ${what}`);
   return list as readonly Item[];
 }
 
@@ -144,19 +144,19 @@ function declare(
 function nameOf(module: string, kind: Surface['kind'], definition: unknown): string {
   const { name } = (definition ?? {}) as { name?: unknown };
   const where = `A ${kind} of module ${module}`;
-  if (typeof name !== 'string' || !NAME_PATTERN.test(name) || name.length > MOST_SURFACE_NAME)
+  if (typeof name !== 'string' || !NAME_PATTERN.test(name) || name.length > MAX_SURFACE_NAME)
     fail(
       where,
-      `has the name ${JSON.stringify(name)?.slice(0, 80)}, which is not usable: letters, digits, "_" and "-", 1 to ${MOST_SURFACE_NAME} of them, the first a letter or digit`,
+      `has the name ${JSON.stringify(name)?.slice(0, 80)}, which is not usable: letters, digits, "_" and "-", 1 to ${MAX_SURFACE_NAME} of them, the first a letter or digit`,
     );
   return `${kind === 'resource' ? 'Resource' : 'Prompt'} ${module}.${surfaceToolName(kind, name as string)}`;
 }
 
 function titleOf({ title }: { readonly title?: string }, where: string): { title?: string } {
   if (title === undefined) return {};
-  const isShown = typeof title === 'string' && title.trim() !== '' && title.length <= MOST_TITLE;
+  const isShown = typeof title === 'string' && title.trim() !== '' && title.length <= MAX_TITLE;
   if (!isShown || findHiddenCharacter(title) !== undefined)
-    return fail(where, `has a "title" that is no text of up to ${MOST_TITLE} visible characters`);
+    return fail(where, `has a "title" that is no text of up to ${MAX_TITLE} visible characters`);
   return { title };
 }
 

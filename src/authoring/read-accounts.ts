@@ -1,11 +1,11 @@
-import { MOST_COST } from '../domain/content.ts';
+import { MAX_COST } from '../domain/content.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import type { ToolDefinition } from './define-module.ts';
 import { quoted, suggestName } from './module-problem.ts';
 
 const POLL_MS = { from: 100, to: 24 * 60 * 60 * 1000 };
-const MOST_POINTERS = 20;
-const LONGEST_POINTER = 256;
+const MAX_POINTERS = 20;
+const MAX_POINTER_LENGTH = 256;
 /** A JSON pointer (RFC 6901): empty, or steps that begin with a slash; `~` only as `~0` and `~1`. */
 const POINTER = /^(?:\/(?:[^/~]|~[01])*)*$/u;
 
@@ -44,10 +44,10 @@ function findPollProblem(poll: unknown): string | undefined {
 
 function findProgressProblem(progress: unknown): string | undefined {
   if (progress === undefined) return undefined;
-  if (!Array.isArray(progress) || progress.length > MOST_POINTERS)
-    return `may have a list of up to ${MOST_POINTERS} JSON pointers as "progress"`;
+  if (!Array.isArray(progress) || progress.length > MAX_POINTERS)
+    return `may have a list of up to ${MAX_POINTERS} JSON pointers as "progress"`;
   const wrong = (progress as readonly unknown[]).find(
-    (pointer) => typeof pointer !== 'string' || pointer.length > LONGEST_POINTER || !POINTER.test(pointer),
+    (pointer) => typeof pointer !== 'string' || pointer.length > MAX_POINTER_LENGTH || !POINTER.test(pointer),
   );
   if (wrong !== undefined || progress.includes(undefined))
     return `has something in "progress" that is no JSON pointer like "/status": ${JSON.stringify(wrong)?.slice(0, 80)}`;
@@ -56,8 +56,8 @@ function findProgressProblem(progress: unknown): string | undefined {
 }
 
 function findCostProblem(cost: unknown): string | undefined {
-  if (cost === undefined || (typeof cost === 'number' && cost >= 0 && cost <= MOST_COST)) return undefined;
-  return `has cost ${shown(cost)}; it must be a number from 0 to ${MOST_COST}`;
+  if (cost === undefined || (typeof cost === 'number' && cost >= 0 && cost <= MAX_COST)) return undefined;
+  return `has cost ${shown(cost)}; it must be a number from 0 to ${MAX_COST}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 
 /** The parts of Standard Schema (standardschema.dev) that a module may use; zod, Valibot, ArkType and others have them. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -50,7 +50,7 @@ export type Parsed =
  * Parses a value with the schema's own code, so that defaults and transforms apply. A plain JSON Schema has no such code: the value stays
  * as it is.
  */
-export function parseWith(schema: unknown, value: unknown): Soon<Parsed> {
+export function parseWith(schema: unknown, value: unknown): MaybePromise<Parsed> {
   if (!isStandardSchema(schema)) return { kind: 'parsed', value };
   const result = schema['~standard'].validate(value);
   // Any object with `then` counts as a promise, not only native ones: taken for a result, it would let every value through.

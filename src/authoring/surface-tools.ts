@@ -17,7 +17,7 @@ import type { ToolContext } from './tool-context.ts';
 
 type Context = ToolContext<unknown>;
 
-const MOST_COMPLETIONS = 100;
+const MAX_COMPLETIONS = 100;
 
 /**
  * Finds a resource or prompt by the name of its entry, such as `resource--logo`, and returns it as a tool. Undefined: the module has no
@@ -126,7 +126,7 @@ async function answerCompletion(
   const asked: AskedCompletion = { argument, value, known };
   const given = ((await complete?.(asked, ctx)) ?? []) as GivenCompletion;
   const list = isList(given) ? { values: given } : given;
-  const values = list.values.slice(0, MOST_COMPLETIONS).map(String);
+  const values = list.values.slice(0, MAX_COMPLETIONS).map(String);
   const hasMore = list.hasMore === true || list.values.length > values.length;
   return structured({ completion: { values, hasMore, ...(list.total === undefined ? {} : { total: list.total }) } });
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { MOST_COST } from '../domain/content.ts';
+import { MAX_COST } from '../domain/content.ts';
 import { NAME_PATTERN, splitToolId, toolId, type ToolId } from '../domain/ids.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { SECRET_DECLARATION } from '../domain/secret-reference.ts';
-import { isSurfaceToolName, MOST_SURFACE_NAME, surfaceToolName } from '../domain/surface.ts';
+import { isSurfaceToolName, MAX_SURFACE_NAME, surfaceToolName } from '../domain/surface.ts';
 import type { SurfaceDeclaration } from '../domain/module.ts';
 import { EFFECTS, RUNNERS, type ToolDeclaration } from '../domain/tool.ts';
 import { isUri, parseUriTemplate } from '../domain/uri-template.ts';
@@ -36,10 +36,10 @@ const toolShape = z.object({
   }),
   poll: z.object({ everyMs: count }).optional(),
   progress: z.array(z.string()).optional(),
-  cost: z.number().min(0).max(MOST_COST).optional(),
+  cost: z.number().min(0).max(MAX_COST).optional(),
 });
 const surfaceName = {
-  name: name.max(MOST_SURFACE_NAME),
+  name: name.max(MAX_SURFACE_NAME),
   title: z.string().optional(),
   completes: z.literal(true).optional(),
 };

@@ -45,9 +45,9 @@ interface Kept {
  * Max characters of all schemas in the cache. Compiled code takes about thirty times the memory of its schema's text, so at most 250 MiB.
  * Compiling takes a thousand times as long as validating, so all tools of a large catalog must fit.
  */
-const MOST_CHARACTERS = 8 * 1024 * 1024;
+const MAX_CHARACTERS = 8 * 1024 * 1024;
 
-export function createValidatorCache(mostCharacters = MOST_CHARACTERS): ValidatorCache {
+export function createValidatorCache(mostCharacters = MAX_CHARACTERS): ValidatorCache {
   const kept = new Map<string, Kept>();
   let characters = 0;
 

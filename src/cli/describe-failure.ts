@@ -10,7 +10,7 @@ export interface Failure {
   readonly exitCode: number;
 }
 
-const LONGEST = 400;
+const MAX_LENGTH = 400;
 
 /** The exit code a command ends with when the plane is in trouble; in docs/errors.md too. @public */
 export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
@@ -116,7 +116,7 @@ export function describeFailure(error: unknown, help = 'sallyport --help'): Fail
   if (error instanceof CommanderError) {
     // A value attached to a mistyped flag may be a secret.
     const message = error.message.replace(/^error: /, '').replace(/'(--[^=']+)=.*'/s, "'$1'");
-    return { code: 'USAGE', message: message.slice(0, LONGEST), fix: `See: ${help}`, exitCode: EXIT.usage };
+    return { code: 'USAGE', message: message.slice(0, MAX_LENGTH), fix: `See: ${help}`, exitCode: EXIT.usage };
   }
   const known = describeSystemError(error);
   if (known !== undefined) return known;

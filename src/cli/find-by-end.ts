@@ -10,7 +10,7 @@ import type { Store } from '../ports/store.ts';
 import { withTrailOf } from './with-trail.ts';
 
 /** The console shows the last 8 characters. Fewer than this would often match several ids. */
-const SHORTEST_END = 4;
+const MIN_END_LENGTH = 4;
 const ALL_LIVE = 100_000;
 /** Pages of the audit that are searched for settled calls. Each page reads up to 20,000 records. */
 const MAX_PAGES = 10;
@@ -72,7 +72,7 @@ function startsWith(id: string, start: string): boolean {
 /** Without the dots in front that stand for the rest. Undefined when the text is too short or cannot be the end of an id. */
 function toEnd(asked: string): string | undefined {
   const end = asked.replace(/^(?:…|\.{3})/, '');
-  return end.length >= SHORTEST_END && /^[\w.~-]+$/.test(end) ? end : undefined;
+  return end.length >= MIN_END_LENGTH && /^[\w.~-]+$/.test(end) ? end : undefined;
 }
 
 function ambiguous(asked: string, ids: readonly string[]): PlaneError {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ApprovalId } from '../domain/approval.ts';
 import type { CallRecord } from '../domain/call.ts';
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import type { CallId } from '../domain/ids.ts';
 import { encodeOutcome } from '../wire/outcome.ts';
 import { followEdit } from './follow-edit.ts';
@@ -12,8 +12,8 @@ const follow = (...looks: object[]) => {
   const readCall = () => Promise.resolve((left.length > 1 ? left.shift() : left[0]) as CallRecord);
   return followEdit({ readCall }, { callId: 'call' as CallId, decided }, 30);
 };
-const refused = encodeOutcome(trouble('ARGUMENTS_INVALID', { tool: 'a.b', problems: ['/x must be string'] }));
-const failed = encodeOutcome(trouble('TOOL_FAILED', { message: 'x' }, { executed: 'yes' }));
+const refused = encodeOutcome(errorOutcome('ARGUMENTS_INVALID', { tool: 'a.b', problems: ['/x must be string'] }));
+const failed = encodeOutcome(errorOutcome('TOOL_FAILED', { message: 'x' }, { executed: 'yes' }));
 
 it.each([
   ['runs', [{ state: 'queued' }, { state: 'running', approval: decided }], { kind: 'used' }],

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 
-const MOST = 10_000;
+const MAX = 10_000;
 
 /** For `--limit`. */
 export function readCount(text: string): number {
   const count = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= MOST) return count;
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${MOST}.`);
+  if (count >= 1 && count <= MAX) return count;
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${MAX}.`);
 }

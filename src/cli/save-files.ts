@@ -4,7 +4,7 @@ import { displayFileName } from '../authoring/shown-text.ts';
 import type { FileWriteBack } from '../domain/content.ts';
 import { unavailable } from './command-failure.ts';
 
-const MOST_NAMES = 1000;
+const MAX_NAMES = 1000;
 
 /**
  * Writes files a tool handed over. The names are the tool's: only their last part is used, never a hidden one, and nothing that
@@ -18,7 +18,7 @@ export function saveFiles(files: readonly FileWriteBack[], folder: string): stri
 function saveOne(folder: string, name: string, bytes: Uint8Array): string {
   const ending = extname(name);
   const stem = name.slice(0, name.length - ending.length);
-  for (let count = 1; count <= MOST_NAMES; count += 1) {
+  for (let count = 1; count <= MAX_NAMES; count += 1) {
     const path = join(folder, count === 1 ? name : `${stem}-${count}${ending}`);
     try {
       writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 });

@@ -65,14 +65,14 @@ type Needs = Pick<
 
 const DEFAULT_LIMIT = 100;
 /** Max stored approvals that one page or prefix lookup reads to find those that a subject may see. */
-const MOST_SEARCHED = 1000;
+const MAX_SEARCHED = 1000;
 /** A page reads about this many bytes at most: a question may be as long as a call's arguments. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 const READ_AT_ONCE = 100;
 /** A shorter prefix is rejected: it would match too many approvals. */
-const SHORTEST_PREFIX = 4;
+const MIN_PREFIX = 4;
 const POLL_FIRST_MS = 25;
-const POLL_MOST_MS = 500;
+const MAX_POLL_MS = 500;
 
 export function createApprovals(store: Needs, settings: { readonly retentionMs: number }): Approvals {
   /** The parts of the approvals that this viewer may see; a viewer who is neither approver nor requester sees none. */
@@ -104,8 +104,8 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
   }
 
   async function findByPrefix(prefix: string): Promise<ApprovalId[]> {
-    if (prefix.length < SHORTEST_PREFIX || !/^[\w.-]+$/.test(prefix)) return [];
-    return store.matchApprovals({ prefix, limit: MOST_SEARCHED });
+    if (prefix.length < MIN_PREFIX || !/^[\w.-]+$/.test(prefix)) return [];
+    return store.matchApprovals({ prefix, limit: MAX_SEARCHED });
   }
 
   /** Reads in batches until the page is full, because a subject may see only some of the approvals in each batch. */
@@ -116,7 +116,7 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
     const { policy } = await store.readPolicy();
     const approvals: Approval[] = [];
     let [next, bytes] = [skip, 0];
-    while (next - skip < Math.max(limit, MOST_SEARCHED)) {
+    while (next - skip < Math.max(limit, MAX_SEARCHED)) {
       const readAtOnce = viewer.principal.kind === 'operator' ? limit - approvals.length + 1 : READ_AT_ONCE;
       const wanted = {
         limit: readAtOnce,
@@ -158,7 +158,7 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
       const viewer = await toViewer(store, approver);
       const giveUpAt = performance.now() + waitMs;
       let approval = await find(viewer, asked);
-      for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MOST_MS)) {
+      for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
         const leftMs = giveUpAt - performance.now();
         if (approval.state !== 'pending' || leftMs <= 0 || signal?.aborted === true) return approval;
         await pause(Math.min(pauseMs, leftMs), signal);

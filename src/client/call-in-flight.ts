@@ -10,7 +10,7 @@ import { decode } from '../wire/message-pack.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 import { settledAnswer, type CallAnswer, type CallOptions } from './call-answer.ts';
 import type { KnownSession } from './known-sessions.ts';
-import type { Line, Patience, Patient } from './patience.ts';
+import type { WaitList, WaitTimers, TimedWait } from './wait-timers.ts';
 import type { Redirects, RedirectTarget } from './redirect.ts';
 
 /** Milliseconds between the end of the wait and the redirect, so that a caller that is still waiting can cancel the redirect. */
@@ -29,10 +29,10 @@ export interface CallWish {
 }
 
 /** What a call in flight needs from its client. */
-export interface CallHome {
+export interface CallInFlightNeeds {
   readonly store: Pick<CallStore, 'acceptCall'>;
   readonly replies: ReplyReader;
-  readonly patience: Patience;
+  readonly patience: WaitTimers;
   cancel(session: KnownSession, callId: CallId): void;
   readonly redirects: Redirects;
   /** Called when the tool changed since the caller saw it. Returns the answer of another try, or `stale`. */
@@ -43,8 +43,8 @@ export interface CallHome {
  * One try of one call. Its states are: accept request sent, under way, ended. A reply, or the failure of the reply reader, may arrive
  * before the accept answer. Both are held until then, because only the accept answer contains the call id.
  */
-export class CallInFlight extends ReplyWaiter implements Patient {
-  readonly #home: CallHome;
+export class CallInFlight extends ReplyWaiter implements TimedWait {
+  readonly #home: CallInFlightNeeds;
   readonly #wish: CallWish;
   #resolve!: (answer: CallAnswer | Promise<CallAnswer>) => void;
   #reject!: (error: unknown) => void;
@@ -53,11 +53,11 @@ export class CallInFlight extends ReplyWaiter implements Patient {
   #onAbort: (() => void) | undefined = undefined;
   #redirecting: Promise<unknown> | undefined = undefined;
   waitsUntil = 0;
-  line: Line | undefined = undefined;
-  before: Patient | undefined = undefined;
-  after: Patient | undefined = undefined;
+  list: WaitList | undefined = undefined;
+  before: TimedWait | undefined = undefined;
+  after: TimedWait | undefined = undefined;
 
-  constructor(home: CallHome, wish: CallWish, correlationId: string) {
+  constructor(home: CallInFlightNeeds, wish: CallWish, correlationId: string) {
     super(wish.session.lane, correlationId);
     this.#home = home;
     this.#wish = wish;
@@ -153,7 +153,7 @@ export class CallInFlight extends ReplyWaiter implements Patient {
     this.#wish.options.onEvent?.(decode(event) as CallEvent);
   }
 
-  outOfPatience(): void {
+  onTimeout(): void {
     const callId = this.callId!;
     this.#leave();
     this.#wish.events?.leftPending();

@@ -2,7 +2,7 @@ import type { Actor } from '../domain/actor.ts';
 import { reaches } from '../domain/agent.ts';
 import type { Catalog, PublishedTool } from '../domain/catalog.ts';
 import type { AgentsInput, DeclaredAgents, DeclareOptions } from '../domain/declared-agents.ts';
-import { planeError, trouble } from '../domain/errors.ts';
+import { planeError, errorOutcome } from '../domain/errors.ts';
 import { parseScopedId, type CallId, type RunId, type SessionId, type ToolId } from '../domain/ids.ts';
 import { unservedTools } from '../domain/serving.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -20,13 +20,13 @@ import { newCallerId, newRunId } from '../wire/ids.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 import { createApprovals, type Approvals } from './approvals.ts';
 import { settledAnswer, type CallAnswer, type CallInput, type CallOptions } from './call-answer.ts';
-import { CallInFlight, type CallHome, type CallWish } from './call-in-flight.ts';
+import { CallInFlight, type CallInFlightNeeds, type CallWish } from './call-in-flight.ts';
 import { cancelRequest, unsafeDigestOf } from '../stages/call/cancel-request.ts';
 import { createCatalogView } from './catalog-view.ts';
 import { createGrants, type Grants } from './grants.ts';
 import { createIdentities, createKnownSessions, headOf, type Caller } from './known-sessions.ts';
 import { openSession, type OpenSessionOptions } from './open-session.ts';
-import { createPatience } from './patience.ts';
+import { createWaitTimers } from './wait-timers.ts';
 import { createRedirects, type RedirectTarget } from './redirect.ts';
 import { sentTrace } from './sent-trace.ts';
 import { createSessionToolkits, type SessionToolkit, type ToolkitSettings } from './session-toolkits.ts';
@@ -102,7 +102,7 @@ export interface ClientSettings {
 /** Pauses between tries of a call for which no worker of the right release was available yet. */
 const RETRY_PAUSES_MS = [50, 100, 200, 400, 800, 1600, 3200];
 const POLL_FIRST_MS = 25;
-const POLL_MOST_MS = 500;
+const MAX_POLL_MS = 500;
 
 /** Creates the client without `declareAgents`, which needs the rules of a policy file: `connect` adds it. */
 export function createClient(store: Store, settings: ClientSettings): Omit<Client, 'declareAgents'> {
@@ -111,12 +111,12 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
   const catalog = createCatalogView(store);
   const knownSession = createKnownSessions();
   const identityOf = createIdentities(store);
-  const patience = createPatience();
+  const patience = createWaitTimers();
   const unknownTools = createUnknownTools({ store, identityOf, prove });
   const toolkits = createSessionToolkits(store, catalog, settings.toolkits);
   const closing = new AbortController();
   const { events } = settings;
-  const home: CallHome = {
+  const home: CallInFlightNeeds = {
     store,
     replies,
     patience,
@@ -143,7 +143,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
   ): Promise<CallAnswer> {
     const asked = await readAsked(session, String(of));
     if (asked?.tool !== tool)
-      return refuse(trouble('INPUT_STALE', { callId: String(of).slice(0, 64) }), tellOf(session, options));
+      return refuse(errorOutcome('INPUT_STALE', { callId: String(of).slice(0, 64) }), emitterFor(session, options));
     const { state: _given, ...rest } = input;
     const state = asked.state === undefined ? {} : { state: asked.state };
     return call(session, tool, args, { ...options, input: { ...rest, ...state } });
@@ -176,10 +176,10 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
   ): Promise<CallAnswer> {
     const tool = await catalog.find(name);
     if (tool !== undefined) return tryCall(session, tool, args, options, key, attempt);
-    return refuse(await unknownTools.refuse(session, name), tellOf(session, options));
+    return refuse(await unknownTools.refuse(session, name), emitterFor(session, options));
   }
 
-  function tellOf({ id, run }: Caller, options: CallOptions, tool?: PublishedTool): CallerEmitter | undefined {
+  function emitterFor({ id, run }: Caller, options: CallOptions, tool?: PublishedTool): CallerEmitter | undefined {
     if (!events.listening) return undefined;
     const facts = { session: id, run, via: options.via, ...(tool === undefined ? {} : { tool: tool.tool.id }) };
     return new CallerEmitter(events, facts, parseTrace(options.trace, options.traceState));
@@ -195,11 +195,11 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     attempt: number,
   ): Promise<CallAnswer> {
     try {
-      const teller = tellOf(caller, options, tool);
-      if (options.signal?.aborted === true) return refuse(trouble('CALL_CANCELLED', {}), teller);
+      const callEvents = emitterFor(caller, options, tool);
+      if (options.signal?.aborted === true) return refuse(errorOutcome('CALL_CANCELLED', {}), callEvents);
       const session = knownSession(caller);
       const correlationId = replies.newCorrelationId();
-      const sent = sentTrace(options, teller);
+      const sent = sentTrace(options, callEvents);
       const order: CallOrder = {
         session: session.id,
         run: session.run,
@@ -218,10 +218,18 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
         waiter: { callerId, correlationId, events: options.onEvent !== undefined },
       };
       const prepared = prepareCall(options.input === undefined ? order : { ...order, input: options.input });
-      if (prepared.kind === 'refused') return refuse(prepared.outcome, teller);
-      if (session.lane >= store.lanes) return refuse(trouble('SESSION_UNKNOWN', {}), teller);
-      teller?.prepared(prepared, args);
-      const wish: CallWish = { session, tool, arguments: args, options, key: prepared.key, attempt, events: teller };
+      if (prepared.kind === 'refused') return refuse(prepared.outcome, callEvents);
+      if (session.lane >= store.lanes) return refuse(errorOutcome('SESSION_UNKNOWN', {}), callEvents);
+      callEvents?.prepared(prepared, args);
+      const wish: CallWish = {
+        session,
+        tool,
+        arguments: args,
+        options,
+        key: prepared.key,
+        attempt,
+        events: callEvents,
+      };
       return new CallInFlight(home, wish, correlationId).send(prepared.request);
     } catch (error) {
       return Promise.reject(error);
@@ -314,7 +322,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
       await prove(session);
       const callId = ownCallId(session, asked);
       const giveUpAt = performance.now() + (options.waitMs ?? 60_000);
-      for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MOST_MS)) {
+      for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
         const answer = await read(session, callId);
         const leftMs = giveUpAt - performance.now();
         if (answer.kind === 'settled' || leftMs <= 0 || options.signal?.aborted === true) return answer;
@@ -352,7 +360,7 @@ function findOwnCall(session: Caller, callId: string): CallId | undefined {
   return own.lane === asked.lane && own.scope === asked.scope ? (callId as CallId) : undefined;
 }
 
-function refuse(outcome: Outcome, teller?: CallerEmitter): Promise<CallAnswer> {
-  teller?.answered({ kind: 'refused', outcome });
+function refuse(outcome: Outcome, callEvents?: CallerEmitter): Promise<CallAnswer> {
+  callEvents?.answered({ kind: 'refused', outcome });
   return Promise.resolve({ kind: 'refused', outcome });
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../domain/json.ts';
 import { argumentsDigest, bindingOf } from '../gate/approvals/binding.ts';
 import { cutText } from '../gate/approvals/cut-text.ts';
 import { endingOutcome } from '../gate/approvals/endings.ts';
-import { makeGrant, type GrantWish } from '../gate/approvals/grants.ts';
+import { makeGrant, type GrantOptions } from '../gate/approvals/grants.ts';
 import type { DecideRequest } from '../ports/approval-store.ts';
 import { checkArguments } from '../wire/check-arguments.ts';
 import { newGrantId } from '../wire/ids.ts';
@@ -20,11 +20,11 @@ export interface Decision {
   /** Arguments to run instead. They are validated, gated and hashed before anything runs. */
   readonly arguments?: JsonObject;
   /** The scope and limits of the grant; only with `allow-always`. */
-  readonly grant?: GrantWish;
+  readonly grant?: GrantOptions;
 }
 
 /** Min time an allowed call has left to run, however little of its deadline remained. */
-const LEAST_DEADLINE_MS = 60_000;
+const MIN_DEADLINE_MS = 60_000;
 
 export function decideRequest(
   question: ApprovalQuestion,
@@ -45,7 +45,7 @@ export function decideRequest(
     binding,
     decision,
     by,
-    deadlineMs: LEAST_DEADLINE_MS,
+    deadlineMs: MIN_DEADLINE_MS,
     denied: encodeOutcome(endingOutcome('deny', facts)!),
     deniedMayHaveRun: encodeOutcome(endingOutcome('deny', facts, { mayHaveRun: true })!),
     audit: encode({

@@ -20,14 +20,14 @@ type Needs = Pick<Store, 'listGrants' | 'readGrant' | 'revokeGrant' | 'proveSess
 
 const DEFAULT_LIMIT = 100;
 /** Max stored grants that a subject's list reads to find those that the subject may see. */
-const MOST_SEARCHED = 10_000;
+const MAX_SEARCHED = 10_000;
 
 export function createGrants(store: Needs): Grants {
   return {
     async list(approver, { limit = DEFAULT_LIMIT } = {}) {
       const viewer = await toViewer(store, approver);
       const isOperator = viewer.principal.kind === 'operator';
-      const listed = await store.listGrants({ limit: isOperator ? limit : MOST_SEARCHED });
+      const listed = await store.listGrants({ limit: isOperator ? limit : MAX_SEARCHED });
       return listed.filter((grant) => concerns(grant, viewer)).slice(0, limit);
     },
     async revoke(approver, asked) {

@@ -20,16 +20,16 @@ export interface KnownSession {
   readonly heads: Map<PublishedTool, string | undefined>;
 }
 
-const MOST_KNOWN = 16_384;
+const MAX_KNOWN = 16_384;
 /** Max cached envelope heads per session. Catalogs get replaced, and without a limit heads of removed tools would accumulate. */
-const MOST_HEADS = 64;
+const MAX_HEADS = 64;
 
 export function createKnownSessions(): (session: Caller) => KnownSession {
   const known = new Map<SessionId, KnownSession>();
   return (session) => {
     const found = known.get(session.id);
     if (found !== undefined && found.token === session.token && found.run === session.run) return found;
-    if (known.size >= MOST_KNOWN) known.clear();
+    if (known.size >= MAX_KNOWN) known.clear();
     const made = toKnown(session);
     known.set(session.id, made);
     return made;
@@ -44,7 +44,7 @@ export function createIdentities(store: Pick<Store, 'readSession'>): (session: S
     if (found !== undefined) return found;
     const record = await store.readSession(session);
     if (record === undefined) throw planeError('SESSION_INVALID', { problem: 'there is no such session' });
-    if (known.size >= MOST_KNOWN) known.clear();
+    if (known.size >= MAX_KNOWN) known.clear();
     known.set(session, record.identity);
     return record.identity;
   };
@@ -59,7 +59,7 @@ export function headOf(session: KnownSession, tool: PublishedTool): string | und
   const { heads } = session;
   let head = heads.get(tool);
   if (head === undefined && !heads.has(tool)) {
-    if (heads.size >= MOST_HEADS) heads.clear();
+    if (heads.size >= MAX_HEADS) heads.clear();
     head = envelopeHead(session.id, session.run, tool.tool.id, tool.tool.digest);
     heads.set(tool, head);
   }

@@ -24,10 +24,10 @@ export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegator
 }
 
 export const DEFAULT_LIFETIME_MS = 60 * 60 * 1000;
-const MOST_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
+const MAX_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
 const FIELDS = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
-const LONGEST = 256;
-const MOST_DELEGATORS = 8;
+const MAX_LENGTH = 256;
+const MAX_DELEGATORS = 8;
 const UNATTENDED = { unattended: true } as const;
 
 /** For the trusted side only: the caller that opens a session decides which subject its calls are made for. */
@@ -75,8 +75,8 @@ async function withDelegators(
     throw planeError('SESSION_INVALID', { problem: 'a delegate acts for the subject of the session that delegates' });
   }
   const delegators = [parent.identity.agent, ...(parent.identity.delegators ?? [])];
-  if (delegators.length > MOST_DELEGATORS) {
-    throw planeError('SESSION_INVALID', { problem: `agents may delegate at most ${MOST_DELEGATORS} times in a row` });
+  if (delegators.length > MAX_DELEGATORS) {
+    throw planeError('SESSION_INVALID', { problem: `agents may delegate at most ${MAX_DELEGATORS} times in a row` });
   }
   // A delegate holds at most what its delegator holds: if the delegator could not ask a person, neither can the delegate.
   const isUnattended = parent.identity.unattended === true || isUnattendedRun(delegatedBy.run ?? '');
@@ -90,8 +90,8 @@ function toIdentity(options: OpenSessionOptions): Identity {
     const value = given[field];
     const required = field === 'tenant' || field === 'subject' || field === 'agent';
     if (value === undefined && !required) continue;
-    if (typeof value !== 'string' || value.length === 0 || value.length > LONGEST || hasControlCharacter(value)) {
-      const problem = `${field} must be text of 1 to ${LONGEST} characters without control characters`;
+    if (typeof value !== 'string' || value.length === 0 || value.length > MAX_LENGTH || hasControlCharacter(value)) {
+      const problem = `${field} must be text of 1 to ${MAX_LENGTH} characters without control characters`;
       throw planeError('SESSION_INVALID', { problem });
     }
     if (field === 'tenant' && value.includes('/')) {
@@ -111,6 +111,6 @@ function hasControlCharacter(text: string): boolean {
 }
 
 function checkDuration(name: string, ms: number): number {
-  if (Number.isInteger(ms) && ms >= 1 && ms <= MOST_LIFETIME_MS) return ms;
-  throw planeError('SESSION_INVALID', { problem: `${name} must be a whole number from 1 to ${MOST_LIFETIME_MS}` });
+  if (Number.isInteger(ms) && ms >= 1 && ms <= MAX_LIFETIME_MS) return ms;
+  throw planeError('SESSION_INVALID', { problem: `${name} must be a whole number from 1 to ${MAX_LIFETIME_MS}` });
 }

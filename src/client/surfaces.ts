@@ -1,6 +1,6 @@
 import type { PublishedTool } from '../domain/catalog.ts';
 import type { ContentBlock, ResourceBlock } from '../domain/content.ts';
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import type { CallId, ToolId } from '../domain/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
@@ -83,7 +83,7 @@ interface Needs {
   readonly call: (session: Caller, tool: string, args: JsonObject, options?: CallOptions) => Promise<CallAnswer>;
 }
 
-const MOST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 export function createSurfaces({ toolkit, call }: Needs): Surfaces {
   const listOf = async <Kind extends Surface['kind']>(session: Caller, kind: Kind): Promise<Found<Kind>[]> => {
@@ -99,7 +99,7 @@ export function createSurfaces({ toolkit, call }: Needs): Surfaces {
     const [only] = named;
     if (only !== undefined && named.length === 1) return only;
     const several = named.map(({ tool, module }) => `${module.id}.${tool.surface.name}`);
-    return trouble('PROMPT_UNKNOWN', { name: String(name).slice(0, MOST_SHOWN), several });
+    return errorOutcome('PROMPT_UNKNOWN', { name: String(name).slice(0, MAX_SHOWN), several });
   }
 
   async function findCompleted(session: Caller, of: CompletionRequest['of']): Promise<Found | Outcome> {
@@ -122,7 +122,7 @@ export function createSurfaces({ toolkit, call }: Needs): Surfaces {
       const { tool, read } = found;
       if (read?.kind === 'refused') {
         const problems = [`uri: ${read.problem}`];
-        return { kind: 'refused', outcome: trouble('ARGUMENTS_INVALID', { tool: tool.id, problems }) };
+        return { kind: 'refused', outcome: errorOutcome('ARGUMENTS_INVALID', { tool: tool.id, problems }) };
       }
       const answer = await call(session, tool.id, read === undefined ? {} : { uri: read.uri }, options);
       if (answer.kind !== 'settled' || answer.outcome.kind !== 'ok') return answer;
@@ -177,7 +177,7 @@ function addressOf(surface: ResourceSurface): string {
 }
 
 function unknownResource(uri: string): Outcome {
-  return trouble('RESOURCE_UNKNOWN', { uri: String(uri).slice(0, MOST_SHOWN) });
+  return errorOutcome('RESOURCE_UNKNOWN', { uri: String(uri).slice(0, MAX_SHOWN) });
 }
 
 function viewOf({ tool, module }: Found, { name, title, completes }: Surface): SurfaceView {

@@ -1,4 +1,4 @@
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import { settingsFor } from '../domain/loop-settings.ts';
 import { withAdvice, type Outcome } from '../domain/outcome.ts';
 import type { Identity } from '../domain/session.ts';
@@ -44,7 +44,7 @@ export function createUnknownTools({ store, identityOf, prove }: Needs): Unknown
   async function judge(session: Caller, tool: string): Promise<Outcome> {
     const [{ agent }, { policy }] = await Promise.all([identityOf(session.id), store.readPolicy()]);
     const settings = settingsFor(policy?.loops, agent);
-    const unknown = trouble('TOOL_UNKNOWN', { tool, near: [] });
+    const unknown = errorOutcome('TOOL_UNKNOWN', { tool, near: [] });
     const open = memoryOf(session).begin(tool, '');
     const { attempt, history, state } = open;
     if (open.inEndedRun) return blocked(RUN_ENDED);
@@ -72,12 +72,12 @@ export function createUnknownTools({ store, identityOf, prove }: Needs): Unknown
         return await judge(session, tool);
       } catch {
         // If the session or policy cannot be read, nothing is counted. The answer TOOL_UNKNOWN is still correct.
-        return trouble('TOOL_UNKNOWN', { tool, near: [] });
+        return errorOutcome('TOOL_UNKNOWN', { tool, near: [] });
       }
     },
   };
 }
 
 function blocked(block: LoopBlock): Outcome {
-  return trouble(block.code, factsOfBlock(block) as { message: string });
+  return errorOutcome(block.code, factsOfBlock(block) as { message: string });
 }

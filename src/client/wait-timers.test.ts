@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createPatience, type Patience, type Patient } from './patience.ts';
+import { createWaitTimers, type WaitTimers, type TimedWait } from './wait-timers.ts';
 
 describe('patience', () => {
-  let patience: Patience;
+  let patience: WaitTimers;
   let over: string[];
   beforeEach(() => {
     vi.useFakeTimers();
-    patience = createPatience();
+    patience = createWaitTimers();
     over = [];
   });
   afterEach(() => {
@@ -14,16 +14,16 @@ describe('patience', () => {
     vi.useRealTimers();
   });
 
-  function waits(name: string, waitMs: number): Patient {
-    const patient: Patient = {
+  function waits(name: string, waitMs: number): TimedWait {
+    const wait: TimedWait = {
       waitsUntil: 0,
-      line: undefined,
+      list: undefined,
       before: undefined,
       after: undefined,
-      outOfPatience: () => over.push(name),
+      onTimeout: () => over.push(name),
     };
-    patience.start(patient, waitMs);
-    return patient;
+    patience.start(wait, waitMs);
+    return wait;
   }
 
   it('ends each wait at its own time, whatever its neighbours do', () => {

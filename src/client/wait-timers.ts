@@ -1,87 +1,87 @@
 /** Max delay of a Node.js timer; a longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** One limited wait, and its links in the list of waits of equal length. */
-export interface Patient {
+export interface TimedWait {
   waitsUntil: number;
-  line: Line | undefined;
-  before: Patient | undefined;
-  after: Patient | undefined;
-  outOfPatience(): void;
+  list: WaitList | undefined;
+  before: TimedWait | undefined;
+  after: TimedWait | undefined;
+  onTimeout(): void;
 }
 
 /** All waits of one length, as a linked list ordered by expiry. */
-export interface Line {
+export interface WaitList {
   readonly waitMs: number;
-  first: Patient | undefined;
-  last: Patient | undefined;
+  first: TimedWait | undefined;
+  last: TimedWait | undefined;
   timer: NodeJS.Timeout;
 }
 
-export interface Patience {
-  start(patient: Patient, waitMs: number): void;
-  stop(patient: Patient): void;
+export interface WaitTimers {
+  start(wait: TimedWait, waitMs: number): void;
+  stop(wait: TimedWait): void;
   close(): void;
 }
 
 /**
- * Timers for very many short waits of a few different lengths: one timer per length instead of one per call. An empty line keeps its timer
+ * Timers for very many short waits of a few different lengths: one timer per length instead of one per call. An empty list keeps its timer
  * until the timer fires, so that the next call can reuse it, but the timer then does not keep the process alive.
  */
-export function createPatience(): Patience {
-  const lines = new Map<number, Line>();
+export function createWaitTimers(): WaitTimers {
+  const lists = new Map<number, WaitList>();
 
-  function expire(line: Line): void {
+  function expire(list: WaitList): void {
     const now = performance.now();
     // A timer may fire a fraction of a millisecond early.
-    while (line.first !== undefined && line.first.waitsUntil <= now + 1) {
-      const patient = line.first;
-      remove(line, patient);
-      patient.outOfPatience();
+    while (list.first !== undefined && list.first.waitsUntil <= now + 1) {
+      const wait = list.first;
+      remove(list, wait);
+      wait.onTimeout();
     }
-    if (line.first === undefined) lines.delete(line.waitMs);
-    else line.timer = setTimeout(expire, Math.max(1, line.first.waitsUntil - now), line);
+    if (list.first === undefined) lists.delete(list.waitMs);
+    else list.timer = setTimeout(expire, Math.max(1, list.first.waitsUntil - now), list);
   }
 
-  function remove(line: Line, patient: Patient): void {
-    if (patient.before === undefined) line.first = patient.after;
-    else patient.before.after = patient.after;
-    if (patient.after === undefined) line.last = patient.before;
-    else patient.after.before = patient.before;
-    patient.before = patient.after = patient.line = undefined;
+  function remove(list: WaitList, wait: TimedWait): void {
+    if (wait.before === undefined) list.first = wait.after;
+    else wait.before.after = wait.after;
+    if (wait.after === undefined) list.last = wait.before;
+    else wait.after.before = wait.before;
+    wait.before = wait.after = wait.list = undefined;
   }
 
-  function openLine(waitMs: number): Line {
-    const line: Line = { waitMs, first: undefined, last: undefined, timer: undefined as never };
-    line.timer = setTimeout(expire, waitMs, line);
-    lines.set(waitMs, line);
-    return line;
+  function openList(waitMs: number): WaitList {
+    const list: WaitList = { waitMs, first: undefined, last: undefined, timer: undefined as never };
+    list.timer = setTimeout(expire, waitMs, list);
+    lists.set(waitMs, list);
+    return list;
   }
 
   return {
-    start(patient, asked) {
-      const waitMs = asked >= 1 ? Math.min(asked, LONGEST_TIMER_MS) : 1;
-      const line = lines.get(waitMs) ?? openLine(waitMs);
-      if (line.last === undefined) {
-        line.first = patient;
-        line.timer.ref();
+    start(wait, asked) {
+      const waitMs = asked >= 1 ? Math.min(asked, MAX_TIMER_MS) : 1;
+      const list = lists.get(waitMs) ?? openList(waitMs);
+      if (list.last === undefined) {
+        list.first = wait;
+        list.timer.ref();
       } else {
-        line.last.after = patient;
-        patient.before = line.last;
+        list.last.after = wait;
+        wait.before = list.last;
       }
-      line.last = patient;
-      patient.line = line;
-      patient.waitsUntil = performance.now() + waitMs;
+      list.last = wait;
+      wait.list = list;
+      wait.waitsUntil = performance.now() + waitMs;
     },
-    stop(patient) {
-      const { line } = patient;
-      if (line === undefined) return;
-      remove(line, patient);
-      if (line.first === undefined) line.timer.unref();
+    stop(wait) {
+      const { list } = wait;
+      if (list === undefined) return;
+      remove(list, wait);
+      if (list.first === undefined) list.timer.unref();
     },
     close() {
-      for (const line of lines.values()) clearTimeout(line.timer);
-      lines.clear();
+      for (const list of lists.values()) clearTimeout(list.timer);
+      lists.clear();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { indexTools } from '../domain/catalog.ts';
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import type { CallRecord } from '../domain/call.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import type { Store } from '../ports/store.ts';
@@ -63,7 +63,7 @@ async function endUnfinished(store: Store, retentionMs: number): Promise<Adopted
   for (const call of await store.listCalls({ limit: ALL })) {
     // One that was running is recovered as after any crash, by its effect class.
     if (call.state === 'running' || !isUnsafe(call)) continue;
-    const outcome = encodeOutcome(trouble('STORE_WENT_BACK', { tool: call.tool }, { executed: 'unknown' }));
+    const outcome = encodeOutcome(errorOutcome('STORE_WENT_BACK', { tool: call.tool }, { executed: 'unknown' }));
     const answer = await store.cancelCall({
       callId: call.callId,
       outcome,

@@ -1,4 +1,4 @@
-import { findPolicyDoubts } from '../config/policy-file.ts';
+import { findPolicyWarnings } from '../config/policy-file.ts';
 import type { Administered } from '../domain/actor.ts';
 import { splitToolId } from '../domain/ids.ts';
 import { entriesOf } from '../domain/module.ts';
@@ -41,7 +41,7 @@ export async function changePaused(
     ...current,
     paused: withTarget(current.paused, target, resume),
   }));
-  const warnings = target?.what === 'tool' && !resume ? await findDoubts(store, target.name!) : [];
+  const warnings = target?.what === 'tool' && !resume ? await findWarnings(store, target.name!) : [];
   return { version, changed, paused: policy.paused, warnings };
 }
 
@@ -50,10 +50,10 @@ export async function readPaused(store: Needs): Promise<PauseChange> {
   return { version, changed: false, paused: policy.paused, warnings: [] };
 }
 
-async function findDoubts(store: Needs, pattern: string): Promise<string[]> {
+async function findWarnings(store: Needs, pattern: string): Promise<string[]> {
   const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
   const asked: Policy = { roles: {}, permissions: {}, paused: { tools: [pattern] } };
-  return findPolicyDoubts(asked, tools, nearNames);
+  return findPolicyWarnings(asked, tools, nearNames);
 }
 
 function withTarget(paused: Paused, target: PauseTarget | undefined, resume: boolean): Paused {

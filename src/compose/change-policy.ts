@@ -5,8 +5,8 @@ import type { PolicyStore } from '../ports/policy-store.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 
 /** Each time somebody else was faster, so with so many writers at once everybody gets there. */
-const MOST_TRIES = 100;
-const LONGEST_PAUSE_MS = 50;
+const MAX_TRIES = 100;
+const MAX_PAUSE_MS = 50;
 
 /** Reads, changes and writes the policy; tries again when somebody else was faster. Writes nothing if nothing changes. */
 export async function changePolicy(
@@ -20,11 +20,11 @@ export async function changePolicy(
     if (canonicalJson(policy) === canonicalJson(current.policy)) return { ...current, changed: false };
     const written = await store.writePolicy({ ...who, expectedVersion: current.version, policy });
     if (written.kind === 'written') return { version: written.version, policy, changed: true };
-    if (attempt === MOST_TRIES) {
+    if (attempt === MAX_TRIES) {
       throw planeError('POLICY_CONFLICT', { expected: current.version, found: written.version });
     }
     // Not in step with the others, or they would meet again.
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(attempt * 2, LONGEST_PAUSE_MS)));
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(attempt * 2, MAX_PAUSE_MS)));
     current = await store.readPolicy();
   }
 }

@@ -73,7 +73,7 @@ export function createClientOf(store: Store, options: ClientOptions): Client {
   });
   return {
     ...client,
-    ...tellRefusals(client, options.log),
+    ...logRefusals(client, options.log),
     async declareAgents(agents, declaring) {
       // The checks are large, and most callers declare nothing.
       const { declareAgents } = await import('./declare-agents.ts');
@@ -84,14 +84,14 @@ export function createClientOf(store: Store, options: ClientOptions): Client {
 
 function actorOf(label: string | undefined): Actor {
   if (label === undefined) return unknownActor('client');
-  if (typeof label !== 'string' || label === '' || label.length > LONGEST_LABEL || /\p{Cc}/u.test(label)) {
-    const problem = `label must be text of 1 to ${LONGEST_LABEL} characters without control characters`;
+  if (typeof label !== 'string' || label === '' || label.length > MAX_LABEL_LENGTH || /\p{Cc}/u.test(label)) {
+    const problem = `label must be text of 1 to ${MAX_LABEL_LENGTH} characters without control characters`;
     throw planeError('CONFIG_INVALID', { problems: [problem] });
   }
   return { by: `program ${label}`, via: 'client' };
 }
 
-const LONGEST_LABEL = 100;
+const MAX_LABEL_LENGTH = 100;
 
 /** Loaded only where it is asked for. */
 async function followCalls(
@@ -108,7 +108,7 @@ async function followCalls(
 }
 
 /** Without a log the client's own functions stay as they are. */
-function tellRefusals(
+function logRefusals(
   client: Pick<Client, 'call' | 'close'>,
   log: ConnectOptions['log'],
 ): Partial<Pick<Client, 'call' | 'close'>> {

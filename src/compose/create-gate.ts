@@ -6,7 +6,7 @@ import type { Events } from '../ports/events.ts';
 import { judgeResult } from '../stages/execute/judge-result.ts';
 import { readGatePolicy } from './read-gate-policy.ts';
 import { defaultsOf, outputOf, parserOf } from './read-tool-schema.ts';
-import { tellHookFailures } from './tell-hook-failures.ts';
+import { emitHookFailures } from './emit-hook-failures.ts';
 
 /** The gate as a library, for agents that run tools in their own process. */
 export function createGate(options: GateOptions = {}): Gate {
@@ -14,7 +14,7 @@ export function createGate(options: GateOptions = {}): Gate {
   const events = options.onEvent === undefined ? undefined : listen(options.onEvent, options.log);
   return buildGate(options, {
     policy: readGatePolicy(options),
-    ...(events === undefined ? {} : { events, onHookFailed: tellHookFailures(events) }),
+    ...(events === undefined ? {} : { events, onHookFailed: emitHookFailures(events) }),
     parserOf,
     defaultsOf,
     outputOf,

@@ -1,4 +1,4 @@
-import { findAgentDoubts, warnOfFirstAgents } from '../config/agent-doubts.ts';
+import { findAgentWarnings, warnOfFirstAgents } from '../config/agent-warnings.ts';
 import { readAgents } from '../config/read-agents.ts';
 import type { Administered } from '../domain/actor.ts';
 import { agentsOfTenant, declaredAt, isSelecting, withAgents } from '../domain/agent.ts';
@@ -40,7 +40,7 @@ export async function changeAgents(store: Needs, changes: AgentChanges, who: Adm
     selectingBegan,
     declared: changes.declared,
     removed: changes.removed.filter((name) => declaredAt(before!, name, tenant) !== undefined),
-    warnings: [...changes.warnings, ...(await findDoubts(store, policy, changes, selectingBegan))],
+    warnings: [...changes.warnings, ...(await findWarnings(store, policy, changes, selectingBegan))],
   };
 }
 
@@ -53,7 +53,7 @@ function withChanges(current: Policy, { declared, removed, tenant }: AgentChange
   return withAgents(current, Object.fromEntries(agents), tenant);
 }
 
-async function findDoubts(
+async function findWarnings(
   store: Needs,
   policy: Policy,
   { declared, tenant }: AgentChanges,
@@ -65,10 +65,10 @@ async function findDoubts(
   const names = Object.keys(declared);
   if (names.length === 0) return [];
   const ids = (await store.readCatalog()).modules.flatMap(entriesOf).map(({ id }) => id);
-  const doubts = findAgentDoubts(declared, ids.length === 0 ? undefined : ids, nearNames, group);
+  const warnings = findAgentWarnings(declared, ids.length === 0 ? undefined : ids, nearNames, group);
   if (Object.keys(policy.permissions).length === 0) {
-    doubts.push('the policy has no permissions: nobody may use any tool until it has');
+    warnings.push('the policy has no permissions: nobody may use any tool until it has');
   }
-  if (selectingBegan) doubts.push(warnOfFirstAgents(names, tenant));
-  return doubts;
+  if (selectingBegan) warnings.push(warnOfFirstAgents(names, tenant));
+  return warnings;
 }

@@ -4,7 +4,7 @@ import type { CallId, ToolId } from '../domain/ids.ts';
 import type { Events } from '../ports/events.ts';
 
 /** Told with the tool and the call; what was thrown only by its category. */
-export function tellHookFailures(events: Events): (failed: HookFailed, cause: unknown) => void {
+export function emitHookFailures(events: Events): (failed: HookFailed, cause: unknown) => void {
   return ({ hook, on, how, durationMs, tool, callId }, cause) => {
     if (!events.wants('hook.failed')) return;
     const shared = { tool: tool as ToolId, callId: callId as CallId };

@@ -1,7 +1,7 @@
 import { indexTools } from '../domain/catalog.ts';
 import { readDeclaration } from '../config/agent-schema.ts';
 import { readTenant } from '../config/read-agents.ts';
-import { findAgentDoubts } from '../config/agent-doubts.ts';
+import { findAgentWarnings } from '../config/agent-warnings.ts';
 import type { Config } from '../config/config-schema.ts';
 import { readPolicyValue } from '../config/policy-file.ts';
 import { conditionsSchema } from '../config/rule-schema.ts';
@@ -75,10 +75,10 @@ export function createOperations({ store, trail, config, log, audit }: Operation
       return changeAgents(store, { declared: { [name]: declaration }, removed: [], warnings, ...place }, who);
     },
     withdrawModules: (request, who) => withdrawModules(store, request, who),
-    agentDoubts({ name, tenant }, declaration, catalog) {
+    agentWarnings({ name, tenant }, declaration, catalog) {
       const ids = catalog.modules.flatMap(entriesOf).map(({ id }) => id);
       const group = tenant === undefined ? 'agents' : `tenants.${tenant}.agents`;
-      return findAgentDoubts({ [name]: declaration }, ids.length === 0 ? undefined : ids, nearNames, group);
+      return findAgentWarnings({ [name]: declaration }, ids.length === 0 ? undefined : ids, nearNames, group);
     },
     async verifyAudit() {
       const { records, statements, notices, problem } = await verifyAudit(trail, store, audit);

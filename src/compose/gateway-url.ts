@@ -6,7 +6,7 @@ import type { Config } from '../config/config-schema.ts';
 /** Beside the embedded store, so that commands find a gateway that took another port. No secret. */
 const urlFile = (folder: string): string => join(folder, 'gateway.json');
 
-export function tellGatewayUrl({ store, folder }: Config, url: string): void {
+export function writeGatewayUrl({ store, folder }: Config, url: string): void {
   if (store !== 'embedded') return;
   const draft = `${urlFile(folder)}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify({ url, pid: process.pid })}\n`, { mode: 0o600 });

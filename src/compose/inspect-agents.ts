@@ -1,4 +1,4 @@
-import { findAgentDoubts } from '../config/agent-doubts.ts';
+import { findAgentWarnings } from '../config/agent-warnings.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import { entriesOf } from '../domain/module.ts';
 import { nearNames } from '../domain/near-names.ts';
@@ -11,12 +11,12 @@ export function inspectAgents({ tenants = {} }: Policy, { modules }: Pick<Catalo
   if (own.length === 0) return [];
   const ids = modules.flatMap(entriesOf).map(({ id }) => id);
   const counts = own.map(([tenant, { agents }]) => `${tenant}: ${Object.keys(agents).length}`).join(', ');
-  const doubts = own.flatMap(([tenant, { agents }]) =>
-    findAgentDoubts(agents, ids.length === 0 ? undefined : ids, nearNames, `tenants.${tenant}.agents`),
+  const warnings = own.flatMap(([tenant, { agents }]) =>
+    findAgentWarnings(agents, ids.length === 0 ? undefined : ids, nearNames, `tenants.${tenant}.agents`),
   );
   const fix = 'sallyport agents set NAME FILE --tenant TENANT, with the selection as it is meant';
   return [
     { name: 'agents of tenants', state: 'ok', found: `declared for one tenant alone: ${counts}` },
-    ...doubts.map((found): Check => ({ name: 'agent', state: 'warn', found, fix })),
+    ...warnings.map((found): Check => ({ name: 'agent', state: 'warn', found, fix })),
   ];
 }

@@ -13,21 +13,21 @@ import { nearNames } from '../domain/near-names.ts';
 import { CLOSED_POLICY, type Policy } from '../domain/policy.ts';
 import type { GateOptions } from '../gate/wrap/gate-options.ts';
 
-const MOST_NAMES = 10_000;
+const MAX_NAMES = 10_000;
 
 /** The parts of a policy that are about tools in one's own process. `permissions` and `agents` would promise what nobody keeps. */
 const schema = z.strictObject({
   roles: z
     .record(
       z.string().regex(NAME_PATTERN, 'expected the name of a role: letters, digits, _ and -'),
-      z.array(plainText).max(MOST_NAMES),
+      z.array(plainText).max(MAX_NAMES),
     )
     .exactOptional(),
   rules: rulesSchema.exactOptional(),
   unmatched: unmatchedSchema.exactOptional(),
   approvers: approversSchema.exactOptional(),
   loops: loopsSchema.exactOptional(),
-  unattended: z.array(agentName).max(MOST_NAMES).exactOptional(),
+  unattended: z.array(agentName).max(MAX_NAMES).exactOptional(),
 });
 
 /** Checked with the schemas and sentences of a policy file, and copied. Throws POLICY_INVALID with every problem. */

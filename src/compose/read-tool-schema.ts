@@ -3,7 +3,7 @@ import { isStandardSchema, parseWith, type StandardSchema } from '../authoring/s
 import { compileDefaults, type FillDefaults } from '../catalog/fill-defaults.ts';
 import { compileSchema } from '../catalog/validate-arguments.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
-import { whenHere } from '../gate/when-here.ts';
+import { andThen } from '../gate/and-then.ts';
 import type { ParsedInput, ParseInput } from '../gate/wrap/guard-entry.ts';
 import type { CheckOutput } from '../gate/wrap/review-result.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
@@ -52,7 +52,7 @@ export function outputOf(tool: object): CheckOutput {
   let parse: ParseInput | undefined;
   return (value) => {
     parse ??= compileSafely(outputSchemaOf(tool));
-    return whenHere(parse(value as JsonObject), (parsed) => (parsed.ok ? [] : parsed.problems));
+    return andThen(parse(value as JsonObject), (parsed) => (parsed.ok ? [] : parsed.problems));
   };
 }
 

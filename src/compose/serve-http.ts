@@ -13,7 +13,7 @@ import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { auditOptionsOf } from './audit-options.ts';
 import { createOperations } from './gateway-operations.ts';
-import { forgetGatewayUrl, tellGatewayUrl } from './gateway-url.ts';
+import { forgetGatewayUrl, writeGatewayUrl } from './gateway-url.ts';
 import { hasCalls } from './has-calls.ts';
 import { RELEASE } from './release.ts';
 import type { RunningHttp } from './running-http.ts';
@@ -62,7 +62,7 @@ export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
     morePorts: port === undefined && anyPort ? MORE_PORTS : 0,
   });
   const { url } = served;
-  tellGatewayUrl(config, url);
+  writeGatewayUrl(config, url);
   return {
     url,
     loginLink: () => createLoginLink(store, url, { by: `process ${gatewayId}`, via: 'cli' }, { name: systemUser() }),

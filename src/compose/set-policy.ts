@@ -1,5 +1,5 @@
-import { warnOfFirstAgents } from '../config/agent-doubts.ts';
-import { applyPolicyFile, findPolicyDoubts, keptParts, type PolicyFile } from '../config/policy-file.ts';
+import { warnOfFirstAgents } from '../config/agent-warnings.ts';
+import { applyPolicyFile, findPolicyWarnings, keptParts, type PolicyFile } from '../config/policy-file.ts';
 import { checkRules } from '../config/rule-problems.ts';
 import type { Administered } from '../domain/actor.ts';
 import { planeError } from '../domain/errors.ts';
@@ -35,7 +35,7 @@ export async function setPolicy(
   const warnings = [
     ...read.warnings,
     ...(first.length === 0 ? [] : [warnOfFirstAgents(first)]),
-    ...findPolicyDoubts(policy, known?.tools, nearNames),
+    ...findPolicyWarnings(policy, known?.tools, nearNames),
     ...checkRules(read, policy, known, nearNames),
   ];
   const written = await store.writePolicy({ ...who, expectedVersion: expected, policy });

@@ -31,7 +31,7 @@ import { createInFlight } from '../worker/in-flight.ts';
 import { createNestedCalls } from '../worker/nested-calls.ts';
 import { createPolicyCache } from '../worker/policy-cache.ts';
 import { createSlots } from '../worker/slots.ts';
-import { createStandAside, MOST_ASIDE } from '../worker/stand-aside.ts';
+import { createHoldWithoutSlot, MAX_ASIDE } from '../worker/hold-without-slot.ts';
 import { timeStore } from '../worker/store-age.ts';
 import { createToolLimiter } from '../worker/tool-limiter.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
@@ -47,7 +47,7 @@ import { loadServedModules } from './served-modules.ts';
 import { startSupervisor } from './supervisor.ts';
 import { warnOfSetups } from './warn-of-setups.ts';
 import { createWorkerServices, refuseUnmetNeeds, wantedServices, watchHealth } from './worker-services.ts';
-import { tellHookFailures } from './tell-hook-failures.ts';
+import { emitHookFailures } from './emit-hook-failures.ts';
 import { loadWorkerHooks } from './worker-hooks.ts';
 import { workerSettings, type WorkerOptions } from './worker-settings.ts';
 import { withdrawDeleted } from './withdraw-modules.ts';
@@ -152,7 +152,7 @@ async function boot(
     },
   );
   telemetry?.follow(events, { pool, serves: (tool) => modules.serves(tool) });
-  const reporting = { log, onEvent: tellHookFailures(events) };
+  const reporting = { log, onEvent: emitHookFailures(events) };
   const hooks =
     options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, reporting);
   const webhook = options.approvals?.webhook && createApprovalWebhook(options.approvals.webhook, log);
@@ -166,7 +166,7 @@ async function boot(
   if (bounds !== undefined) await Promise.all(lanes.map((lane) => store.boundAudit({ lane, bounds })));
 
   // Calls under way, each level of nested calls again, those that stand aside, and what recovery and further lanes add.
-  const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + MOST_ASIDE + store.lanes + 64);
+  const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + MAX_ASIDE + store.lanes + 64);
   const vitals = createVitalSigns();
   const inFlight = createInFlight(held);
   const slots = createSlots(concurrency);
@@ -219,7 +219,7 @@ async function boot(
     tools: () => modules.index,
     peersFor: (digest) => fleet.peersFor(digest),
     publishedDigest: (tool) => publication.publishedDigest(tool),
-    standAside: createStandAside({ slots, nested: { pool: nestedPool(pool), slots: nestedSlots }, limiter }),
+    holdWithoutSlot: createHoldWithoutSlot({ slots, nested: { pool: nestedPool(pool), slots: nestedSlots }, limiter }),
     nested: nested.run,
     onSettled: (outcome) => void (crashes += outcome === 'crashed' ? 1 : 0),
     settings: { retentionMs: settings.retentionMs, trustSnapshotMs: TRUST_SNAPSHOT_MS },
@@ -245,8 +245,8 @@ async function boot(
     },
   );
   closers.add(() => supervisor.close());
-  supervisor.tellServices(await services.checkHealth());
-  const looking = watchHealth(services, (health) => supervisor.tellServices(health));
+  supervisor.reportServices(await services.checkHealth());
+  const looking = watchHealth(services, (health) => supervisor.reportServices(health));
   closers.add(() => looking.stop());
 
   const membership = createFleetMembership(store, {

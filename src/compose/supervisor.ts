@@ -34,7 +34,7 @@ export interface Supervisor {
   /** Rejects if the thread ends by itself: without it leases are not renewed, so the worker must not go on. */
   readonly failed: Promise<never>;
   /** For `/readyz`. */
-  tellServices(health: readonly ServiceHealth[]): void;
+  reportServices(health: readonly ServiceHealth[]): void;
   /** For `/readyz`: why the modules are not what they should be; empty when they are. */
   setModuleProblems(problems: readonly string[]): void;
   close(): Promise<void>;
@@ -80,7 +80,7 @@ export async function startSupervisor(
   return {
     healthUrl,
     failed,
-    tellServices: (health) => thread.postMessage({ kind: 'services', health } satisfies SupervisorOrder),
+    reportServices: (health) => thread.postMessage({ kind: 'services', health } satisfies SupervisorOrder),
     setModuleProblems: (problems) => thread.postMessage({ kind: 'modules', problems } satisfies SupervisorOrder),
     async close() {
       closing = true;

@@ -68,7 +68,7 @@ export interface WorkerSettings {
 }
 
 const DEFAULT_LEASE_MS = 15_000;
-const MOST_CONCURRENCY = 4096;
+const MAX_CONCURRENCY = 4096;
 
 /** Fills in defaults and refuses what cannot work, with both numbers. */
 export function workerSettings(options: WorkerOptions): WorkerSettings {
@@ -91,8 +91,8 @@ function problemsOf(settings: WorkerSettings): string[] {
   const { pool, concurrency, leaseMs, heartbeatMs } = settings;
   const problems: string[] = [];
   if (!NAME_PATTERN.test(pool)) problems.push(`pool "${pool}" is not a name`);
-  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MOST_CONCURRENCY) {
-    problems.push(`concurrency ${concurrency} must be a whole number from 1 to ${MOST_CONCURRENCY}`);
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
+    problems.push(`concurrency ${concurrency} must be a whole number from 1 to ${MAX_CONCURRENCY}`);
   }
   for (const name of ['leaseMs', 'heartbeatMs', 'retentionMs', 'graceMs'] as const) {
     const least = name === 'graceMs' ? 0 : 1;

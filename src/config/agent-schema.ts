@@ -6,9 +6,9 @@ import { ALL_MODULES, normaliseSelection, type AgentDeclaration, type SelectionI
 import { describeIssue, type NearNames } from './describe-issue.ts';
 import type { SettingsFile } from './read-settings-file.ts';
 
-const MOST_ENTRIES = 1000;
-const MOST_NAMES = 10_000;
-const LONGEST_DESCRIPTION = 2048;
+const MAX_ENTRIES = 1000;
+const MAX_NAMES = 10_000;
+const MAX_DESCRIPTION_LENGTH = 2048;
 
 /** Names that have a special meaning as members of plain objects, where agents and tenants are stored. Files may not use them as keys either. */
 const FORBIDDEN_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
@@ -36,14 +36,14 @@ const moduleName = z
 const toolName = z.string().regex(NAME_PATTERN, 'expected the name of a tool, without its module');
 const switches = z
   .record(toolName, z.boolean('expected true or false'))
-  .refine((names) => Object.keys(names).length <= MOST_NAMES, { message: `expected at most ${MOST_NAMES} names` });
+  .refine((names) => Object.keys(names).length <= MAX_NAMES, { message: `expected at most ${MAX_NAMES} names` });
 
 /** One group with all four members, so that a problem is reported at its own place and not as "no form fits". */
 const entry = z
   .strictObject({
     module: moduleName.exactOptional(),
     tools: z
-      .union([z.literal('all'), z.array(toolName).max(MOST_NAMES), switches], {
+      .union([z.literal('all'), z.array(toolName).max(MAX_NAMES), switches], {
         error: 'expected all, a list of names, or a map of names to true or false',
       })
       .exactOptional(),
@@ -74,11 +74,11 @@ function findFormProblem(given: Partial<Record<'module' | 'tools' | 'setup_id' |
   return everything && given.tools !== 'all' ? 'module * takes all tools: write tools: all' : undefined;
 }
 
-const selection = z.array(entry).max(MOST_ENTRIES).readonly();
+const selection = z.array(entry).max(MAX_ENTRIES).readonly();
 const declaration = z.strictObject({
   description: z
     .string()
-    .max(LONGEST_DESCRIPTION)
+    .max(MAX_DESCRIPTION_LENGTH)
     .regex(/^\P{Cs}*$/u, 'expected text without halves of characters')
     .exactOptional(),
   selection,

@@ -23,7 +23,7 @@ export function warnOfFirstAgents(names: readonly string[], tenant?: string): st
  * Finds selections that name unknown tools or modules, or that select nothing. Without `ids` of published tools nothing is compared with
  * the catalog.
  */
-export function findAgentDoubts(
+export function findAgentWarnings(
   agents: Readonly<Record<string, AgentDeclaration>>,
   ids: readonly string[] | undefined,
   near: NearNames,

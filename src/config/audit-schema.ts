@@ -4,7 +4,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 const MIB = 1024 * 1024;
-const MOST_RECORDS = 100_000_000;
+const MAX_RECORDS = 100_000_000;
 
 const postgres = group({
   url: optional(text('a postgres:// address', /^postgres(ql)?:\/\/\S+$/), 'Address of the PostgreSQL database.'),
@@ -22,7 +22,7 @@ const postgres = group({
 /** How many records may wait for the sink, and for how long, before calls are refused. */
 const late = (records: number, lateMs: number) =>
   group({
-    records: option(wholeNumber(1, MOST_RECORDS), records, 'Records of one lane that wait for the sink.'),
+    records: option(wholeNumber(1, MAX_RECORDS), records, 'Records of one lane that wait for the sink.'),
     lateMs: option(milliseconds(SECOND, 30 * DAY), lateMs, 'Time since the sink last took any.'),
   });
 

@@ -1,7 +1,7 @@
 import { hostOfAddress } from '../domain/host-of-address.ts';
 import { subjectShares } from '../domain/subject-share.ts';
 import { findWebhookProblem } from '../domain/webhook-url.ts';
-import { LEAST_LIVE_BYTES, LEAST_RETENTION_MS, type Config } from './config-schema.ts';
+import { MIN_LIVE_BYTES, MIN_RETENTION_MS, type Config } from './config-schema.ts';
 import type { Source } from './config-source.ts';
 import { findTwiceProvided } from './secret-schema.ts';
 
@@ -19,16 +19,16 @@ export function findImpossible(config: Config, sourceOf: (path: string) => Sourc
   if (worker.heartbeatMs !== undefined && worker.heartbeatMs > third) {
     problems.push(`${at('worker.heartbeatMs')} ${worker.heartbeatMs} must be ≤ leaseMs/3 (${third})`);
   }
-  if (worker.retentionMs < LEAST_RETENTION_MS) {
-    problems.push(`${at('worker.retentionMs')} ${worker.retentionMs} must be ≥ 24 hours (${LEAST_RETENTION_MS})`);
+  if (worker.retentionMs < MIN_RETENTION_MS) {
+    problems.push(`${at('worker.retentionMs')} ${worker.retentionMs} must be ≥ 24 hours (${MIN_RETENTION_MS})`);
   }
   const { owedMs } = config.gateway.mcp;
   if (owedMs !== undefined && owedMs > worker.retentionMs) {
     problems.push(`${at('gateway.mcp.owedMs')} ${owedMs} must be ≤ worker.retentionMs (${worker.retentionMs})`);
   }
-  if (admission.liveBytes < LEAST_LIVE_BYTES) {
+  if (admission.liveBytes < MIN_LIVE_BYTES) {
     problems.push(
-      `${at('admission.liveBytes')} ${admission.liveBytes} must be ≥ the arguments of one call (${LEAST_LIVE_BYTES})`,
+      `${at('admission.liveBytes')} ${admission.liveBytes} must be ≥ the arguments of one call (${MIN_LIVE_BYTES})`,
     );
   }
   problems.push(...findImpossibleShares(admission, at));
@@ -164,7 +164,7 @@ function findImpossibleShares(admission: Config['admission'], at: (path: string)
     const value = given[name];
     if (value === undefined) return [];
     if (value > limit) return [`${at(`admission.${name}`)} ${value} must be ≤ ${whole} (${limit})`];
-    if (value >= LEAST_LIVE_BYTES) return [];
-    return [`${at(`admission.${name}`)} ${value} must be ≥ the arguments of one call (${LEAST_LIVE_BYTES})`];
+    if (value >= MIN_LIVE_BYTES) return [];
+    return [`${at(`admission.${name}`)} ${value} must be ≥ the arguments of one call (${MIN_LIVE_BYTES})`];
   });
 }

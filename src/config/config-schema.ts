@@ -31,7 +31,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const STORE_NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
 
 /** Outcomes and keys are kept for at least this long after their call. Within that time a caller may repeat a call. */
-export const LEAST_RETENTION_MS = DAY;
+export const MIN_RETENTION_MS = DAY;
 
 const redis = group({
   url: optional(
@@ -236,4 +236,4 @@ export const configSchema = group({
 export type Config = z.output<typeof configSchema>;
 
 /** The largest single call must fit, or that call could never be accepted. */
-export const LEAST_LIVE_BYTES = LIMITS.argumentsBytes;
+export const MIN_LIVE_BYTES = LIMITS.argumentsBytes;

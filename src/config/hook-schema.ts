@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { HOOK_EVENTS, MOST_HOOK_PRIORITY, MOST_HOOK_TIMEOUT_MS } from '../domain/hook.ts';
+import { HOOK_EVENTS, MAX_HOOK_PRIORITY, MAX_HOOK_TIMEOUT_MS } from '../domain/hook.ts';
 import { NAME_PATTERN } from '../domain/ids.ts';
 import { isJsonObject } from '../domain/json.ts';
 import { EFFECTS } from '../domain/tool.ts';
@@ -8,20 +8,20 @@ import type { HookSource } from '../gate/hooks/load-hooks.ts';
 import type { Kind } from './option.ts';
 import { readJsonText } from './read-json-text.ts';
 
-const MOST_HOOKS = 100;
-const MOST_WORDS = 100;
+const MAX_HOOKS = 100;
+const MAX_WORDS = 100;
 
 const plain = z.string().regex(/^[^\p{Cc}]{1,4096}$/u, 'expected text without control characters');
-const timeoutMs = z.int(`expected milliseconds from 1 to ${MOST_HOOK_TIMEOUT_MS}`).min(1).max(MOST_HOOK_TIMEOUT_MS);
+const timeoutMs = z.int(`expected milliseconds from 1 to ${MAX_HOOK_TIMEOUT_MS}`).min(1).max(MAX_HOOK_TIMEOUT_MS);
 
 const MEMBERS = {
   file: plain.exactOptional(),
-  command: z.array(plain, 'expected a list: the program, then its arguments').min(1).max(MOST_WORDS).exactOptional(),
+  command: z.array(plain, 'expected a list: the program, then its arguments').min(1).max(MAX_WORDS).exactOptional(),
   on: z.enum(HOOK_EVENTS, `expected one of ${HOOK_EVENTS.join(', ')}`).exactOptional(),
   id: z.string().regex(NAME_PATTERN, 'expected a name: letters, digits, _ and -').exactOptional(),
   tools: z.array(plain, 'expected a list of tools').max(1000).exactOptional(),
   effects: z.array(z.enum(EFFECTS, `expected one of ${EFFECTS.join(', ')}`)).exactOptional(),
-  priority: z.int('expected a whole number').min(-MOST_HOOK_PRIORITY).max(MOST_HOOK_PRIORITY).exactOptional(),
+  priority: z.int('expected a whole number').min(-MAX_HOOK_PRIORITY).max(MAX_HOOK_PRIORITY).exactOptional(),
   timeoutMs: timeoutMs.exactOptional(),
   env: z
     .array(z.string().regex(/^[A-Za-z_]\w{0,127}$/, 'expected the name of a variable'))
@@ -51,7 +51,7 @@ function findFormProblem(given: Readonly<Record<string, unknown>>): string | und
 
 /** As text: the same list, written as JSON. */
 export const hookList: Kind<z.ZodArray<typeof entry>> = {
-  schema: z.array(entry, 'expected a list of hooks').max(MOST_HOOKS),
+  schema: z.array(entry, 'expected a list of hooks').max(MAX_HOOKS),
   expects: 'a list of { file } or { command, on }',
   members: Object.keys(MEMBERS),
   read: readJsonText,

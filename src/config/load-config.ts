@@ -31,7 +31,7 @@ export interface LoadedConfig {
 }
 
 const DEFAULT_NAMES = ['sallyport.yaml', 'sallyport.yml', 'sallyport.json'];
-const MOST_PROBLEMS = 8;
+const MAX_PROBLEMS = 8;
 const CONFIG_FILE_ENV = 'SALLYPORT_CONFIG';
 
 /**
@@ -72,7 +72,7 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
 }
 
 function refuse(problems: readonly string[]): void {
-  if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems: problems.slice(0, MOST_PROBLEMS) });
+  if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems: problems.slice(0, MAX_PROBLEMS) });
 }
 
 function needs(placeOf: SettingsFile['placeOf'], near: NearNames): IssueNeeds {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { nearNames } from '../domain/near-names.ts';
 import { DEFAULT_LOOP_SETTINGS, settingsFor, type LoopPolicy } from '../domain/loop-settings.ts';
 import { describeIssue } from './describe-issue.ts';
-import { findLoopDoubts } from './loop-doubts.ts';
+import { findLoopWarnings } from './loop-warnings.ts';
 import { keysOfLoops, loopsSchema } from './loop-schema.ts';
 
 /** As the reader of a policy tells them. */
@@ -138,14 +138,14 @@ describe('settingsFor', () => {
   });
 });
 
-describe('findLoopDoubts', () => {
+describe('findLoopWarnings', () => {
   const loops: LoopPolicy = {
     default: { budgets: { callsPerTool: { 'web.*': 5, 'note.*': 5, '*': 9 } } },
     agents: { assistent: { budgets: { callsPerTool: { 'web.reed': 1 } } } },
   };
 
   test('names agents and tools that are not there, with the nearest name', () => {
-    expect(findLoopDoubts(loops, ['assistant'], ['web.read', 'notes.add'], nearNames)).toStrictEqual([
+    expect(findLoopWarnings(loops, ['assistant'], ['web.read', 'notes.add'], nearNames)).toStrictEqual([
       'loops.agents.assistent names no declared agent, did you mean assistant?',
       'loops.default.budgets.callsPerTool.note.* matches no published tool',
       'loops.agents.assistent.budgets.callsPerTool.web.reed matches no published tool, did you mean web.read?',
@@ -153,6 +153,6 @@ describe('findLoopDoubts', () => {
   });
 
   test('compares with nothing that is not known', () => {
-    expect(findLoopDoubts(loops, undefined, undefined, nearNames)).toStrictEqual([]);
+    expect(findLoopWarnings(loops, undefined, undefined, nearNames)).toStrictEqual([]);
   });
 });

@@ -3,15 +3,15 @@ import { NAME_PATTERN, splitToolId } from '../domain/ids.ts';
 import {
   changeLoopSettings,
   DEFAULT_LOOP_SETTINGS,
-  MOST_COUNTED,
+  MAX_COUNTED,
   RUNG_NAMES,
   type LoopPolicy,
   type LoopSettings,
 } from '../domain/loop-settings.ts';
 import { agentName } from './agent-schema.ts';
 
-const MOST_CALLS = 1_000_000_000;
-const MOST_BREAKER = 100;
+const MAX_CALLS = 1_000_000_000;
+const MAX_BREAKER = 100;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const whole = (from: number, to: number) => {
@@ -22,22 +22,22 @@ const whole = (from: number, to: number) => {
 const rungs = z.union(
   [
     z.literal(false),
-    z.strictObject({ warn: whole(1, MOST_COUNTED).exactOptional(), block: whole(1, MOST_COUNTED).exactOptional() }),
+    z.strictObject({ warn: whole(1, MAX_COUNTED).exactOptional(), block: whole(1, MAX_COUNTED).exactOptional() }),
   ],
-  { error: `expected warn and block, whole numbers from 1 to ${MOST_COUNTED}, or false` },
+  { error: `expected warn and block, whole numbers from 1 to ${MAX_COUNTED}, or false` },
 );
 const pattern = z.string().refine(isPattern, { message: 'expected module.tool, module.* or *' });
-const costMessage = `expected a number above 0, up to ${MOST_CALLS}`;
+const costMessage = `expected a number above 0, up to ${MAX_CALLS}`;
 
 const budgets = z.strictObject({
-  callsPerRun: whole(1, MOST_CALLS).exactOptional(),
+  callsPerRun: whole(1, MAX_CALLS).exactOptional(),
   callsPerTool: z
-    .union([whole(1, MOST_CALLS), z.record(pattern, whole(1, MOST_CALLS))], {
+    .union([whole(1, MAX_CALLS), z.record(pattern, whole(1, MAX_CALLS))], {
       error: 'expected a whole number above 0, or a map of module.tool, module.* or * to such numbers',
     })
     .exactOptional(),
   wallTimeMs: whole(1000, 365 * DAY_MS).exactOptional(),
-  cost: z.number(costMessage).positive(costMessage).max(MOST_CALLS, costMessage).exactOptional(),
+  cost: z.number(costMessage).positive(costMessage).max(MAX_CALLS, costMessage).exactOptional(),
 });
 
 const options = z.strictObject({
@@ -50,11 +50,11 @@ const options = z.strictObject({
   unknownTool: rungs.exactOptional(),
   inFlight: rungs.exactOptional(),
   breaker: z
-    .union([z.literal(false), whole(1, MOST_BREAKER)], {
-      error: `expected a whole number from 1 to ${MOST_BREAKER}, or false`,
+    .union([z.literal(false), whole(1, MAX_BREAKER)], {
+      error: `expected a whole number from 1 to ${MAX_BREAKER}, or false`,
     })
     .exactOptional(),
-  endRun: whole(1, MOST_COUNTED).exactOptional(),
+  endRun: whole(1, MAX_COUNTED).exactOptional(),
   paceMs: whole(1000, DAY_MS).exactOptional(),
   decayMs: whole(60_000, DAY_MS).exactOptional(),
   restMs: whole(1000, DAY_MS).exactOptional(),

@@ -3,7 +3,7 @@ import { toolPatternMatches } from '../domain/policy.ts';
 import type { NearNames } from './describe-issue.ts';
 
 /** Finds loop settings for unknown agents and tools. Without `agents` or `ids` nothing is compared with them. */
-export function findLoopDoubts(
+export function findLoopWarnings(
   loops: LoopPolicy,
   agents: readonly string[] | undefined,
   ids: readonly string[] | undefined,

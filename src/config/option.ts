@@ -107,10 +107,10 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(...wor
   };
 }
 
-const LONGEST_TEXT = 4096;
+const MAX_TEXT_LENGTH = 4096;
 
 export function text(expects: string, pattern = /^[^\p{Cc}]+$/u): Kind<z.ZodString> {
-  return { schema: z.string().min(1).max(LONGEST_TEXT).regex(pattern), expects, read: (given) => given };
+  return { schema: z.string().min(1).max(MAX_TEXT_LENGTH).regex(pattern), expects, read: (given) => given };
 }
 
 export const filePath: Kind<z.ZodString> = {
@@ -135,12 +135,12 @@ export const addresses: Kind<z.ZodArray<typeof address>> = {
   },
 };
 
-const MOST_TEXTS = 64;
+const MAX_TEXTS = 64;
 
 /** As text: the items, separated by commas. */
 export function textList(expects: string, isOne: (given: string) => boolean): Kind<z.ZodArray<z.ZodString>> {
   return {
-    schema: z.array(z.string().min(1).max(LONGEST_TEXT).refine(isOne)).min(1).max(MOST_TEXTS),
+    schema: z.array(z.string().min(1).max(MAX_TEXT_LENGTH).refine(isOne)).min(1).max(MAX_TEXTS),
     expects,
     read: (given) => given.split(',').map((part) => part.trim()),
   };

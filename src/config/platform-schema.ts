@@ -8,7 +8,7 @@ import { readJsonText } from './read-json-text.ts';
 
 const SECOND = 1000;
 const DAY = 24 * 60 * 60 * SECOND;
-const MOST_PLATFORMS = 100;
+const MAX_PLATFORMS = 100;
 
 const plain = z.string().regex(/^[^\p{Cc}]{1,1024}$/u, 'expected text without control characters');
 const within = (least: number, most: number) =>
@@ -59,7 +59,7 @@ export type PlatformConfig = z.output<typeof entry>;
 export const platformGroup: Kind<z.ZodRecord<z.ZodString, typeof entry>> = {
   schema: z
     .record(z.string().regex(NAME_PATTERN, 'a platform is named with letters, digits, _ and -'), entry)
-    .refine((all) => Object.keys(all).length <= MOST_PLATFORMS, `expected at most ${MOST_PLATFORMS} platforms`),
+    .refine((all) => Object.keys(all).length <= MAX_PLATFORMS, `expected at most ${MAX_PLATFORMS} platforms`),
   expects: 'a group of platforms, each with an adapter',
   members: Object.keys(MEMBERS),
   read: readJsonText,

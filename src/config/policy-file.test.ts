@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nearNames } from '../domain/near-names.ts';
 import { PlaneError } from '../domain/errors.ts';
 import { CLOSED_POLICY, type Policy } from '../domain/policy.ts';
-import { applyPolicyFile, findPolicyDoubts, keptParts, readPolicyFile } from './policy-file.ts';
+import { applyPolicyFile, findPolicyWarnings, keptParts, readPolicyFile } from './policy-file.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'sallyport-policy-'))));
@@ -175,7 +175,7 @@ describe('applyPolicyFile', () => {
       expect(applyPolicyFile(read(none), { ...current, tenants: own })).toStrictEqual(current);
     }
     const tools = [{ id: 'a.x', privileged: false }];
-    expect(findPolicyDoubts({ ...CLOSED_POLICY, tenants: own }, tools, nearNames)).toEqual([
+    expect(findPolicyWarnings({ ...CLOSED_POLICY, tenants: own }, tools, nearNames)).toEqual([
       'tenants.acme.agents.main selects a.y, which is not published, did you mean a.x?',
     ]);
     expect(problemOf('tenants: { acme: { agent: {} } }')).toContain('policy.yaml:1:20');
@@ -210,12 +210,12 @@ describe('applyPolicyFile', () => {
   });
 });
 
-describe('findPolicyDoubts', () => {
+describe('findPolicyWarnings', () => {
   const tools = [
     { id: 'clock.now', privileged: false },
     { id: 'shell.run', privileged: true },
   ];
-  const doubtsOf = (text: string): string[] => findPolicyDoubts(read(text).policy, tools, nearNames);
+  const warningsOf = (text: string): string[] => findPolicyWarnings(read(text).policy, tools, nearNames);
 
   it.each([
     [
@@ -263,32 +263,32 @@ describe('findPolicyDoubts', () => {
       'loops.agents.mian names no declared agent, did you mean main?',
     ],
   ])('finds in %s', (text, doubt) => {
-    expect(doubtsOf(text)).toStrictEqual([doubt]);
+    expect(warningsOf(text)).toStrictEqual([doubt]);
   });
 
   it('tells unknown names and that nothing is left of a selection', () => {
     const text = 'agents: { main: { selection: [{ module: clock, tools: [noww] }] } }';
-    expect(doubtsOf(text)).toStrictEqual([
+    expect(warningsOf(text)).toStrictEqual([
       'agents.main selects clock.noww, which is not published, did you mean clock.now?',
       'agents.main has no tools: its selection matches nothing that is published',
     ]);
-    expect(findPolicyDoubts(read(text).policy, undefined, nearNames)).toStrictEqual([]);
+    expect(findPolicyWarnings(read(text).policy, undefined, nearNames)).toStrictEqual([]);
   });
 
   it('knows the agents of tenants, and takes every name where no agent is declared', () => {
     const loops = 'loops: { agents: { desk: { enabled: false } } }';
     const selection = 'selection: [{ module: clock, tools: all }]';
-    expect(doubtsOf(`tenants: { acme: { agents: { desk: { ${selection} } } } }\n${loops}`)).toStrictEqual([]);
-    expect(doubtsOf(loops)).toStrictEqual([]);
+    expect(warningsOf(`tenants: { acme: { agents: { desk: { ${selection} } } } }\n${loops}`)).toStrictEqual([]);
+    expect(warningsOf(loops)).toStrictEqual([]);
   });
 
   it('has no doubt about a selection of everything', () => {
-    expect(doubtsOf('agents: { main: { selection: [{ module: "*", tools: all }] } }')).toStrictEqual([]);
+    expect(warningsOf('agents: { main: { selection: [{ module: "*", tools: all }] } }')).toStrictEqual([]);
   });
 
   it('finds nothing in a plain policy, and compares nothing without a catalog', () => {
     const text = 'roles: { ops: [ann] }\npermissions: { "*": { allow: ["*"] }, shell.run: { allow: ["role:ops"] } }';
-    expect(doubtsOf(text)).toStrictEqual([]);
-    expect(findPolicyDoubts(read('permissions: { a.b: {} }').policy, undefined, nearNames)).toStrictEqual([]);
+    expect(warningsOf(text)).toStrictEqual([]);
+    expect(findPolicyWarnings(read('permissions: { a.b: {} }').policy, undefined, nearNames)).toStrictEqual([]);
   });
 });

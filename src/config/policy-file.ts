@@ -3,8 +3,8 @@ import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN } from '../domain/ids.ts';
 import { toolPatternMatches, type Policy } from '../domain/policy.ts';
 import { SECRET_PATTERN } from '../domain/secret-reference.ts';
-import { findAgentDoubts } from './agent-doubts.ts';
-import { findLoopDoubts } from './loop-doubts.ts';
+import { findAgentWarnings } from './agent-warnings.ts';
+import { findLoopWarnings } from './loop-warnings.ts';
 import {
   agentName,
   agentsSchema,
@@ -78,7 +78,7 @@ export interface PolicyFile {
   readonly policy: Policy;
   /** Parts that the file mentions. `agents: null` means that no agents are declared, and that this deployment does not use selections. */
   readonly speaksOf: readonly StayingPart[];
-  /** Valid settings that are probably mistakes. They are reported in addition to the doubts about the policy. */
+  /** Valid settings that are probably mistakes. They are reported in addition to the warnings about the policy. */
   readonly warnings: readonly string[];
   readonly placeOf: SettingsFile['placeOf'];
 }
@@ -126,23 +126,23 @@ export function keptParts({ speaksOf }: Pick<PolicyFile, 'speaksOf'>, current: P
 }
 
 /** Finds settings that are valid but probably mistakes. Without `tools` nothing is compared with the catalog. */
-export function findPolicyDoubts(
+export function findPolicyWarnings(
   policy: Policy,
   tools: readonly { readonly id: string; readonly privileged: boolean }[] | undefined,
   near: NearNames,
 ): string[] {
-  const doubts: string[] = [];
+  const warnings: string[] = [];
   for (const [entry, { allow = [], deny = [] }] of Object.entries(policy.permissions)) {
     const both = allow.filter((name) => deny.includes(name));
-    if (both.length > 0) doubts.push(`permissions.${entry} allows and denies ${both.join(', ')}; deny wins`);
+    if (both.length > 0) warnings.push(`permissions.${entry} allows and denies ${both.join(', ')}; deny wins`);
     if (deny.includes('*') && allow.length > 0)
-      doubts.push(`permissions.${entry} denies everybody; its allow list has no effect`);
+      warnings.push(`permissions.${entry} denies everybody; its allow list has no effect`);
     for (const name of [...allow, ...deny]) {
       if (name.startsWith('role:') && !Object.hasOwn(policy.roles, name.slice('role:'.length))) {
-        doubts.push(`permissions.${entry} names ${name}, which is not among the roles`);
+        warnings.push(`permissions.${entry} names ${name}, which is not among the roles`);
       }
     }
-    doubts.push(...findClosedDoubts(entry, allow, tools));
+    warnings.push(...findClosedWarnings(entry, allow, tools));
   }
   const patterns = [
     ...Object.keys(policy.permissions).map((entry) => [`permissions.${entry}`, entry] as const),
@@ -151,15 +151,15 @@ export function findPolicyDoubts(
   for (const [where, entry] of patterns) {
     if (tools === undefined || entry === '*' || tools.some(({ id }) => toolPatternMatches(entry, id))) continue;
     const [guess] = near(entry, new Set(tools.map(({ id }) => id)), 1);
-    doubts.push(`${where} matches no published tool${guess === undefined ? '' : `, did you mean ${guess}?`}`);
+    warnings.push(`${where} matches no published tool${guess === undefined ? '' : `, did you mean ${guess}?`}`);
   }
   const ids = tools?.map(({ id }) => id);
   const ofTenants = Object.entries(policy.tenants ?? {}).flatMap(([tenant, { agents }]) =>
-    findAgentDoubts(agents, ids, near, `tenants.${tenant}.agents`),
+    findAgentWarnings(agents, ids, near, `tenants.${tenant}.agents`),
   );
-  const general = policy.agents === undefined ? [] : findAgentDoubts(policy.agents, ids, near);
-  const loops = policy.loops === undefined ? [] : findLoopDoubts(policy.loops, declaredIn(policy), ids, near);
-  return [...doubts, ...general, ...ofTenants, ...loops];
+  const general = policy.agents === undefined ? [] : findAgentWarnings(policy.agents, ids, near);
+  const loops = policy.loops === undefined ? [] : findLoopWarnings(policy.loops, declaredIn(policy), ids, near);
+  return [...warnings, ...general, ...ofTenants, ...loops];
 }
 
 /** Names of all declared agents; undefined if the policy declares none, because then every agent name may be used. */
@@ -170,7 +170,7 @@ function declaredIn({ agents, tenants = {} }: Policy): string[] | undefined {
 }
 
 /** Finds privileged tools that an entry seems to open to everybody. A privileged tool is opened only by name and only to named subjects. */
-function findClosedDoubts(
+function findClosedWarnings(
   entry: string,
   allow: readonly string[],
   tools: readonly { readonly id: string; readonly privileged: boolean }[] | undefined,

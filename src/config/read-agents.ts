@@ -4,8 +4,8 @@ import type { AgentDeclaration } from '../domain/selection.ts';
 import { agentName, checkDeclaration, tenantName } from './agent-schema.ts';
 import type { NearNames } from './describe-issue.ts';
 
-const MOST_AGENTS = 10_000;
-const MOST_PROBLEMS = 8;
+const MAX_AGENTS = 10_000;
+const MAX_PROBLEMS = 8;
 
 /** Checks agents that are declared in code by the rules of a policy file. Throws POLICY_INVALID with at most 8 problems and their places. */
 export function readAgents(input: unknown, near: NearNames, { tenant }: DeclareOptions = {}): AgentChanges {
@@ -13,8 +13,8 @@ export function readAgents(input: unknown, near: NearNames, { tenant }: DeclareO
   if (!isPlain(input))
     throw planeError('POLICY_INVALID', { problems: ['agents: expected an object of agents by name'] });
   const names = Object.keys(input);
-  if (names.length > MOST_AGENTS) {
-    throw planeError('POLICY_INVALID', { problems: [`agents: expected at most ${MOST_AGENTS} at once`] });
+  if (names.length > MAX_AGENTS) {
+    throw planeError('POLICY_INVALID', { problems: [`agents: expected at most ${MAX_AGENTS} at once`] });
   }
   const declared: [string, AgentDeclaration][] = [];
   const removed: string[] = [];
@@ -29,7 +29,7 @@ export function readAgents(input: unknown, near: NearNames, { tenant }: DeclareO
       warnings.push(...read.warnings);
     }
   }
-  if (problems.length > 0) throw planeError('POLICY_INVALID', { problems: problems.slice(0, MOST_PROBLEMS) });
+  if (problems.length > 0) throw planeError('POLICY_INVALID', { problems: problems.slice(0, MAX_PROBLEMS) });
   return { declared: Object.fromEntries(declared), removed, warnings, ...place };
 }
 

@@ -14,7 +14,7 @@ export type ReadSettings =
   | { readonly kind: 'read'; readonly file: SettingsFile }
   | { readonly kind: 'problem'; readonly problem: string };
 
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 const FORBIDDEN_KEYS = ['__proto__', 'constructor', 'prototype'];
 
 /**
@@ -71,7 +71,7 @@ function loadText(path: string): LoadedText {
     if (own !== undefined && facts.uid !== own && facts.uid !== 0)
       return { problem: `it belongs to another user (uid ${facts.uid})` };
     if ((facts.mode & 0o002) !== 0) return { problem: 'everybody can write it; take that right away (chmod o-w)' };
-    if (facts.size > MOST_BYTES) return { problem: `it has ${facts.size} bytes, the limit is ${MOST_BYTES}` };
+    if (facts.size > MAX_BYTES) return { problem: `it has ${facts.size} bytes, the limit is ${MAX_BYTES}` };
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
     return text.startsWith('\ufeff') ? { problem: 'it starts with a byte order mark' } : { text };
   } catch {

@@ -14,9 +14,9 @@ import { plainText } from './agent-schema.ts';
 
 const SECOND = 1000;
 const DAY = 24 * 60 * 60 * SECOND;
-const MOST_RULES = 5_000;
-const MOST_CONDITIONS = 32;
-const MOST_ENTRIES = 1_000;
+const MAX_RULES = 5_000;
+const MAX_CONDITIONS = 32;
+const MAX_ENTRIES = 1_000;
 
 const WORDS = (limit: number) =>
   z
@@ -24,7 +24,7 @@ const WORDS = (limit: number) =>
     .regex(/^[^\p{Cs}\p{Cc}]+$/u, 'expected text without control characters')
     .max(limit, `expected at most ${limit} characters`);
 const listOf = <Item extends z.ZodType>(item: Item) =>
-  z.array(item).min(1, 'an empty list matches nothing; leave it out to mean all').max(MOST_ENTRIES).readonly();
+  z.array(item).min(1, 'an empty list matches nothing; leave it out to mean all').max(MAX_ENTRIES).readonly();
 
 export const toolPattern = z.string().refine(isToolPattern, { message: 'expected module.tool, module.* or *' });
 
@@ -77,7 +77,7 @@ const condition = z
     not: z.boolean('expected true or false').exactOptional(),
     exists: z.boolean('expected true or false').exactOptional(),
     equals: jsonValue.exactOptional(),
-    in: z.array(jsonValue).min(1, 'an empty list holds for nothing').max(MOST_ENTRIES).readonly().exactOptional(),
+    in: z.array(jsonValue).min(1, 'an empty list holds for nothing').max(MAX_ENTRIES).readonly().exactOptional(),
     prefix: z.string().min(1, 'expected some text; every text starts with none').refine(isWellFormed).exactOptional(),
     glob: z
       .string()
@@ -113,7 +113,7 @@ const condition = z
   .transform((given) => given as ArgumentCondition);
 
 /** The conditions of a grant. All of them must hold. */
-export const conditionsSchema = z.array(condition).min(1).max(MOST_CONDITIONS);
+export const conditionsSchema = z.array(condition).min(1).max(MAX_CONDITIONS);
 
 /**
  * Other gates can allow a call when no approver answers in time. A policy author who writes such an option gets an error, because here it
@@ -145,7 +145,7 @@ const ASK = {
     .transform((given) => APPROVAL_DECISIONS.filter((one) => one === 'deny' || given.includes(one)))
     .exactOptional(),
   approvers: z.array(member).min(1, 'nobody could answer; leave it out to take those of the policy').exactOptional(),
-  quorum: z.int('expected a whole number').min(1, 'expected 1 or more').max(MOST_ENTRIES).exactOptional(),
+  quorum: z.int('expected a whole number').min(1, 'expected 1 or more').max(MAX_ENTRIES).exactOptional(),
 };
 const ask = z.strictObject({ ...ASK, ...onTimeout });
 
@@ -165,7 +165,7 @@ const RULE = {
   arguments: z
     .array(condition)
     .min(1, 'expected a condition; leave it out to take every call')
-    .max(MOST_CONDITIONS)
+    .max(MAX_CONDITIONS)
     .readonly()
     .exactOptional(),
   reason: WORDS(500).exactOptional(),
@@ -179,7 +179,7 @@ const rule = z.strictObject(RULE).superRefine((given, context) => {
 
 export const rulesSchema = z
   .array(rule)
-  .max(MOST_RULES)
+  .max(MAX_RULES)
   .superRefine((rules, context) => {
     const known = new Set<string>();
     rules.forEach(({ id }, index) => {
@@ -190,7 +190,7 @@ export const rulesSchema = z
   .transform((rules) => rules as readonly Rule[]);
 
 export const unmatchedSchema = z.enum(VERDICTS, `expected one of ${VERDICTS.join(', ')}`);
-export const approversSchema = z.array(member).max(MOST_ENTRIES).readonly();
+export const approversSchema = z.array(member).max(MAX_ENTRIES).readonly();
 
 export function keysOfRules(path: string): readonly string[] {
   if (/\.(range|length)$/.test(path)) return ['min', 'max'];

@@ -16,7 +16,7 @@ const BY_SCHEMA_NAME: Readonly<Record<string, JsonType>> = {
   object: 'group',
 };
 /** Max depth to which a schema is followed. Schemas of tools from other sources can have any depth. */
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 
 /**
  * The types that a value at a pointer can have, by the schema of the arguments. Includes every type that the schema might allow:
@@ -24,7 +24,7 @@ const DEEPEST = 64;
  */
 export function typesAt(schema: JsonValue | undefined, steps: readonly PointerStep[], depth = 0): JsonTypes {
   if (schema === false) return NONE;
-  if (!isJsonObject(schema) || depth > DEEPEST) return ANY;
+  if (!isJsonObject(schema) || depth > MAX_DEPTH) return ANY;
   const below = (part: JsonValue | undefined): JsonTypes => typesAt(part, steps, depth + 1);
   const parts = [ownTypesAt(schema, steps, depth)];
   for (const name of ['anyOf', 'oneOf']) {

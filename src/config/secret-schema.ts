@@ -6,8 +6,8 @@ import type { SecretProvider } from '../domain/secret-provider.ts';
 import type { Kind } from './option.ts';
 import { readJsonText } from './read-json-text.ts';
 
-const MOST_PROVIDERS = 1000;
-const MOST_WORDS = 100;
+const MAX_PROVIDERS = 1000;
+const MAX_WORDS = 100;
 
 const plain = z.string().regex(/^[^\p{Cc}]{1,4096}$/u, 'expected text without control characters');
 const name = z.string().regex(SECRET_NAME, 'expected the name of a secret: capitals, digits and _');
@@ -15,7 +15,7 @@ const variable = z.string().regex(/^[A-Za-z_]\w{0,127}$/, 'expected the name of 
 const milliseconds = (most: number) => z.int(`expected milliseconds from 0 to ${most}`).min(0).max(most);
 
 const MEMBERS = {
-  environment: z.array(name, 'expected a list of names').min(1).max(MOST_PROVIDERS).exactOptional(),
+  environment: z.array(name, 'expected a list of names').min(1).max(MAX_PROVIDERS).exactOptional(),
   environmentPrefix: z
     .string()
     .regex(/^[A-Za-z]\w{1,62}_$/, 'expected the beginning of variables, at least three characters that end with _')
@@ -23,7 +23,7 @@ const MEMBERS = {
   folder: plain.exactOptional(),
   name: name.exactOptional(),
   file: plain.exactOptional(),
-  command: z.array(plain, 'expected a list: the program, then its arguments').min(1).max(MOST_WORDS).exactOptional(),
+  command: z.array(plain, 'expected a list: the program, then its arguments').min(1).max(MAX_WORDS).exactOptional(),
   env: z.array(variable).max(100).exactOptional(),
   cwd: plain.exactOptional(),
   timeoutMs: milliseconds(60_000).exactOptional(),
@@ -58,7 +58,7 @@ function findFormProblem(given: Readonly<Record<string, unknown>>): string | und
 
 /** As text: the same list, written as JSON. */
 export const secretProviders: Kind<z.ZodArray<typeof entry>> = {
-  schema: z.array(entry, 'expected a list of providers').max(MOST_PROVIDERS),
+  schema: z.array(entry, 'expected a list of providers').max(MAX_PROVIDERS),
   expects: 'a list of { environment }, { environmentPrefix }, { folder }, { name, file } or { name, command }',
   members: Object.keys(MEMBERS),
   read: readJsonText,

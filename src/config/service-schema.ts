@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Kind } from './option.ts';
 import { readJsonText } from './read-json-text.ts';
 
-const MOST_SERVICES = 100;
+const MAX_SERVICES = 100;
 
 const MEMBERS = {
   module: z
@@ -23,7 +23,7 @@ const entries = z
     entry,
     'expected a group of services',
   )
-  .refine((given) => Object.keys(given).length <= MOST_SERVICES, `expected at most ${MOST_SERVICES} services`);
+  .refine((given) => Object.keys(given).length <= MAX_SERVICES, `expected at most ${MAX_SERVICES} services`);
 
 /** As text: the same group, written as JSON. Each service defines what its `config` may hold. */
 export const serviceGroup: Kind<typeof entries> = {

@@ -189,8 +189,8 @@ export const APPROVAL_LIMITS = Object.freeze({
   commentLength: 512,
   principalLength: 600,
   defaultTimeoutMs: 120 * SECOND_MS,
-  leastTimeoutMs: SECOND_MS,
-  mostTimeoutMs: 7 * DAY_MS,
+  minTimeoutMs: SECOND_MS,
+  maxTimeoutMs: 7 * DAY_MS,
   defaultGrantMs: 30 * DAY_MS,
-  mostGrantMs: 365 * DAY_MS,
+  maxGrantMs: 365 * DAY_MS,
 });

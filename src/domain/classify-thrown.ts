@@ -1,7 +1,7 @@
 import { PlaneError } from './errors.ts';
 import { toEventError, type ErrorCategory, type EventError, type Fault } from './error-category.ts';
 
-const MOST_CAUSES = 8;
+const MAX_CAUSES = 8;
 
 /**
  * Error codes of Node, undici and libc. The code of a thrown value is compared with this list and never passed on: it can hold any text.
@@ -29,7 +29,7 @@ export function classifyThrown(thrown: unknown): Fault | undefined {
   let current = thrown;
   let status: number | undefined;
   let category: ErrorCategory | undefined;
-  for (let level = 0; level < MOST_CAUSES && isObject(current) && category === undefined; level += 1) {
+  for (let level = 0; level < MAX_CAUSES && isObject(current) && category === undefined; level += 1) {
     status ??= statusOf(current);
     category = categoryOfStatus(status) ?? categoryOf(current);
     current = ownValue(current, 'cause');

@@ -44,7 +44,7 @@ export interface WriteBacks {
 }
 
 /** The maximum cost of a call. Up to it, the sum of a run in millionths stays exact. */
-export const MOST_COST = 1_000_000;
+export const MAX_COST = 1_000_000;
 
 export const NO_WRITE_BACKS: WriteBacks = Object.freeze({
   files: Object.freeze([]),

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { errorOfOutcome, isErrorCategory } from './error-category.ts';
-import { trouble } from './errors.ts';
+import { errorOutcome } from './errors.ts';
 import { OUTCOME_KINDS, type Outcome } from './outcome.ts';
 
-const FAILED = trouble('TOOL_FAILED', { message: 'secret' }, { executed: 'yes' });
+const FAILED = errorOutcome('TOOL_FAILED', { message: 'secret' }, { executed: 'yes' });
 const of = (kind: Outcome['kind']): Outcome => ({ kind, executed: 'no', retryable: false, content: [] });
 
 it('errorOfOutcome has a category for every outcome but ok', () => {
@@ -32,8 +32,8 @@ it('errorOfOutcome has the code of the plane and never that of the tool', () => 
 it('errorOfOutcome believes what the failure of the tool showed, and only of a failure', () => {
   const fault = { category: 'rate_limited', status: 429 } as const;
   expect(errorOfOutcome(FAILED, fault)).toMatchObject({ category: 'rate_limited', retryable: true, status: 429 });
-  expect(errorOfOutcome(trouble('TOOL_THREW', { tool: 'a.b', type: 'E' }), fault)).toMatchObject(fault);
-  expect(errorOfOutcome(trouble('TOOL_DENIED', { message: 'no' }), fault)).toMatchObject({
+  expect(errorOfOutcome(errorOutcome('TOOL_THREW', { tool: 'a.b', type: 'E' }), fault)).toMatchObject(fault);
+  expect(errorOfOutcome(errorOutcome('TOOL_DENIED', { message: 'no' }), fault)).toMatchObject({
     category: 'permission',
     status: 429,
   });
@@ -41,5 +41,7 @@ it('errorOfOutcome believes what the failure of the tool showed, and only of a f
 });
 
 it('errorOfOutcome tells a result that cannot be used from a tool that failed', () => {
-  expect(errorOfOutcome(trouble('RESULT_INVALID', { tool: 'a.b', problems: [] }))?.category).toBe('invalid_result');
+  expect(errorOfOutcome(errorOutcome('RESULT_INVALID', { tool: 'a.b', problems: [] }))?.category).toBe(
+    'invalid_result',
+  );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ERRORS, planeError, trouble, type CallErrorCode, type PlaneErrorCode } from './errors.ts';
+import { ERRORS, planeError, errorOutcome, type CallErrorCode, type PlaneErrorCode } from './errors.ts';
 
 /** Every fact is a whole sentence, as the message of another error would be; lists have one member. */
 const SENTENCE = 'It broke.';
@@ -12,7 +12,7 @@ describe('the messages of errors', () => {
     const message =
       kind === undefined
         ? planeError(code as PlaneErrorCode, SENTENCES).message
-        : trouble(code as CallErrorCode, SENTENCES).error!.message;
+        : errorOutcome(code as CallErrorCode, SENTENCES).error!.message;
     expect(`${message}\n${fix ?? ''}`).not.toMatch(/\.\.(?!\.)(?<!\.\.\.)|\. \./);
   });
 

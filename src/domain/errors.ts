@@ -39,7 +39,7 @@ export function planeError<Code extends PlaneErrorCode>(code: Code, facts: Facts
 }
 
 /** Builds an outcome that is not `ok` from the error table. */
-export function trouble<Code extends CallErrorCode>(
+export function errorOutcome<Code extends CallErrorCode>(
   code: Code,
   facts: FactsOf<Code>,
   more: { executed?: Executed; retryable?: boolean } & Partial<

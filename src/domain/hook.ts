@@ -11,8 +11,8 @@ export const HOOK_EVENTS = ['before_tool_call', 'tool_result', 'after_tool_call'
 export type HookEventName = (typeof HOOK_EVENTS)[number];
 
 export const DEFAULT_HOOK_TIMEOUT_MS = 15_000;
-export const MOST_HOOK_TIMEOUT_MS = 600_000;
-export const MOST_HOOK_PRIORITY = 1_000_000;
+export const MAX_HOOK_TIMEOUT_MS = 600_000;
+export const MAX_HOOK_PRIORITY = 1_000_000;
 
 /** The facts of a tool that decide whether a hook applies to it. */
 export interface HookedTool {

@@ -5,7 +5,7 @@ import type { Identity, InjectedGrant } from './session.ts';
 import type { MissingTool, Toolkit } from './toolkit.ts';
 
 /** Max number of offers that one run can hold. A tool that keeps offering tools must not make the session's record grow without bound. */
-export const MOST_INJECTED = 100;
+export const MAX_INJECTED = 100;
 
 interface AskedTool {
   readonly id: string;

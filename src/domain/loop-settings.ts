@@ -1,5 +1,5 @@
 /** Thresholds of a detector. After `warn` calls without progress the model is warned; after `block` calls the next one does not run. */
-export interface Rungs {
+export interface LoopLevels {
   readonly warn: number;
   readonly block: number;
 }
@@ -9,19 +9,19 @@ export interface LoopSettings {
   /** False switches all detectors off. Budgets still apply. */
   readonly enabled: boolean;
   /** The same call with the same result. */
-  readonly repeat: Rungs | false;
+  readonly repeat: LoopLevels | false;
   /** The same call of a polling tool, faster than the cadence it declares and with the same result. */
-  readonly poll: Rungs | false;
+  readonly poll: LoopLevels | false;
   /** Two to eight calls in the same order with the same results. Also needs some rounds: see `CYCLE_ROUNDS`. */
-  readonly cycle: Rungs | false;
+  readonly cycle: LoopLevels | false;
   /** One tool that fails in the same way, whatever its arguments. */
-  readonly sameFailure: Rungs | false;
+  readonly sameFailure: LoopLevels | false;
   /** Failures one after the other, whatever the tools. */
-  readonly anyFailure: Rungs | false;
+  readonly anyFailure: LoopLevels | false;
   /** Calls of the same tool, which does not exist. */
-  readonly unknownTool: Rungs | false;
+  readonly unknownTool: LoopLevels | false;
   /** The same call while earlier ones are still under way. */
-  readonly inFlight: Rungs | false;
+  readonly inFlight: LoopLevels | false;
   /** Calls that gave the same result again, for the third time or more, counted over at most eight different calls together. */
   readonly breaker: number | false;
   /** Number of blocked calls that ends the run. */
@@ -50,7 +50,7 @@ export interface LoopBudgets {
   readonly cost?: number;
 }
 
-type Changes<Value> = Value extends Rungs ? Partial<Rungs> : Value;
+type Changes<Value> = Value extends LoopLevels ? Partial<LoopLevels> : Value;
 
 /** Changes to loop settings. A setting that is left out keeps its value. */
 export type LoopOptions = { readonly [Name in keyof LoopSettings]?: Changes<LoopSettings[Name]> };
@@ -61,12 +61,12 @@ export interface LoopPolicy {
   readonly agents?: Readonly<Record<string, LoopOptions>>;
 }
 
-export const LONGEST_CYCLE = 8;
+export const MAX_CYCLE = 8;
 /** Rounds after which a cycle of calls counts as a loop. Two or three passes over the same things are normal work. */
-export const CYCLE_ROUNDS: Rungs = Object.freeze({ warn: 3, block: 4 });
+export const CYCLE_ROUNDS: LoopLevels = Object.freeze({ warn: 3, block: 4 });
 
 /** Max value of a threshold. 60 calls of evidence and 60 blocked calls fit into the history that the store keeps of a run. */
-export const MOST_COUNTED = 60;
+export const MAX_COUNTED = 60;
 
 export const DEFAULT_LOOP_SETTINGS: LoopSettings = Object.freeze({
   enabled: true,

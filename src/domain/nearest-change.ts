@@ -48,7 +48,7 @@ interface AskedTool {
  * Max turns of the search. Each turn removes one name from a list or adds one, and the lists of a policy are bounded. This limit only
  * guarantees that the search ends.
  */
-const MOST_TURNS = 1_000;
+const MAX_TURNS = 1_000;
 
 /**
  * The changes that let the caller use the tool, each as small as possible and no more than needed. They are found by applying one change
@@ -62,7 +62,7 @@ export function findChanges(
 ): PolicyChange[] {
   const changes: PolicyChange[] = [];
   let current = policy;
-  for (let turn = 0; turn < MOST_TURNS; turn += 1) {
+  for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     const change = nextChange(current, tool, identity, askRules);
     if (change === 'none-needed') return changes;
     if (change === undefined) return [];

@@ -1,4 +1,4 @@
-import { trouble } from './errors.ts';
+import { errorOutcome } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { Outcome } from './outcome.ts';
 import type { Policy } from './policy.ts';
@@ -29,10 +29,10 @@ export function refuseSecret(
   { tool, policy, identity, knows }: SecretUser,
 ): Outcome | undefined {
   const about = { tool: tool.id, secret: name };
-  if (!declaresSecret(tool, name, place)) return trouble('SECRET_UNDECLARED', about);
+  if (!declaresSecret(tool, name, place)) return errorOutcome('SECRET_UNDECLARED', about);
   const closed = closedTo(policy, identity, name);
-  if (closed !== undefined) return trouble('SECRET_DENIED', { ...about, agent: closed });
-  return knows(name) ? undefined : trouble('SECRET_UNKNOWN', about);
+  if (closed !== undefined) return errorOutcome('SECRET_DENIED', { ...about, agent: closed });
+  return knows(name) ? undefined : errorOutcome('SECRET_UNKNOWN', about);
 }
 
 export function declaresSecret(
@@ -76,7 +76,7 @@ export function refuseSecrets(user: SecretUser, given: GivenSecrets): Outcome | 
   const inArguments = given.canonical.includes(SECRET_WORD) ? findReferences(given.arguments) : undefined;
   if (inSetup.size === 0 && inArguments === undefined) return undefined;
   if (inArguments?.problem !== undefined) {
-    return trouble('SECRET_REFERENCE_INVALID', { tool: user.tool.id, problem: inArguments.problem });
+    return errorOutcome('SECRET_REFERENCE_INVALID', { tool: user.tool.id, problem: inArguments.problem });
   }
   const own = [...inSetup].filter((name) => declaresSecret(user.tool, name, 'own'));
   return firstRefusal(inArguments?.names ?? [], 'arguments', user) ?? firstRefusal(own, 'own', user);

@@ -1,4 +1,4 @@
-import { trouble } from './errors.ts';
+import { errorOutcome } from './errors.ts';
 import { RUN_ENDED_ADVICE } from './gate-errors.ts';
 import type { Outcome } from './outcome.ts';
 import type { SessionEnding } from './session.ts';
@@ -10,12 +10,12 @@ import type { SessionEnding } from './session.ts';
 export function runEndedByLoop(restMs?: number): Outcome {
   const rest = restMs === undefined ? {} : { restMs };
   const facts = { message: RUN_ENDED_ADVICE, detector: 'ended', scope: 'run', ...rest };
-  return trouble('RUN_ENDED_BY_LOOP', facts);
+  return errorOutcome('RUN_ENDED_BY_LOOP', facts);
 }
 
 /** The outcome of an accepted call whose session or run ended before its tool started. */
 export function sessionEnded(ending: SessionEnding): Outcome {
-  return ending === 'run-ended' ? runEndedByLoop() : trouble('SESSION_ENDED', { ending });
+  return ending === 'run-ended' ? runEndedByLoop() : errorOutcome('SESSION_ENDED', { ending });
 }
 
 /**

@@ -32,7 +32,7 @@ export interface PromptArgument {
 const PREFIXES = { resource: 'resource--', prompt: 'prompt--' } as const;
 
 /** Max length of a surface's name. With its prefix, the name must fit where names of tools do. */
-export const MOST_SURFACE_NAME = 50;
+export const MAX_SURFACE_NAME = 50;
 
 export function surfaceToolName(kind: Surface['kind'], name: string): string {
   return PREFIXES[kind] + name;

@@ -68,8 +68,8 @@ export function toTraceContext({ traceId, spanId, flags, state }: Trace): TraceC
  * not end with a space.
  */
 const MEMBER = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
-const MOST_MEMBERS = 32;
-const MOST_CHARACTERS = 512;
+const MAX_MEMBERS = 32;
+const MAX_CHARACTERS = 512;
 const LONG_MEMBER = 128;
 /** A tracestate that is longer than this is dropped without being parsed: no caller needs to pass on so much. */
 const UNREASONABLE = 8192;
@@ -81,7 +81,7 @@ function parseTraceState(text: unknown): string | undefined {
     .map((member) => member.replaceAll(/^[ \t]+|[ \t]+$/g, ''))
     .filter((member) => member !== '');
   const keys = new Set(members.map((member) => member.split('=', 1)[0]));
-  const isValid = members.length <= MOST_MEMBERS && keys.size === members.length && members.every(isMember);
+  const isValid = members.length <= MAX_MEMBERS && keys.size === members.length && members.every(isMember);
   return isValid && members.length > 0 ? shorten(members).join(',') || undefined : undefined;
 }
 
@@ -90,8 +90,8 @@ const isMember = (member: string): boolean => MEMBER.test(member);
 /** Shortens a tracestate as the W3C recommendation describes: whole members only, the long ones first, then from the end. */
 function shorten(members: string[]): string[] {
   const length = (some: readonly string[]): number => some.join(',').length;
-  if (length(members) <= MOST_CHARACTERS) return members;
+  if (length(members) <= MAX_CHARACTERS) return members;
   const kept = members.filter((member) => member.length <= LONG_MEMBER);
-  while (length(kept) > MOST_CHARACTERS) kept.pop();
+  while (length(kept) > MAX_CHARACTERS) kept.pop();
   return kept;
 }

@@ -46,7 +46,7 @@ export type { AgentInput, AgentsInput, DeclaredAgents, DeclareOptions } from '..
 export { PlaneError } from '../domain/errors.ts';
 export type { InputKind, InputRequest, InputRequests, RequiredInput, SampleMessage } from '../domain/input.ts';
 export type { ModuleDeclaration } from '../domain/module.ts';
-export type { GrantWish } from '../gate/approvals/grants.ts';
+export type { GrantOptions } from '../gate/approvals/grants.ts';
 export { outcomeText } from '../domain/outcome-text.ts';
 export { pendingText } from '../domain/pending-text.ts';
 export { renderQuestion, type RenderedQuestion, type RenderOptions } from '../gate/approvals/render-question.ts';

@@ -25,7 +25,7 @@ export type {
   ToolResultCall,
 } from '../domain/hook.ts';
 export type { JsonObject, JsonValue } from '../domain/json.ts';
-export type { LoopBudgets, LoopOptions, LoopPolicy, Rungs } from '../domain/loop-settings.ts';
+export type { LoopBudgets, LoopOptions, LoopPolicy, LoopLevels } from '../domain/loop-settings.ts';
 export type { ArgumentCondition, AskOptions, Rule, RuleVerdict } from '../domain/rule.ts';
 export type { Identity } from '../domain/session.ts';
 export type { CommandHookSource } from '../gate/hooks/command-hook.ts';

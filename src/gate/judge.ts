@@ -1,12 +1,12 @@
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import type { ToolId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { UNMATCHED, type RuleDecision } from '../domain/rule-decision.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { HooksVerdict } from '../ports/gate-hooks.ts';
 import { factsOfBlock, type LoopBlock, type LoopVerdict, type LoopWarning } from './loop/loop-verdict.ts';
-import { whenHere } from './when-here.ts';
+import { andThen } from './and-then.ts';
 
 /** A call's tool, and its arguments as a value and as canonical JSON. */
 export interface JudgedCall {
@@ -22,7 +22,7 @@ export interface GateChecks {
   reportLoop(loop: LoopWarning | LoopBlock): void;
   decideByRules(args: JsonObject): RuleDecision;
   /** Absent if there are no hooks. */
-  readonly runHooks?: (() => Soon<HooksVerdict>) | undefined;
+  readonly runHooks?: (() => MaybePromise<HooksVerdict>) | undefined;
 }
 
 export type PassedHooks = Extract<HooksVerdict, { kind: 'passed' }>;
@@ -57,14 +57,14 @@ export type Judgement = Unopposed | Opposed | { readonly kind: 'aborted' };
  * arguments, because the first answers were about other arguments. The first objection ends it. A call that no check objects to and that
  * no hook is registered for is judged without a wait.
  */
-export function judge(call: JudgedCall, checks: GateChecks): Soon<Judgement> {
+export function judge(call: JudgedCall, checks: GateChecks): MaybePromise<Judgement> {
   const loop = checks.detectLoop(call);
   if (loop.kind !== 'pass') checks.reportLoop(loop);
   if (loop.kind === 'block') return opposedByLoop(loop);
   const decision = checks.decideByRules(call.arguments);
   if (decision.verdict === 'deny') return opposedByRule(call, decision, loop);
   if (checks.runHooks === undefined) return { kind: 'unopposed', loop, decision, passed: unchanged(call) };
-  return whenHere(checks.runHooks(), (hooked) => afterHooks(call, loop, decision, hooked, checks));
+  return andThen(checks.runHooks(), (hooked) => afterHooks(call, loop, decision, hooked, checks));
 }
 
 /** What hooks answer that change nothing and ask nothing. */
@@ -74,12 +74,12 @@ export function unchanged({ arguments: args, canonical }: Omit<JudgedCall, 'tool
 
 export function opposedByRule({ tool }: Pick<JudgedCall, 'tool'>, { by }: RuleDecision, loop: LoopVerdict): Opposed {
   const [rule, reason] = by === UNMATCHED ? [UNMATCHED, ''] : [by.id, by.reason ?? ''];
-  const outcome = trouble('RULE_DENIED', { tool: tool.id, rule, reason });
+  const outcome = errorOutcome('RULE_DENIED', { tool: tool.id, rule, reason });
   return { kind: 'opposed', by: 'rule', id: rule, outcome, loop };
 }
 
 export function opposedByLoop(loop: LoopBlock): Opposed {
-  const outcome = trouble(loop.code, factsOfBlock(loop) as { message: string });
+  const outcome = errorOutcome(loop.code, factsOfBlock(loop) as { message: string });
   return { kind: 'opposed', by: loop.code === 'BUDGET_SPENT' ? 'budget' : 'loop', id: loop.detector, outcome, loop };
 }
 
@@ -94,7 +94,7 @@ function afterHooks(
     case 'aborted':
       return hooked;
     case 'failed': {
-      const outcome = trouble('HOOK_FAILED', {});
+      const outcome = errorOutcome('HOOK_FAILED', {});
       return { kind: 'opposed', by: 'hook', id: hooked.hook, hookFailed: true, outcome, loop };
     }
     case 'blocked':
@@ -109,8 +109,8 @@ function afterHooks(
 function blockedByHook({ tool }: JudgedCall, blocked: Extract<HooksVerdict, { kind: 'blocked' }>): Outcome {
   const { hook } = blocked;
   return blocked.code === 'HOOK_BLOCKED'
-    ? trouble('HOOK_BLOCKED', { hook, reason: blocked.reason })
-    : trouble('HOOK_ARGUMENTS_INVALID', { hook, tool: tool.id, problems: [...blocked.problems] });
+    ? errorOutcome('HOOK_BLOCKED', { hook, reason: blocked.reason })
+    : errorOutcome('HOOK_ARGUMENTS_INVALID', { hook, tool: tool.id, problems: [...blocked.problems] });
 }
 
 /** A run is warned once per call: a warning about the caller's arguments stands, and one about the changed arguments is added only without it. */

@@ -1,13 +1,13 @@
 import { ended, type Ending } from '../domain/ending.ts';
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Identity } from '../domain/session.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { RewrittenArguments } from '../ports/gate-hooks.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../ports/plane.ts';
 import type { RunEnding } from '../ports/tool-runner.ts';
 import { checkArguments } from '../wire/check-arguments.ts';
-import { whenHere } from './when-here.ts';
+import { andThen } from './and-then.ts';
 
 /** The arguments in the form that rules, hooks, approvers, the audit and the tool all see. */
 export interface JudgedArguments {
@@ -36,17 +36,17 @@ export function judgedArguments(
   given: JsonObject,
   canonical: string,
   needs: Needs,
-): Soon<JudgedArguments | Ending> {
+): MaybePromise<JudgedArguments | Ending> {
   const { declaration, validateInput, fillDefaults } = call.tool;
   const problems = validateInput(given);
-  if (problems.length > 0) return ended(trouble('ARGUMENTS_INVALID', { tool: declaration.id, problems }));
+  if (problems.length > 0) return ended(errorOutcome('ARGUMENTS_INVALID', { tool: declaration.id, problems }));
   if (declaration.normalises === true) return normalise(call, given, needs);
   const filled = fillDefaults?.(given) ?? given;
   if (filled === given) return { kind: 'judged', arguments: given, canonical };
   // A default value does not have to match the schema that declares it, so the filled arguments are checked again.
   const wrong = validateInput(filled);
   return wrong.length > 0
-    ? ended(trouble('ARGUMENTS_INVALID', { tool: declaration.id, problems: wrong }))
+    ? ended(errorOutcome('ARGUMENTS_INVALID', { tool: declaration.id, problems: wrong }))
     : written(call, filled);
 }
 
@@ -59,8 +59,8 @@ export function readRewritten(
   given: JsonObject,
   canonical: string,
   needs: Needs,
-): Soon<RewrittenArguments> {
-  return whenHere(judgedArguments(call, given, canonical, needs), (judged) => {
+): MaybePromise<RewrittenArguments> {
+  return andThen(judgedArguments(call, given, canonical, needs), (judged) => {
     if (judged.kind === 'judged') return judged;
     if (judged.kind !== 'ended' || call.claimed.signal.aborted) return { kind: 'aborted' };
     const { error } = judged.outcome;
@@ -78,11 +78,11 @@ export function readRewritten(
  */
 const MAX_LOST_DELIVERIES = 3;
 
-function normalise(call: UnjudgedCall, given: JsonObject, needs: Needs): Soon<JudgedArguments | Ending> {
+function normalise(call: UnjudgedCall, given: JsonObject, needs: Needs): MaybePromise<JudgedArguments | Ending> {
   const { claimed, identity, tool } = call;
   const { delivery, signal, now } = claimed;
   if (delivery.lostDeliveries >= MAX_LOST_DELIVERIES) {
-    return ended(trouble('TOOL_POISONOUS', { tool: tool.declaration.id, starts: delivery.lostDeliveries }));
+    return ended(errorOutcome('TOOL_POISONOUS', { tool: tool.declaration.id, starts: delivery.lostDeliveries }));
   }
   const timeoutMs = Math.max(1, Math.round(Math.min(tool.declaration.limits.timeoutMs, delivery.deadline - now)));
   const runner = tool.builtIn ?? needs.runners[tool.runner];
@@ -104,7 +104,7 @@ function normalise(call: UnjudgedCall, given: JsonObject, needs: Needs): Soon<Ju
     onLog: () => undefined,
     onNestedCall: () => Promise.reject(new Error('A schema makes no calls.')),
   });
-  return whenHere(ending, (told) => readEnding(call, told, timeoutMs, needs));
+  return andThen(ending, (told) => readEnding(call, told, timeoutMs, needs));
 }
 
 /**
@@ -116,31 +116,31 @@ function readEnding(
   ending: RunEnding,
   timeoutMs: number,
   needs: Needs,
-): Soon<JudgedArguments | Ending> {
+): MaybePromise<JudgedArguments | Ending> {
   const { id } = call.tool.declaration;
   switch (ending.kind) {
     case 'normalised':
       return read(call, ending.arguments);
     case 'not-json':
-      return ended(trouble('ARGUMENTS_NOT_JSON', { tool: id, problem: ending.problem }));
+      return ended(errorOutcome('ARGUMENTS_NOT_JSON', { tool: id, problem: ending.problem }));
     case 'invalid-arguments':
-      return ended(trouble('ARGUMENTS_INVALID', { tool: id, problems: [...ending.problems] }));
+      return ended(errorOutcome('ARGUMENTS_INVALID', { tool: id, problems: [...ending.problems] }));
     case 'not-run':
       return ended(ending.outcome);
     case 'timed-out':
-      return ended(trouble('TOOL_TIMED_OUT', { tool: id, afterMs: timeoutMs }));
+      return ended(errorOutcome('TOOL_TIMED_OUT', { tool: id, afterMs: timeoutMs }));
     case 'aborted':
       return stopped(call, needs);
     case 'threw': {
       const { callId } = call.claimed.delivery;
       const facts = { stage: 'identify', callId, tool: id, cause: ending.cause };
       needs.log.error(facts, `The schema of the tool threw ${ending.type}.`);
-      return ended(trouble('TOOL_THREW', { tool: id, type: ending.type }));
+      return ended(errorOutcome('TOOL_THREW', { tool: id, type: ending.type }));
     }
     case 'crashed':
-      return ended(trouble('TOOL_CRASHED', { tool: id, how: ending.how }));
+      return ended(errorOutcome('TOOL_CRASHED', { tool: id, how: ending.how }));
     default:
-      return ended(trouble('TOOL_CRASHED', { tool: id, how: 'protocol: an unknown ending' }));
+      return ended(errorOutcome('TOOL_CRASHED', { tool: id, how: 'protocol: an unknown ending' }));
   }
 }
 
@@ -149,7 +149,7 @@ function read(call: UnjudgedCall, text: string): JudgedArguments | Ending {
   try {
     return written(call, JSON.parse(text) as JsonObject);
   } catch {
-    return ended(trouble('ARGUMENTS_NOT_JSON', { tool: call.tool.declaration.id, problem: 'it cannot be read' }));
+    return ended(errorOutcome('ARGUMENTS_NOT_JSON', { tool: call.tool.declaration.id, problem: 'it cannot be read' }));
   }
 }
 
@@ -162,7 +162,7 @@ function written({ tool }: UnjudgedCall, value: JsonObject): JudgedArguments | E
   }
   const { facts } = checked;
   const problem = 'problem' in facts ? facts.problem : `${facts.is} ${facts.what}; the limit is ${facts.limit}`;
-  return ended(trouble('ARGUMENTS_NOT_JSON', { tool: tool.declaration.id, problem }));
+  return ended(errorOutcome('ARGUMENTS_NOT_JSON', { tool: tool.declaration.id, problem }));
 }
 
 /**
@@ -174,7 +174,7 @@ export async function stopped(
   { store }: Pick<Needs, 'store'>,
 ): Promise<Ending> {
   if (signal.reason === 'lost') return { kind: 'lost' };
-  if (signal.reason !== 'draining') return ended(trouble('CALL_CANCELLED', {}));
+  if (signal.reason !== 'draining') return ended(errorOutcome('CALL_CANCELLED', {}));
   const answer = await store.abandonCall({ ...delivery, handedBack: false });
   return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };
 }

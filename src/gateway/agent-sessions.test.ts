@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallAnswer } from '../client/call-answer.ts';
-import { planeError, trouble } from '../domain/errors.ts';
+import { planeError, errorOutcome } from '../domain/errors.ts';
 import type { CallId, RunId, SessionId } from '../domain/ids.ts';
 import { runEndedByLoop } from '../domain/session-ended.ts';
 import type { SessionHandle } from '../domain/session.ts';
@@ -180,7 +180,7 @@ describe('agent sessions', () => {
   it('replace a run that is gone at once, and no run that the bearer of a session named by its id', async () => {
     const { client } = recordingClient();
     const sessions = createAgentSessions(client);
-    const gone: CallAnswer = { kind: 'refused', outcome: trouble('RUN_UNKNOWN', {}) };
+    const gone: CallAnswer = { kind: 'refused', outcome: errorOutcome('RUN_UNKNOWN', {}) };
     const first = await runOf(sessions.handleOf(agent(), 'chat'));
     const call = async ({ run }: SessionHandle): Promise<CallAnswer> => (run === first ? gone : ANSWERED);
     expect(await sessions.callIn(agent(), 'chat', call)).toBe(ANSWERED);
@@ -198,7 +198,7 @@ describe('agent sessions', () => {
     const { client } = recordingClient();
     const sessions = createAgentSessions(client);
     let count = 0;
-    for (const outcome of [trouble('SESSION_REVOKED', {}), trouble('KEY_CONFLICT', { callId: 'c' })]) {
+    for (const outcome of [errorOutcome('SESSION_REVOKED', {}), errorOutcome('KEY_CONFLICT', { callId: 'c' })]) {
       const refused: CallAnswer = { kind: 'refused', outcome };
       expect(await sessions.callIn(agent(), undefined, async () => ((count += 1), refused))).toBe(refused);
     }

@@ -70,11 +70,11 @@ interface HeldRun {
 
 const RUN_IDLE_MS = 10 * 60 * 1000;
 const SESSION_IDLE_MS = 24 * 60 * 60 * 1000;
-const MOST_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
+const MAX_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
 /** That a session was revoked shows after this at the latest, and it does not become idle. */
 const TOUCH_MS = 2000;
-const MOST_BEARERS = 10_000;
-const MOST_RUNS = 64;
+const MAX_BEARERS = 10_000;
+const MAX_RUNS = 64;
 const RUN_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 const RUN_ID = /^(?:unattended-)?[A-Za-z0-9_-]{22}$/;
 /** No name can be empty. */
@@ -94,7 +94,7 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
       isFirstRunTaken: false,
     };
     held.set(bearer.id, made);
-    if (held.size > MOST_BEARERS) held.delete(held.keys().next().value!);
+    if (held.size > MAX_BEARERS) held.delete(held.keys().next().value!);
     // Whoever comes next tries again.
     session.catch(() => forget(bearer.id, made));
     return made;
@@ -150,7 +150,7 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
       : client.openRun(handle, { unattended }).then((opened) => opened.run);
     runs.set(name, { run, usedAt: now() });
     if (isOver) releaseQuietly(from, known);
-    if (runs.size > MOST_RUNS) {
+    if (runs.size > MAX_RUNS) {
       const [longestUnused, unused] = runs.entries().next().value!;
       runs.delete(longestUnused);
       releaseQuietly(from, unused);
@@ -237,7 +237,7 @@ async function open(
   if (identity === undefined || !scopes.has('agent')) throw planeError('SCOPE_MISSING', { needed: ['agent'] });
   // It ends with the token, by the clock of the store: a question that it asked cannot be allowed after that.
   const leftMs = expiresAt - ((await tokens?.now()) ?? Date.now());
-  const lifetimeMs = Math.max(1, Math.min(MOST_SESSION_MS, Math.ceil(leftMs)));
+  const lifetimeMs = Math.max(1, Math.min(MAX_SESSION_MS, Math.ceil(leftMs)));
   const { delegators: _, ...rest } = identity;
   const idleMs = Math.min(SESSION_IDLE_MS, lifetimeMs);
   return openForToken(client, tokens, bearer, { ...rest, lifetimeMs, idleMs });

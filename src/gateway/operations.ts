@@ -49,7 +49,7 @@ export interface GatewayOperations {
     readonly broken: readonly string[];
   }>;
   /** What a selection probably does not mean. */
-  agentDoubts(place: DeclaredPlace, declaration: AgentDeclaration, catalog: Catalog): readonly string[];
+  agentWarnings(place: DeclaredPlace, declaration: AgentDeclaration, catalog: Catalog): readonly string[];
   /** Recomputes all chains and checks all signatures. */
   verifyAudit(): Promise<Pick<AuditVerification, 'checked' | 'statements' | 'notices' | 'problems'>>;
   /** By an operator, whoever's call it is. */

@@ -5,7 +5,7 @@ import { randomId } from '../wire/ids.ts';
 import type { GatewayPlane } from './gateway-plane.ts';
 import { createAccessLog } from './http/access-log.ts';
 import { createAuthenticator } from './http/authenticate.ts';
-import { calmBody } from './http/calm-body.ts';
+import { cutOnBodyError } from './http/cut-on-body-error.ts';
 import { createTrustedProxies } from './http/client-address.ts';
 import { createApp, type GatewayParts } from './http/create-app.ts';
 import { FailureBudget } from './http/failure-budget.ts';
@@ -64,7 +64,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
     async (request, env) => {
       const { incoming, outgoing } = env as HttpBindings;
       const response = await app.fetch(request, env);
-      return calmBody(response, (error) => {
+      return cutOnBodyError(response, (error) => {
         if (!outgoing.destroyed) accessLog.failed(incoming, { error, ...factsOf(incoming) }, 'an answer broke off');
         outgoing.destroy();
       });

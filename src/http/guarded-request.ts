@@ -26,7 +26,7 @@ interface Hop extends Omit<WebRequest, 'url'> {
   readonly url: URL;
 }
 
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const OWN_HEADERS = { 'user-agent': 'sallyport/1', 'accept-encoding': 'gzip, deflate, br' };
 
@@ -38,7 +38,7 @@ export async function guardedRequest(
   request: WebRequest,
   rules: WebRules & { readonly maxBytes: number },
   signal: AbortSignal,
-  { mostRedirects = MOST_REDIRECTS }: { readonly mostRedirects?: number } = {},
+  { mostRedirects = MAX_REDIRECTS }: { readonly mostRedirects?: number } = {},
 ): Promise<WebResponse> {
   let hop: Hop = { ...request, url: parseWebUrl(request.url) };
   for (let redirects = 0; ; redirects += 1) {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /** A shorter secret could be guessed. */
-export const LEAST_SECRET_LENGTH = 16;
+export const MIN_SECRET_LENGTH = 16;
 
 /** The signature covers the time, so that a recorded request cannot be sent again later. */
 export function signatureHeaders(secret: string, body: string, nowMs: number): Record<string, string> {

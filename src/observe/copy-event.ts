@@ -3,7 +3,7 @@ import { fieldsOf, SHARED_FIELDS } from '../domain/event-table.ts';
 import { nowMs } from './now-ms.ts';
 
 /** Max length of a text in an event; longer than any id of Sallyport. */
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 const SHARED = Object.keys(SHARED_FIELDS);
 
 type Plain = string | number | boolean | Readonly<Record<string, string | number | boolean>>;
@@ -37,6 +37,6 @@ function copyValue(value: unknown): Plain | undefined {
 }
 
 function copyPrimitive(value: unknown): string | number | boolean | undefined {
-  if (typeof value === 'string') return value.length > MOST_CHARACTERS ? value.slice(0, MOST_CHARACTERS) : value;
+  if (typeof value === 'string') return value.length > MAX_CHARACTERS ? value.slice(0, MAX_CHARACTERS) : value;
   return (typeof value === 'number' && Number.isFinite(value)) || typeof value === 'boolean' ? value : undefined;
 }

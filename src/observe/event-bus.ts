@@ -23,7 +23,7 @@ interface Listening {
 
 const DRAIN_MS = 1000;
 const DEFAULT_WAITING = 1000;
-const MOST_WAITING = 100_000;
+const MAX_WAITING = 100_000;
 const MATCHED: readonly string[] = ['callId', 'tool', 'agent', 'tenant', 'session', 'run'] satisfies MatchedField[];
 
 /** One counter per process, so that the events of a client and of a worker in one process have one order. */
@@ -113,8 +113,8 @@ function checked(subscription: DiagnosticSubscription): DiagnosticSubscription {
     if (!MATCHED.includes(field)) problems.push(`events cannot be chosen by "${field}"`);
   }
   if (typeof listener !== 'function') problems.push('the listener of events must be a function');
-  if (!Number.isInteger(maxWaiting) || maxWaiting < 1 || maxWaiting > MOST_WAITING) {
-    problems.push(`maxWaiting ${maxWaiting} must be a whole number from 1 to ${MOST_WAITING}`);
+  if (!Number.isInteger(maxWaiting) || maxWaiting < 1 || maxWaiting > MAX_WAITING) {
+    problems.push(`maxWaiting ${maxWaiting} must be a whole number from 1 to ${MAX_WAITING}`);
   }
   if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems });
   return subscription;

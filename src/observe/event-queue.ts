@@ -21,7 +21,7 @@ export interface QueueSettings {
  */
 const AT_ONCE = 64;
 /** Max used places at the front of the array. Beyond this number they are freed. */
-const MOST_USED_UP = 1024;
+const MAX_USED_UP = 1024;
 
 /**
  * The events that one listener has not received yet, in order, at most `maxWaiting`. Emitting never runs a listener: delivery begins in
@@ -114,7 +114,7 @@ export class EventQueue {
     const first = this.#waiting[this.#head];
     if (first === undefined) return undefined;
     this.#head += 1;
-    if (this.#head === this.#waiting.length || this.#head > MOST_USED_UP) {
+    if (this.#head === this.#waiting.length || this.#head > MAX_USED_UP) {
       this.#waiting = this.#waiting.slice(this.#head);
       this.#head = 0;
     }

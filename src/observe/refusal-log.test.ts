@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import { createRefusalLog } from './refusal-log.ts';
 
 function staged(burst: number) {
   const lines: object[] = [];
   const clock = { now: 0 };
   const log = createRefusalLog({ warn: (facts) => void lines.push(facts) }, { burst, everyMs: 1000 }, () => clock.now);
-  const refuse = (outcome = trouble('SESSION_UNKNOWN', {}), tool = 'a.b') => log.note({ session: 's', tool, outcome });
+  const refuse = (outcome = errorOutcome('SESSION_UNKNOWN', {}), tool = 'a.b') =>
+    log.note({ session: 's', tool, outcome });
   return { lines, clock, log, refuse };
 }
 
 describe('the refusal log', () => {
   it('says what was refused and why, and nothing of the arguments', () => {
     const { lines, refuse } = staged(5);
-    refuse(trouble('ARGUMENTS_INVALID', { tool: 'a.b', problems: ['secret'] }), 'x'.repeat(500));
+    refuse(errorOutcome('ARGUMENTS_INVALID', { tool: 'a.b', problems: ['secret'] }), 'x'.repeat(500));
     expect(lines).toEqual([
       { stage: 'call', session: 's', tool: 'x'.repeat(100), outcome: 'invalid', code: 'ARGUMENTS_INVALID' },
     ]);
@@ -23,7 +24,7 @@ describe('the refusal log', () => {
     const { lines, clock, log, refuse } = staged(3);
     for (let count = 0; count < 1000; count += 1) refuse();
     expect(lines).toHaveLength(3);
-    refuse(trouble('OVERLOADED', { what: 'calls', retryAfterMs: 1 }));
+    refuse(errorOutcome('OVERLOADED', { what: 'calls', retryAfterMs: 1 }));
     expect(lines).toHaveLength(4);
     clock.now = 1500;
     refuse();

@@ -22,7 +22,7 @@ export interface RefusalRate {
 
 const DEFAULT_RATE: RefusalRate = { burst: 20, everyMs: 1000 };
 /** Max length of a logged session or tool name. These names are the caller's own text. */
-const LONGEST = 100;
+const MAX_LENGTH = 100;
 
 interface Bucket {
   tokens: number;
@@ -62,7 +62,12 @@ export function createRefusalLog(
       bucket.tokens -= 1;
       const more = bucket.suppressed === 0 ? {} : { suppressed: bucket.suppressed };
       bucket.suppressed = 0;
-      const facts = { session: session.slice(0, LONGEST), tool: tool.slice(0, LONGEST), outcome: outcome.kind, code };
+      const facts = {
+        session: session.slice(0, MAX_LENGTH),
+        tool: tool.slice(0, MAX_LENGTH),
+        outcome: outcome.kind,
+        code,
+      };
       log.warn({ stage: 'call', ...facts, ...more }, 'refused before it was accepted');
     },
     close() {

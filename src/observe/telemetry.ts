@@ -59,7 +59,7 @@ export interface Telemetry {
 
 const DEFAULT_TOOLS = 100;
 /** Max waiting events. It is large, so that events of a burst are delivered later instead of lost. */
-const MOST_WAITING = 50_000;
+const MAX_WAITING = 50_000;
 
 const SERVED: Readonly<Record<Role, readonly string[]>> = {
   worker: ['worker', 'all'],
@@ -112,7 +112,7 @@ async function openTraces(options: TraceOptions, needs: TelemetryNeeds, meter: M
     follow: (events: EventSource) =>
       events.subscribe({
         listener: (event) => tracer.hear(event),
-        maxWaiting: MOST_WAITING,
+        maxWaiting: MAX_WAITING,
         samples,
         sampledOnly: true,
       }),
@@ -138,7 +138,7 @@ async function openMetrics(options: MetricOptions, needs: TelemetryNeeds) {
     meter,
     follow(events: EventSource, { pool = '', serves = () => true }: Followed) {
       const listener = createEventCounter(meter, { tools: options.tools ?? DEFAULT_TOOLS, pool, serves });
-      return events.subscribe({ listener, kinds: COUNTED_KINDS, maxWaiting: MOST_WAITING, spans: false });
+      return events.subscribe({ listener, kinds: COUNTED_KINDS, maxWaiting: MAX_WAITING, spans: false });
     },
     followWorker({ pool, concurrency, running }: WorkerGauges) {
       meter.set('sallyport_worker_concurrency', { pool }, concurrency);

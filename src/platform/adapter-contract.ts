@@ -22,7 +22,7 @@ export interface AdapterCase {
 }
 
 const AT_ONCE = 10;
-const LONGEST_MS = 10_000;
+const MAX_MS = 10_000;
 const ORIGIN = { tenant: 'acme', subject: 'ann', agent: 'helper', session: 'session' };
 
 /**
@@ -139,11 +139,11 @@ const CASES: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   },
 };
 
-const HANGS = new Error(`an adapter must answer within ${LONGEST_MS} ms`);
+const HANGS = new Error(`an adapter must answer within ${MAX_MS} ms`);
 
 function inTime<Result>(work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(HANGS), LONGEST_MS);
+    const timer = setTimeout(() => reject(HANGS), MAX_MS);
     void work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

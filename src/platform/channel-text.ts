@@ -1,7 +1,7 @@
 import type { ContentBlock } from '../domain/content.ts';
 import type { Outcome } from '../domain/outcome.ts';
 
-const MOST_CHARACTERS = 16_000;
+const MAX_CHARACTERS = 16_000;
 
 /** The text that people read when an outcome was redirected to a channel. */
 export function channelText(tool: string, outcome: Outcome): string {
@@ -31,6 +31,6 @@ function textOf(block: ContentBlock): string {
 
 /** Cuts a long text, but never in the middle of a character. */
 function cut(text: string): string {
-  if (text.length <= MOST_CHARACTERS) return text;
-  return `${text.slice(0, MOST_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  if (text.length <= MAX_CHARACTERS) return text;
+  return `${text.slice(0, MAX_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -15,8 +15,8 @@ export interface ServedPlatform {
 }
 
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 60_000;
-const LONGEST_ANSWER_BYTES = 1024 * 1024;
+const MAX_PAUSE_MS = 60_000;
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** Makes one attempt. Never rejects: whatever the adapter does, the attempt has exactly one ending. */
 export async function deliverEffect(
@@ -41,7 +41,7 @@ export async function deliverEffect(
           ? {}
           : { messageId: result.messageId };
     const encoded = encode(answer);
-    if (encoded.byteLength > LONGEST_ANSWER_BYTES) return failed('it was done, but its answer is too large');
+    if (encoded.byteLength > MAX_ANSWER_BYTES) return failed('it was done, but its answer is too large');
     return { kind: 'delivered', answer: encoded, keep: adapter.keepsMessages === true };
   } catch (error) {
     const problem = `the adapter failed: ${error instanceof Error ? error.name : 'unknown'}`;
@@ -88,7 +88,7 @@ function again(
 ): EffectEnding {
   const tries = effect.attempts - effect.attemptsBefore;
   if (tries >= most) return failed(`${problem}; given up after ${tries} attempts`);
-  const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.5 + Math.random() / 2);
+  const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.5 + Math.random() / 2);
   return { kind: 'retry', problem, afterMs: Math.max(afterMs, pauseMs) };
 }
 

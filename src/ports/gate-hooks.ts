@@ -2,15 +2,15 @@ import type { ArgumentChange } from '../domain/argument-change.ts';
 import type { ApprovalResolved, Ask, HookedCallFacts, HookedTool, HookEventName, HookHealth } from '../domain/hook.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { StopSignal } from './tool-runner.ts';
 
 /** The operator's hooks, as the stages use them. None of these methods throws or rejects. */
 export interface GateHooks {
   /** Answers at once for a tool without hooks; otherwise takes as long as its hooks take. */
-  before(call: HookedCall, read: ReadRewritten): Soon<HooksVerdict>;
+  before(call: HookedCall, read: ReadRewritten): MaybePromise<HooksVerdict>;
   /** Asks hooks about the result of a tool. Answers at once for a tool without result hooks. */
-  result(ended: ResultCall, checks: ResultChecks): Soon<ResultVerdict>;
+  result(ended: ResultCall, checks: ResultChecks): MaybePromise<ResultVerdict>;
   /** Returns at once. Called once, by the worker that settled the call. */
   after(ended: EndedCall): void;
   /** Called once, by the worker that claimed the callback in the store. Resolves when all hooks were called. */
@@ -31,7 +31,7 @@ export type RewrittenArguments =
   | { readonly kind: 'aborted' };
 
 /** Checks rewritten arguments, given as a value and as canonical JSON, in the same way as those of a caller. */
-export type ReadRewritten = (value: JsonObject, canonical: string) => Soon<RewrittenArguments>;
+export type ReadRewritten = (value: JsonObject, canonical: string) => MaybePromise<RewrittenArguments>;
 
 /** A call in the gate, as its hooks see it. */
 export interface HookedCall extends HookedCallFacts {
@@ -76,7 +76,7 @@ export interface ResultChecks {
   /** Removes the secrets of the call from what a hook wrote. */
   scrub<Value>(value: Value): Value;
   /** Why the call cannot end with this outcome; names places, never values. */
-  findProblem(outcome: Outcome): Soon<string | undefined>;
+  findProblem(outcome: Outcome): MaybePromise<string | undefined>;
 }
 
 export type ResultVerdict =

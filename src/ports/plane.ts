@@ -3,7 +3,7 @@ import type { ToolId, WorkerId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome, OutcomeKind } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { RunnerName, ToolDeclaration } from '../domain/tool.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { ApprovalNotifier } from './approval-notifier.ts';
@@ -15,7 +15,7 @@ import type { GateHooks } from './gate-hooks.ts';
 import type { Log } from './log.ts';
 import type { Redactor } from './redactor.ts';
 import type { SecretSource } from './secret-source.ts';
-import type { ServiceDoor } from './service-access.ts';
+import type { ServiceOpener } from './service-access.ts';
 import type { Store } from './store.ts';
 import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
 
@@ -46,7 +46,7 @@ export interface ServedTools {
 
 export interface PolicySource {
   /** The policy in this version or a later one. */
-  atLeast(version: number): Soon<{ readonly version: number; readonly policy: Policy }>;
+  atLeast(version: number): MaybePromise<{ readonly version: number; readonly policy: Policy }>;
 }
 
 /** What the worker's stages may use. Each stage takes only its part: `needs: Pick<Plane, …>`. */
@@ -62,7 +62,7 @@ export interface Plane {
   /** Absent: approvers are not notified and have to look for questions themselves. */
   readonly approvals?: ApprovalNotifier;
   /** Absent: there are no services, and no tool that needs one is served. */
-  readonly services?: ServiceDoor;
+  readonly services?: ServiceOpener;
   /** Absent: there are no platforms here. */
   readonly effects?: EffectSource;
   /** Absent: the audit keeps only digests of arguments. */
@@ -80,7 +80,7 @@ export interface Plane {
   /** The digest under which a tool is currently published, if it is. Asked about a tool that neither this worker nor its peers serve. */
   publishedDigest(tool: ToolId): Promise<string | undefined>;
   /** Keeps the lease of a call without running it and without using a slot. Ends early when the call is stopped. */
-  standAside(delivered: DeliveredCall, waitMs: number): Promise<void>;
+  holdWithoutSlot(delivered: DeliveredCall, waitMs: number): Promise<void>;
   readonly nested: (parent: Delivery, frame: NestedFrame, request: NestedCallRequest) => Promise<Outcome>;
   /** Called for every settled call, for counting. */
   readonly onSettled: (outcome: OutcomeKind) => void;

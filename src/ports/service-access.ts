@@ -2,7 +2,7 @@ import type { JsonValue } from '../domain/json.ts';
 import type { ServiceCaller } from '../domain/service.ts';
 
 /** The services of a worker, as the execute stage sees them. */
-export interface ServiceDoor {
+export interface ServiceOpener {
   /** Opens access for one call; it must be closed when the call ends. */
   open(needs: readonly string[], caller: ServiceCaller): ServiceAccess;
 }

@@ -6,7 +6,7 @@ import type { EffectAnswer, EffectBody, EffectKey } from '../domain/platform-eff
 import type { Outcome } from '../domain/outcome.ts';
 import type { SecretPlace } from '../domain/secret-reference.ts';
 import type { Identity } from '../domain/session.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { Fault } from '../domain/error-category.ts';
@@ -14,7 +14,7 @@ import type { ServiceAccess } from './service-access.ts';
 
 /** Enters tool code. A runner never throws and never hangs: whatever the tool does, the runner returns an ending. */
 export interface ToolRunner {
-  run(request: RunRequest): Soon<RunEnding>;
+  run(request: RunRequest): MaybePromise<RunEnding>;
   /** Stops idle helper processes. Calls in progress were waited for or aborted before. */
   close(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export interface StartCheck {
   /** Until this time, on the clock of `performance.now()`, the tool may be entered without asking. */
   readonly validUntil: number;
   /** How the run ends instead of entering the tool; undefined when it may be entered. Answers at once while valid; never rejects. */
-  stopFor(): Soon<RunEnding | undefined>;
+  stopFor(): MaybePromise<RunEnding | undefined>;
 }
 
 export interface SecretUse {

@@ -3,7 +3,7 @@ import type { Span } from './find-credentials.ts';
 import { isPasswordKey, isSecretKey } from './secret-words.ts';
 
 const NAME = /[A-Za-z][A-Za-z0-9_-]*/g;
-const LONGEST_NAME = 128;
+const MAX_NAME_LENGTH = 128;
 /** Headers whose value extends to the end of the line, spaces and semicolons included. */
 const WHOLE_LINE = /^(?:proxy-)?authori[sz]ation$|^(?:set-)?cookie$/i;
 const SCHEME = /(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4}/iy;
@@ -18,7 +18,7 @@ export function findAssignments(text: string): Span[] {
   const spans: Span[] = [];
   NAME.lastIndex = 0;
   for (let found = NAME.exec(text); found !== null; found = NAME.exec(text)) {
-    const name = found[0].slice(-LONGEST_NAME);
+    const name = found[0].slice(-MAX_NAME_LENGTH);
     if (!isSecretKey(name)) continue;
     const end = found.index + found[0].length;
     const value = valueAfter(text, name, end, text[found.index - 1] === '-');
@@ -88,11 +88,11 @@ function trimEnd(text: string, start: number, end: number): number {
   return last;
 }
 
-const MOST_SPACES = 3;
+const MAX_SPACES = 3;
 
 function skipSpaces(text: string, start: number): number {
   let at = start;
-  while (at < start + MOST_SPACES && (text[at] === ' ' || text[at] === '\t')) at += 1;
+  while (at < start + MAX_SPACES && (text[at] === ' ' || text[at] === '\t')) at += 1;
   return at;
 }
 

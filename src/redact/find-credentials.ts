@@ -38,14 +38,14 @@ function findBearers(text: string): Span[] {
 
 const BEGIN = '-----BEGIN ';
 const END = '-----END ';
-const LONGEST_LABEL = 64;
+const MAX_LABEL_LENGTH = 64;
 
 /** Finds private keys. If the end of a key is missing, its span reaches to the end of the text. */
 export function findPrivateKeys(text: string): Span[] {
   const spans: Span[] = [];
   let from = 0;
   for (let start = text.indexOf(BEGIN); start >= 0; start = text.indexOf(BEGIN, from)) {
-    const label = text.slice(start, start + LONGEST_LABEL);
+    const label = text.slice(start, start + MAX_LABEL_LENGTH);
     from = start + BEGIN.length;
     if (!label.includes('PRIVATE KEY')) continue;
     const closing = text.indexOf(END, from);
@@ -58,7 +58,7 @@ export function findPrivateKeys(text: string): Span[] {
 }
 
 const AFTER_AUTHORITY = /[/?#\s"'<>\\]/g;
-const LEAST_LONE_USER = 16;
+const MIN_LONE_USER = 16;
 
 /** Finds the password in `scheme://user:password@host`, or a user name that is so long that it must be a token. */
 function findUserInfo(text: string): Span[] {
@@ -74,7 +74,7 @@ function findUserInfo(text: string): Span[] {
     if (sign < 0) continue;
     const colon = authority.indexOf(':');
     if (colon >= 0 && colon < sign - 1) spans.push([start + colon + 1, start + sign]);
-    else if (colon !== sign - 1 && sign >= LEAST_LONE_USER) spans.push([start, start + sign]);
+    else if (colon !== sign - 1 && sign >= MIN_LONE_USER) spans.push([start, start + sign]);
   }
   return spans;
 }

@@ -16,7 +16,7 @@ export function redactJson(
   return new Redaction(mask, onMasked).value(value, schema);
 }
 
-const LEAST_CREDENTIAL = 12;
+const MIN_CREDENTIAL = 12;
 
 class Redaction {
   readonly #mask: Mask;
@@ -49,7 +49,7 @@ class Redaction {
 
   /** The key itself can be a credential, which is masked. */
   #key(key: string, taken: JsonObject): string {
-    const shown = key.length < LEAST_CREDENTIAL ? key : maskText(key, this.#mask);
+    const shown = key.length < MIN_CREDENTIAL ? key : maskText(key, this.#mask);
     if (shown === key) return key;
     return this.#told(Object.hasOwn(taken, shown) ? `${shown} ${Object.keys(taken).length}` : shown);
   }

@@ -55,8 +55,8 @@ const KINDS_OF_KEY: ReadonlySet<string> = new Set([
 const KEYS: ReadonlySet<string> = new Set(['key', 'keys']);
 
 const WORD = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
-const LONGEST_KEY = 256;
-const MOST_KNOWN = 4096;
+const MAX_KEY_LENGTH = 256;
+const MAX_KNOWN = 4096;
 const known = new Map<string, boolean>();
 
 /**
@@ -64,10 +64,10 @@ const known = new Map<string, boolean>();
  * `tokenizer` do not. Only the end of a very long name counts.
  */
 export function isSecretKey(key: string): boolean {
-  if (key.length > LONGEST_KEY) return hasSecretWord(key.slice(-LONGEST_KEY));
+  if (key.length > MAX_KEY_LENGTH) return hasSecretWord(key.slice(-MAX_KEY_LENGTH));
   let answer = known.get(key);
   if (answer === undefined) {
-    if (known.size >= MOST_KNOWN) known.clear();
+    if (known.size >= MAX_KNOWN) known.clear();
     known.set(key, (answer = hasSecretWord(key)));
   }
   return answer;
@@ -75,7 +75,7 @@ export function isSecretKey(key: string): boolean {
 
 /** Whether a name ends with a word for a password. What follows such a name is always taken for the password. */
 export function isPasswordKey(key: string): boolean {
-  return /pass(?:word|wd|code|phrase)?$|pwd$/i.test(key.slice(-LONGEST_KEY));
+  return /pass(?:word|wd|code|phrase)?$|pwd$/i.test(key.slice(-MAX_KEY_LENGTH));
 }
 
 function hasSecretWord(key: string): boolean {

@@ -4,15 +4,15 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts
  * Max fields of a form. Forms are flat: MCP requires it, and a person fills them in. So this small checker is enough. A full JSON Schema
  * validator would have to be loaded into every tool's process.
  */
-const MOST_FIELDS = 100;
-const MOST_PROBLEMS = 5;
+const MAX_FIELDS = 100;
+const MAX_PROBLEMS = 5;
 
 /** Why a schema is not a form; undefined if it is one. */
 export function findFormFault(schema: JsonObject): string | undefined {
   const { type, properties } = schema;
   if (type !== 'object' || properties === undefined || !isJsonObject(properties)) return 'it is no schema of an object';
   const fields = Object.entries(properties);
-  if (fields.length > MOST_FIELDS) return `it has more than ${MOST_FIELDS} fields`;
+  if (fields.length > MAX_FIELDS) return `it has more than ${MAX_FIELDS} fields`;
   const wrong = fields.find(([, field]) => !isJsonObject(field) || !isField(field));
   return wrong === undefined ? undefined : `"${wrong[0].slice(0, 60)}" is no text, number, flag or choice`;
 }
@@ -45,7 +45,7 @@ export function findFormProblems(schema: JsonObject, content: JsonObject): strin
     const problem = findFieldProblem(field, value);
     return problem === undefined ? [] : [`${name} ${problem}`];
   });
-  return [...missing, ...wrong].slice(0, MOST_PROBLEMS);
+  return [...missing, ...wrong].slice(0, MAX_PROBLEMS);
 }
 
 function findFieldProblem(field: JsonObject, value: JsonValue): string | undefined {

@@ -11,7 +11,7 @@ export type CheckedResponse =
   | { readonly kind: 'changed'; readonly changes: readonly string[] }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
-const MOST_ROOTS = 1000;
+const MAX_ROOTS = 1000;
 
 /** Checks whether a response answers this request. The sender is not trusted. `schema` is the tool author's own, whose code may check more. */
 export function checkResponse(request: InputRequest, schema: unknown, response: JsonValue): CheckedResponse {
@@ -80,8 +80,7 @@ function checkSample({ role, content, model, stopReason }: JsonObject): CheckedR
 }
 
 function checkRoots(roots: JsonValue | undefined): CheckedResponse {
-  if (!Array.isArray(roots) || roots.length > MOST_ROOTS)
-    return problems(`it has no list of up to ${MOST_ROOTS} roots`);
+  if (!Array.isArray(roots) || roots.length > MAX_ROOTS) return problems(`it has no list of up to ${MAX_ROOTS} roots`);
   if (!roots.every((root) => isJsonObject(root) && typeof root['uri'] === 'string'))
     return problems('a root has no URI');
   const named = (roots as JsonObject[]).map(({ uri, name }) => ({

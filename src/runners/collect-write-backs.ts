@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { SentFile } from '../authoring/tool-context.ts';
 import { ToolFailure } from '../authoring/tool-failure.ts';
 import {
-  MOST_COST,
+  MAX_COST,
   type FileWriteBack,
   type InjectedTool,
   type RichMessage,
@@ -48,8 +48,8 @@ export class WriteBackCollector {
   }
 
   addCost(amount: number): void {
-    if (!isCost(amount)) throw new TypeError(`ctx.cost: the amount must be a number from 0 to ${MOST_COST}`);
-    this.#cost = Math.min((this.#cost ?? 0) + amount, MOST_COST);
+    if (!isCost(amount)) throw new TypeError(`ctx.cost: the amount must be a number from 0 to ${MAX_COST}`);
+    this.#cost = Math.min((this.#cost ?? 0) + amount, MAX_COST);
   }
 
   take(): WriteBacks {

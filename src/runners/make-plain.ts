@@ -23,7 +23,7 @@ export class TooLarge extends Error {
 }
 
 /** MessagePack adds at most this many bytes to the payload of one value. */
-const MOST_OVERHEAD_BYTES = 9;
+const MAX_OVERHEAD_BYTES = 9;
 
 /** Counts bytes while a value is walked, so that an endless or huge value is rejected before it is built. */
 export class SizeBudget {
@@ -44,7 +44,7 @@ export class SizeBudget {
 
   /** True if no encoding of what was counted can exceed the limit. */
   get surelyFits(): boolean {
-    return this.#least + this.#values * MOST_OVERHEAD_BYTES <= this.limit;
+    return this.#least + this.#values * MAX_OVERHEAD_BYTES <= this.limit;
   }
 }
 

@@ -2,9 +2,9 @@ import type { JsonValue } from '../domain/json.ts';
 import type { ToolLogLine } from '../ports/tool-runner.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';
 
-const MOST_NOTICES = 200;
-const MOST_NOTICE_BYTES = 16 * 1024;
-const MOST_BYTES = 256 * 1024;
+const MAX_NOTICES = 200;
+const MAX_NOTICE_BYTES = 16 * 1024;
+const MAX_BYTES = 256 * 1024;
 const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'];
 
 type Tell = (level: unknown, data: unknown) => void;
@@ -14,8 +14,8 @@ type Tell = (level: unknown, data: unknown) => void;
  * description of the problem.
  */
 export function limitNotices(deliver: (line: ToolLogLine) => void): Tell {
-  let left = MOST_NOTICES;
-  let leftBytes = MOST_BYTES;
+  let left = MAX_NOTICES;
+  let leftBytes = MAX_BYTES;
   return (level, data) => {
     if (left <= 0 || leftBytes <= 0) return;
     left -= 1;
@@ -29,7 +29,7 @@ export function limitNotices(deliver: (line: ToolLogLine) => void): Tell {
 
 function plainNotice(data: unknown): JsonValue {
   try {
-    return makePlain(data ?? null, new SizeBudget(MOST_NOTICE_BYTES), 'data');
+    return makePlain(data ?? null, new SizeBudget(MAX_NOTICE_BYTES), 'data');
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'the data cannot be read' };
   }

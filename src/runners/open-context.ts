@@ -6,7 +6,7 @@ import type { GivenInput } from '../domain/input.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { ServiceRequest } from '../ports/service-access.ts';
 import type {
   NestedCallRequest,
@@ -56,7 +56,7 @@ export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog'> {
   /** Throws if the run was aborted, without creating a signal. */
   throwIfAborted(): void;
   /** The ending if the tool may no longer be entered; undefined if it may. See `StartCheck`. */
-  stopFor?(): Soon<RunEnding | undefined>;
+  stopFor?(): MaybePromise<RunEnding | undefined>;
 }
 
 const NO_SERVICES: Readonly<Record<string, unknown>> = Object.freeze({});

@@ -3,7 +3,7 @@ import type { JsonValue } from '../domain/json.ts';
 import type { ServiceRequest } from '../ports/service-access.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';
 
-const MOST_ARGUMENTS = 8;
+const MAX_ARGUMENTS = 8;
 const ARGUMENTS_BYTES = 1024 * 1024;
 
 type Ask = (request: ServiceRequest) => Promise<JsonValue>;
@@ -29,8 +29,8 @@ async function request(service: string, method: string, args: readonly unknown[]
 /** Checks a request to a service. Throws an error that names the place of a value that is not JSON. Also used for what a process sends. */
 export function serviceRequest(service: unknown, method: unknown, args: unknown): ServiceRequest {
   if (typeof service !== 'string' || typeof method !== 'string') throw new TypeError('a request without a method');
-  if (!Array.isArray(args) || args.length > MOST_ARGUMENTS) {
-    throw new TypeError(`${service}.${method}: not more than ${MOST_ARGUMENTS} arguments`);
+  if (!Array.isArray(args) || args.length > MAX_ARGUMENTS) {
+    throw new TypeError(`${service}.${method}: not more than ${MAX_ARGUMENTS} arguments`);
   }
   const budget = new SizeBudget(ARGUMENTS_BYTES);
   const plain = args.map((value: unknown) =>

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { displayFileName, hasLoneSurrogate, isMediaType } from '../authoring/shown-text.ts';
 import {
-  MOST_COST,
+  MAX_COST,
   NO_WRITE_BACKS,
   type ContentBlock,
   type FileWriteBack,
@@ -76,7 +76,7 @@ export function plainWriteBacks(writeBacks: unknown, budget: SizeBudget): WriteB
 }
 
 export function isCost(amount: unknown): amount is number {
-  return typeof amount === 'number' && amount >= 0 && amount <= MOST_COST;
+  return typeof amount === 'number' && amount >= 0 && amount <= MAX_COST;
 }
 
 export function plainFile(file: unknown, budget: SizeBudget, path: string): FileWriteBack {

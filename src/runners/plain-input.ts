@@ -17,16 +17,16 @@ import { makePlain, NotPlain, SizeBudget, TooLarge } from './make-plain.ts';
 import { plainWriteBacks } from './plain-blocks.ts';
 
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
-const MOST_REQUESTS = 20;
-const MOST_MESSAGES = 100;
-const MOST_TOKENS = 1_000_000;
+const MAX_REQUESTS = 20;
+const MAX_MESSAGES = 100;
+const MAX_TOKENS = 1_000_000;
 
 /** Reads the requests that a tool made, or that its process reports. Throws NotPlain or TooLarge. */
 export function plainRequests(asked: unknown): Record<string, InputRequest> {
   if (typeof asked !== 'object' || asked === null) throw new NotPlain('the requests are not an object');
   const entries = Object.entries(asked);
-  if (entries.length === 0 || entries.length > MOST_REQUESTS)
-    throw new NotPlain(`there are ${entries.length} requests; 1 to ${MOST_REQUESTS} are possible`);
+  if (entries.length === 0 || entries.length > MAX_REQUESTS)
+    throw new NotPlain(`there are ${entries.length} requests; 1 to ${MAX_REQUESTS} are possible`);
   const budget = new SizeBudget(LIMITS.inputBytes);
   return Object.fromEntries(
     entries.map(([name, request]: [string, unknown]) => {
@@ -75,10 +75,10 @@ function plainPage(plain: JsonObject, name: string): InputRequest {
 
 function plainSample(plain: JsonObject, name: string): InputRequest {
   const { messages, maxTokens, system, temperature, stopSequences } = plain;
-  if (!Array.isArray(messages) || messages.length === 0 || messages.length > MOST_MESSAGES)
-    throw new NotPlain(`${name}.messages is no list of 1 to ${MOST_MESSAGES} messages`);
-  if (typeof maxTokens !== 'number' || !Number.isInteger(maxTokens) || maxTokens < 1 || maxTokens > MOST_TOKENS)
-    throw new NotPlain(`${name}.maxTokens is no number from 1 to ${MOST_TOKENS}`);
+  if (!Array.isArray(messages) || messages.length === 0 || messages.length > MAX_MESSAGES)
+    throw new NotPlain(`${name}.messages is no list of 1 to ${MAX_MESSAGES} messages`);
+  if (typeof maxTokens !== 'number' || !Number.isInteger(maxTokens) || maxTokens < 1 || maxTokens > MAX_TOKENS)
+    throw new NotPlain(`${name}.maxTokens is no number from 1 to ${MAX_TOKENS}`);
   const stops = Array.isArray(stopSequences) ? { stopSequences: stopSequences.map(String) } : {};
   return {
     kind: 'sample',

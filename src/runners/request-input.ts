@@ -36,7 +36,7 @@ interface InputFacts {
   readonly input?: GivenInput;
 }
 
-const MOST_OWN_STATE_BYTES = 64 * 1024;
+const MAX_OWN_STATE_BYTES = 64 * 1024;
 
 /** Most calls have no input, so it is kept here and not in the facts of every run. */
 const inputs = new WeakMap<InputFacts, CallInput>();
@@ -113,7 +113,7 @@ export class CallInput {
     if (own === undefined && this.#used.size === 0) return {};
     const kept: KeptState = {
       answers: Object.fromEntries(this.#used),
-      ...(own === undefined ? {} : { state: makePlain(own, new SizeBudget(MOST_OWN_STATE_BYTES), 'state') }),
+      ...(own === undefined ? {} : { state: makePlain(own, new SizeBudget(MAX_OWN_STATE_BYTES), 'state') }),
     };
     const state = canonicalJson(kept as unknown as JsonObject);
     if (Buffer.byteLength(state) > LIMITS.inputStateBytes)

@@ -3,7 +3,7 @@ import { isStandardSchema, parseWith, type Parsed } from '../authoring/standard-
 import { findSurfaceTool } from '../authoring/surface-tools.ts';
 import { readToolFailure } from '../authoring/tool-failure.ts';
 import { classifyThrown } from '../domain/classify-thrown.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { RunEnding, RunRequest } from '../ports/tool-runner.ts';
 import { checkArguments } from '../wire/check-arguments.ts';
 import { copyJson } from './copy-json.ts';
@@ -59,7 +59,12 @@ export async function runTool(
  * Enters tool code and returns its ending, synchronously unless a schema or the tool is asynchronous. Never throws and never rejects,
  * whatever the tool throws or returns. The runner enforces the timeout.
  */
-export function runLoaded(module: ModuleDefinition, toolName: string, facts: RunFacts, host: RunHost): Soon<RunEnding> {
+export function runLoaded(
+  module: ModuleDefinition,
+  toolName: string,
+  facts: RunFacts,
+  host: RunHost,
+): MaybePromise<RunEnding> {
   try {
     const definition = Object.hasOwn(module.tools, toolName)
       ? module.tools[toolName]
@@ -79,12 +84,12 @@ export function runLoaded(module: ModuleDefinition, toolName: string, facts: Run
   }
 }
 
-function parseArguments({ input }: ToolDefinition, { arguments: given, step }: RunFacts): Soon<Parsed> {
+function parseArguments({ input }: ToolDefinition, { arguments: given, step }: RunFacts): MaybePromise<Parsed> {
   const copy = copyJson(given);
   return step === 'parsed' ? { kind: 'parsed', value: copy } : parseWith(input, copy);
 }
 
-function normalise({ input }: ToolDefinition, facts: RunFacts, host: RunHost): Soon<RunEnding> {
+function normalise({ input }: ToolDefinition, facts: RunFacts, host: RunHost): MaybePromise<RunEnding> {
   host.throwIfAborted();
   const parsing = parseWith(input, copyJson(facts.arguments));
   return parsing instanceof Promise ? parsing.then(endOfNormalised, endOfFailedParse) : endOfNormalised(parsing);
@@ -106,7 +111,7 @@ function endOfFailedParse(thrown: unknown): RunEnding {
 /** Runs a tool that has an asynchronous schema. */
 async function runSlowly(
   definition: ToolDefinition,
-  parsing: Soon<Parsed>,
+  parsing: MaybePromise<Parsed>,
   facts: RunFacts,
   host: RunHost,
   args?: Promise<Parsed>,
@@ -127,7 +132,7 @@ function enter(
   setup: unknown,
   facts: RunFacts,
   host: RunHost,
-): Soon<RunEnding> {
+): MaybePromise<RunEnding> {
   if (args.kind === 'issues') return { kind: 'invalid-arguments', problems: args.problems };
   // The rules judged `facts.arguments`. A schema that trims or lowercases could turn an allowed value into one that the rules deny.
   const changes = facts.step === 'parsed' ? NO_CHANGES : findChanges(facts.arguments, args.value);
@@ -155,7 +160,7 @@ function enterNow(
   setup: unknown,
   facts: RunFacts,
   host: RunHost,
-): Soon<RunEnding> {
+): MaybePromise<RunEnding> {
   host.throwIfAborted();
   const context = new CallContext(facts, setup, host);
   try {

@@ -16,7 +16,7 @@ interface Asked {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A shorter secret cannot be removed from a result without spoiling the result. */
-export const LEAST_SECRET_CHARACTERS = 4;
+export const MIN_SECRET_CHARACTERS = 4;
 
 export function createSecretSource(providers: readonly SecretProvider[], env: Environment = process.env): SecretSource {
   const asked = providers.map((provider) => toAsked(provider, env));
@@ -81,7 +81,7 @@ function fromCommand(command: SecretCommand): () => Promise<ReadSecret> {
 function checked(read: ReadSecret): ReadSecret {
   if (read.kind === 'problem') return read;
   const value = read.value.replace(/\r?\n$/, '');
-  if (value.length < LEAST_SECRET_CHARACTERS) return problem(`it has less than ${LEAST_SECRET_CHARACTERS} characters`);
+  if (value.length < MIN_SECRET_CHARACTERS) return problem(`it has less than ${MIN_SECRET_CHARACTERS} characters`);
   if (/[\0\uFFFD]|\p{Cs}/u.test(value)) return problem('it is not text in UTF-8');
   return { kind: 'read', value };
 }

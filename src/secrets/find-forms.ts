@@ -1,5 +1,5 @@
 import { viewsOf, withoutBreaks, type View } from './decoded-view.ts';
-import { LEAST_ANYWHERE, type SecretForm } from './secret-forms.ts';
+import { MIN_ANYWHERE, type SecretForm } from './secret-forms.ts';
 
 /** A secret of a call, and every form in which it may reappear. */
 export interface TaintedSecret {
@@ -20,7 +20,7 @@ export interface FoundSecret {
  * A text may have been cut in the middle of a secret: this many characters of a secret's beginning, at the end of the text, count as the
  * secret.
  */
-const LEAST_CUT = 8;
+const MIN_CUT = 8;
 const LETTER = /[\p{L}\p{N}]/u;
 
 /**
@@ -43,19 +43,19 @@ export function findSecrets(text: string, secrets: readonly TaintedSecret[], may
 function findIn(view: View, secret: TaintedSecret, mayBeCut: boolean, isPlain: boolean, found: FoundSecret[]): void {
   const { name, value, forms } = secret;
   const { text } = view;
-  const alone = value.length < LEAST_ANYWHERE;
+  const alone = value.length < MIN_ANYWHERE;
   for (const { sought } of forms) {
     for (const [start, end] of sought.placesIn(text)) {
       if (alone && !standsAlone(text, start, end)) continue;
       found.push({ ...placeIn(view, start, end), name, raw: isPlain && sought.text === value });
     }
     const cut = mayBeCut && !alone ? sought.beginningAtEndOf(text) : 0;
-    if (cut >= LEAST_CUT) found.push({ ...placeIn(view, text.length - cut, text.length), name, raw: false });
+    if (cut >= MIN_CUT) found.push({ ...placeIn(view, text.length - cut, text.length), name, raw: false });
   }
 }
 
 function findInOneLine(view: View, { name, value, forms }: TaintedSecret, found: FoundSecret[]): void {
-  if (value.length < LEAST_ANYWHERE) return;
+  if (value.length < MIN_ANYWHERE) return;
   for (const { sought, breaks } of forms) {
     for (const [start, end] of breaks ? sought.placesIn(view.text) : []) {
       found.push({ ...placeIn(view, start, end), name, raw: false });

@@ -1,5 +1,5 @@
 /** Up to this length the engine's own search is used: it is fast, and its worst case is this number times the length of the text. */
-const LONGEST_BY_ENGINE = 256;
+const MAX_BY_ENGINE_LENGTH = 256;
 
 /** A text to search for in others. The search takes time linear in the searched text, even if that was crafted to be slow to search. */
 export class SoughtText {
@@ -34,7 +34,7 @@ export class SoughtText {
   }
 
   #indexIn(text: string, from: number): number {
-    if (this.text.length <= LONGEST_BY_ENGINE) return text.indexOf(this.text, from);
+    if (this.text.length <= MAX_BY_ENGINE_LENGTH) return text.indexOf(this.text, from);
     let matched = 0;
     for (let index = from; index < text.length; index += 1) {
       matched = this.#next(matched, text.charCodeAt(index));

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 
-export const MOST_PRIVATE_BYTES = 64 * 1024;
+export const MAX_PRIVATE_BYTES = 64 * 1024;
 
 export type ReadPrivateFile =
   | { readonly kind: 'read'; readonly text: string }
@@ -39,7 +39,7 @@ function readOpen(path: string, file: number): ReadPrivateFile {
   if (process.platform !== 'win32' && (facts.mode & (given ? 0o037 : 0o077)) !== 0) {
     return problem('can be read by other users', `Close it: chmod 600 ${path}`);
   }
-  if (facts.size > MOST_PRIVATE_BYTES) return problem(`has more than ${MOST_PRIVATE_BYTES} bytes`);
+  if (facts.size > MAX_PRIVATE_BYTES) return problem(`has more than ${MAX_PRIVATE_BYTES} bytes`);
   return { kind: 'read', text: readFileSync(file, 'utf8') };
 }
 

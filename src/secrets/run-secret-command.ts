@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { SECRET_COMMAND_DEFAULTS, type SecretCommand } from '../domain/secret-provider.ts';
 import type { ReadSecret } from '../ports/secret-source.ts';
-import { MOST_PRIVATE_BYTES } from './read-private-file.ts';
+import { MAX_PRIVATE_BYTES } from './read-private-file.ts';
 
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
 
@@ -32,7 +32,7 @@ export function runSecretCommand(secret: SecretCommand): Promise<ReadSecret> {
     child.stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       bytes += chunk.byteLength;
-      if (bytes > MOST_PRIVATE_BYTES) fail(`its command printed more than ${MOST_PRIVATE_BYTES} bytes`);
+      if (bytes > MAX_PRIVATE_BYTES) fail(`its command printed more than ${MAX_PRIVATE_BYTES} bytes`);
     });
     child.once('close', (code, signal) => {
       if (code === 0) end({ kind: 'read', value: Buffer.concat(chunks).toString('utf8') });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NO_WRITE_BACKS } from '../domain/content.ts';
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { DEFAULT_LIMITS } from '../domain/tool.ts';
 import type { RunEnding, RunRequest, ToolRunner } from '../ports/tool-runner.ts';
@@ -40,7 +40,7 @@ async function run(tool: (request: RunRequest) => Promise<RunEnding> | RunEnding
     secrets: {
       refuse: (secret: string) =>
         given.refused?.includes(secret) === true
-          ? trouble('SECRET_DENIED', { tool: 'demo.tool', secret, agent: 'main' })
+          ? errorOutcome('SECRET_DENIED', { tool: 'demo.tool', secret, agent: 'main' })
           : undefined,
     },
     onProgress: (progress: unknown) => told.push(progress),

@@ -1,4 +1,4 @@
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { fillReferences, findReferences, type SecretPlace } from '../domain/secret-reference.ts';
 import { declaresSecret, referencesOfSetup } from '../domain/secret-use.ts';
@@ -72,7 +72,7 @@ async function readFor(
   if (refused !== undefined) return { kind: 'refused', outcome: refused };
   const read = await source.read(name, signal);
   if (read.kind === 'problem') {
-    const outcome = trouble('SECRET_UNAVAILABLE', { tool: tool.id, secret: name, problem: read.problem });
+    const outcome = errorOutcome('SECRET_UNAVAILABLE', { tool: tool.id, secret: name, problem: read.problem });
     return { kind: 'refused', outcome };
   }
   taint.add(name, read.value);

@@ -7,16 +7,14 @@ export interface SecretForm {
   readonly breaks: boolean;
 }
 
-const LEAST_LINE = 16;
+const MIN_LINE = 16;
 /** The encoded pieces of a shorter secret cannot be distinguished from other text, so a shorter secret is found only where it stands alone. */
-export const LEAST_ANYWHERE = 6;
+export const MIN_ANYWHERE = 6;
 
 /** The forms of a secret: as it is, in base64 at any position of a longer text, and in hexadecimal. */
 export function formsOf(value: string): SecretForm[] {
   const parts = [value, ...longLines(value)];
-  const bases = new Set(
-    parts.flatMap((part) => (part.length < LEAST_ANYWHERE ? wholeBase64(part) : base64Cores(part))),
-  );
+  const bases = new Set(parts.flatMap((part) => (part.length < MIN_ANYWHERE ? wholeBase64(part) : base64Cores(part))));
   // The usual escapes are searched for literally, too: the text around them may not be escaped, and would be decoded wrongly.
   const plain = new Set(parts.flatMap((part) => [part, ...usualEscapes(part), ...hex(part)]));
   return [
@@ -27,7 +25,7 @@ export function formsOf(value: string): SecretForm[] {
 
 /** The forms of a secret in bytes that are not text, where no escapes are undone. */
 export function byteFormsOf(value: string): SoughtText[] {
-  const forms = value.length < LEAST_ANYWHERE ? [] : formsOf(value).map(({ sought }) => sought.text);
+  const forms = value.length < MIN_ANYWHERE ? [] : formsOf(value).map(({ sought }) => sought.text);
   const bytes = [...forms.map((text) => Buffer.from(text)), Buffer.from(value, 'utf16le')];
   return Array.from(new Set(bytes.map((form) => form.toString('latin1'))), (form) => new SoughtText(form));
 }
@@ -36,7 +34,7 @@ export function byteFormsOf(value: string): SoughtText[] {
 function longLines(value: string): string[] {
   if (!value.includes('\n')) return [];
   const lines = value.split('\n').map((line) => line.trim());
-  return lines.filter((line) => line.length >= LEAST_LINE && !line.startsWith('-----'));
+  return lines.filter((line) => line.length >= MIN_LINE && !line.startsWith('-----'));
 }
 
 function wholeBase64(value: string): string[] {

@@ -35,7 +35,7 @@ export class Taint {
     const part = this.#secrets.find(({ forms }) =>
       forms.some(({ sought }) => {
         const last = lastPart(sought.text);
-        return last.length >= LEAST_PART && last.length < sought.text.length && stem.includes(last);
+        return last.length >= MIN_PART && last.length < sought.text.length && stem.includes(last);
       }),
     );
     return part === undefined ? stem + ending : markOf(part.name) + ending;
@@ -117,7 +117,7 @@ export class Taint {
   }
 }
 
-const LEAST_PART = 8;
+const MIN_PART = 8;
 
 function lastPart(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).trim();

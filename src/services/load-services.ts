@@ -19,7 +19,7 @@ export interface ServiceEntry {
 export type ServiceEntries = Readonly<Record<string, ServiceEntry>>;
 
 const METHOD = /^[a-z][A-Za-z0-9]{0,63}$/;
-const MOST_METHODS = 100;
+const MAX_METHODS = 100;
 
 /**
  * Returns every service that can be started: all configured ones, and the shipped ones that need no configuration. Throws SERVICES_INVALID with all
@@ -61,7 +61,7 @@ function checkDefinition(exported: unknown): ServiceDefinition | string {
   if (typeof exported !== 'object' || exported === null) return 'the file has no service as its default export';
   const { start, methods, needs = [], uses = [] } = exported as Partial<ServiceDefinition>;
   if (typeof start !== 'function') return 'it has no function "start"';
-  if (!isTexts(methods) || methods.length > MOST_METHODS || !methods.every((method) => METHOD.test(method))) {
+  if (!isTexts(methods) || methods.length > MAX_METHODS || !methods.every((method) => METHOD.test(method))) {
     return '"methods" must be a list of names of methods';
   }
   // `await` on the handle would call a method named `then`.

@@ -3,7 +3,7 @@ import { planeError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { ServiceFailure } from './service-failure.ts';
 
-const MOST_PROBLEMS = 3;
+const MAX_PROBLEMS = 3;
 
 /** Checks an argument that a tool passed to a method. The error message names the member, never the value. */
 export function parseArgument<Schema extends z.ZodType>(
@@ -29,7 +29,7 @@ export function parseServiceConfig<Schema extends z.ZodType>(
 
 function describe({ issues }: z.ZodError): string {
   return issues
-    .slice(0, MOST_PROBLEMS)
+    .slice(0, MAX_PROBLEMS)
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
     .join('; ');
 }

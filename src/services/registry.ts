@@ -2,7 +2,7 @@ import { planeError, PlaneError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ServiceHealth } from '../domain/service.ts';
 import type { Log } from '../ports/log.ts';
-import type { ServiceDoor } from '../ports/service-access.ts';
+import type { ServiceOpener } from '../ports/service-access.ts';
 import type { RunningService, ServiceDefinition } from './define-service.ts';
 import { openAccess } from './open-access.ts';
 import { orderServices } from './order-services.ts';
@@ -23,7 +23,7 @@ export interface RegistryParts {
 }
 
 /** The services of one worker. */
-export interface ServiceRegistry extends ServiceDoor {
+export interface ServiceRegistry extends ServiceOpener {
   /** Names of all services that a module can ask for. */
   readonly known: readonly string[];
   /**

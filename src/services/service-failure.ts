@@ -1,5 +1,5 @@
 const CODE_PATTERN = /^[A-Z][A-Z0-9_]{0,63}$/;
-const MOST_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 
 /**
  * An error that a service throws for the tool. Its message may be shown to the model, so it must not reveal internals. Any other error that a
@@ -10,7 +10,7 @@ export class ServiceFailure extends Error {
   readonly code: string;
 
   constructor(code: string, message: string, cause?: unknown) {
-    super(message.slice(0, MOST_CHARACTERS), cause === undefined ? undefined : { cause });
+    super(message.slice(0, MAX_CHARACTERS), cause === undefined ? undefined : { cause });
     this.code = code;
   }
 }
@@ -22,6 +22,6 @@ export function readServiceFailure(thrown: unknown): { code: string; message: st
   ) as Partial<ServiceFailure>;
   if (name !== 'ServiceFailure' || typeof code !== 'string' || !CODE_PATTERN.test(code)) return undefined;
   return typeof message === 'string' && message !== ''
-    ? { code, message: message.slice(0, MOST_CHARACTERS) }
+    ? { code, message: message.slice(0, MAX_CHARACTERS) }
     : undefined;
 }

@@ -11,7 +11,7 @@ export function checkAsk({ callId, question, timeoutMs }: AskRequest): void {
   const known = question.decisions.every((decision) => APPROVAL_DECISIONS.includes(decision));
   if (!known || !question.decisions.includes('deny')) refuse('its decisions must be known, and deny among them');
   if (!Number.isSafeInteger(question.quorum) || question.quorum < 1) refuse('its quorum must be 1 or more');
-  if (!(timeoutMs >= 1 && timeoutMs <= APPROVAL_LIMITS.mostTimeoutMs)) refuse('its timeout is out of bounds');
+  if (!(timeoutMs >= 1 && timeoutMs <= APPROVAL_LIMITS.maxTimeoutMs)) refuse('its timeout is out of bounds');
 }
 
 const BINDING = /^[0-9a-f]{64}$/;
@@ -38,7 +38,7 @@ export function checkDecision({ id, decision, by, grant, editedArguments, edited
 function checkGrant({ id, tenant, subject, lifetimeMs, usesLeft }: NewGrant, approval: string): void {
   const isTheirs = parseScopedId(approval)?.scope === subjectScope(tenant, subject);
   if (!isSameScope(id, approval) || !isTheirs) refuse('the grant is not for the subject of the approval');
-  if (!(lifetimeMs >= 1 && lifetimeMs <= APPROVAL_LIMITS.mostGrantMs))
+  if (!(lifetimeMs >= 1 && lifetimeMs <= APPROVAL_LIMITS.maxGrantMs))
     refuse('the lifetime of the grant is out of bounds');
   if (usesLeft !== undefined && !(Number.isSafeInteger(usesLeft) && usesLeft >= 1)) refuse('a grant has 1 use or more');
 }

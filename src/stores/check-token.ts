@@ -3,7 +3,7 @@ import { findTokenProblem, TOKEN_LIMITS } from '../domain/gateway-token.ts';
 import type { CreateTokenRequest, TokenStore } from '../ports/token-store.ts';
 
 const DIGEST = /^[0-9a-f]{64}$/;
-const LONGEST = 256;
+const MAX_LENGTH = 256;
 
 /** Runs before the store reads anything. Every gateway trusts the tokens in the store, so the store accepts no malformed token. */
 export function checkNewToken({ token, secretDigest, lifetimeMs }: CreateTokenRequest): void {
@@ -14,8 +14,8 @@ export function checkNewToken({ token, secretDigest, lifetimeMs }: CreateTokenRe
 
 /** An empty name would be the same for all callers. A lifetime that is too long for a store would end too early and allow a second use. */
 export function checkUse({ digest, attempt, lifetimeMs }: Parameters<TokenStore['useOnce']>[0]): void {
-  const names = [digest, attempt].every((name) => name !== '' && name.length <= LONGEST);
-  if (!names) refuse(`it has a digest and an attempt, each of 1 to ${LONGEST} characters`);
+  const names = [digest, attempt].every((name) => name !== '' && name.length <= MAX_LENGTH);
+  if (!names) refuse(`it has a digest and an attempt, each of 1 to ${MAX_LENGTH} characters`);
   if (lifetimeMs > TOKEN_LIMITS.mostLifetimeMs) refuse(`it lasts for at most ${TOKEN_LIMITS.mostLifetimeMs} ms`);
 }
 

@@ -14,11 +14,11 @@ export interface TaskNeeds {
   readonly retentionMs: number;
 }
 
-const MOST_LISTED = 50;
+const MAX_LISTED = 50;
 /** Max live calls of a subject that `list` reads. Calls of the subject's other agents are filtered out afterwards. */
-const MOST_LOOKED_AT = 1000;
+const MAX_LOOKED_AT = 1000;
 const POLL_FIRST_MS = 25;
-const POLL_MOST_MS = 500;
+const MAX_POLL_MS = 500;
 
 /**
  * Runs the tools of the module `tasks`. It shows an agent its own calls and those of its delegates. Any other call gets the same answer as an
@@ -56,7 +56,7 @@ export class TaskRunner implements ToolRunner {
 
   async #wait(request: RunRequest, waitMs: number): Promise<RunEnding> {
     const giveUpAt = performance.now() + waitMs;
-    for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MOST_MS)) {
+    for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
       const found = await this.#find(request);
       if (found === undefined) return UNKNOWN;
       const leftMs = giveUpAt - performance.now();
@@ -85,10 +85,10 @@ export class TaskRunner implements ToolRunner {
     const scoped = parseScopedId(session);
     if (scoped === undefined) return returned({ calls: [] });
     const { lane, scope } = scoped;
-    const found = await this.#needs.store().listOwnCalls({ lane, scope, limit: MOST_LOOKED_AT });
+    const found = await this.#needs.store().listOwnCalls({ lane, scope, limit: MAX_LOOKED_AT });
     const calls = found
       .filter((call) => reaches(identity, call.identity) && call.callId !== own)
-      .slice(0, MOST_LISTED)
+      .slice(0, MAX_LISTED)
       .map((call) => ({ call: call.callId, tool: call.tool, state: stateOf(call), acceptedAt: call.acceptedAt }));
     return returned({ calls });
   }

@@ -5,7 +5,7 @@ import type { LoadedModule } from '../catalog/loaded-module.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { TaskRunner, type TaskNeeds } from './task-runner.ts';
 
-export const LONGEST_WAIT_SECONDS = 60;
+export const MAX_WAIT_SECONDS = 60;
 const SECOND = 1000;
 
 const call: JsonObject = {
@@ -34,16 +34,16 @@ const definition = defineModule({
       run: notRunHere,
     }),
     wait: tool({
-      description: `Waits up to ${LONGEST_WAIT_SECONDS} seconds for one of your background calls, and gives its result if it has finished by then.`,
+      description: `Waits up to ${MAX_WAIT_SECONDS} seconds for one of your background calls, and gives its result if it has finished by then.`,
       effect: 'read',
       poll: { everyMs: SECOND },
       // Longer than the tool itself waits: the caller of `wait` then gets an answer, and not the id of one more background call.
       limits: {
-        waitMs: (LONGEST_WAIT_SECONDS + 5) * SECOND,
-        timeoutMs: (LONGEST_WAIT_SECONDS + 10) * SECOND,
+        waitMs: (MAX_WAIT_SECONDS + 5) * SECOND,
+        timeoutMs: (MAX_WAIT_SECONDS + 10) * SECOND,
         concurrency: 32,
       },
-      input: withCall({ seconds: { type: 'integer', minimum: 0, maximum: LONGEST_WAIT_SECONDS, default: 20 } }),
+      input: withCall({ seconds: { type: 'integer', minimum: 0, maximum: MAX_WAIT_SECONDS, default: 20 } }),
       run: notRunHere,
     }),
     cancel: tool({

@@ -43,14 +43,14 @@ const MORE = '+';
 const MORE_BYTE = MORE.charCodeAt(0);
 const ENDING_OF_BYTE = Array.from({ length: 256 }, (_, byte) => ENDING_OF_LETTER[String.fromCharCode(byte)]);
 
-const MOST_TAGS = 16_384;
+const MAX_TAGS = 16_384;
 const tags = new Map<string, string>();
 
 /** The short digest that identifies a tool in a history, computed as in the store's scripts. */
 export function toolTag(tool: string): string {
   let tag = tags.get(tool);
   if (tag === undefined) {
-    if (tags.size >= MOST_TAGS) tags.clear();
+    if (tags.size >= MAX_TAGS) tags.clear();
     tag = hash('sha1', tool, 'hex').slice(0, TOOL_TAG_LENGTH);
     tags.set(tool, tag);
   }

@@ -107,7 +107,7 @@ interface SessionScope {
   readonly tag: string;
 }
 
-const MOST_SCOPES = 16_384;
+const MAX_SCOPES = 16_384;
 const scopes = new Map<SessionId, SessionScope>();
 
 /** The parts of the session's id that every call needs; cached. */
@@ -118,7 +118,7 @@ function scopeOf(session: SessionId): SessionScope | undefined {
   if (parsed === undefined) return undefined;
   const { lane, scope: subject, rest } = parsed;
   const scope = { prefix: `${lane}.${subject}.`, tag: rest.endsWith(NAMES_AGENTS) ? rest.slice(0, TAG_LENGTH) : '' };
-  if (scopes.size >= MOST_SCOPES) scopes.clear();
+  if (scopes.size >= MAX_SCOPES) scopes.clear();
   scopes.set(session, scope);
   return scope;
 }

@@ -26,7 +26,7 @@ export function readArguments(text: string): ReadArguments {
   return { ok: true, value };
 }
 
-const MOST_USUAL = 4096;
+const MAX_USUAL = 4096;
 /** Keys that are refused, and the escapes with which JSON.stringify writes a NUL and a lone surrogate. */
 const SUSPICIOUS = ['__proto__', 'constructor', 'prototype', String.raw`\u0000`, String.raw`\ud`];
 
@@ -38,7 +38,7 @@ const LONG_NUMBER = /\d{16}/;
  * decides.
  */
 function readUsual(text: string): JsonObject | undefined {
-  if (text.length > MOST_USUAL || text.charCodeAt(0) !== OPEN_OBJECT || !isShallow(text)) return undefined;
+  if (text.length > MAX_USUAL || text.charCodeAt(0) !== OPEN_OBJECT || !isShallow(text)) return undefined;
   for (const word of SUSPICIOUS) if (text.includes(word)) return undefined;
   // Such an integer may survive the round trip unchanged and still be inexact.
   if (LONG_NUMBER.test(text)) return undefined;

@@ -13,7 +13,7 @@ export interface ApprovalCallbacks {
 }
 
 const LOOK_EVERY_MS = 1000;
-const MOST_AT_ONCE = 16;
+const MAX_AT_ONCE = 16;
 
 /**
  * Polls for resolved approvals and notifies hooks, notifier and listeners. Each callback is claimed in the store first: if a worker dies in
@@ -33,7 +33,7 @@ export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, 
       try {
         // Polling costs the store something, and listeners come and go.
         if (isWanted()) {
-          claimed = await store.claimCallbacks({ lane, workerId, claimId, limit: MOST_AT_ONCE, leaseMs });
+          claimed = await store.claimCallbacks({ lane, workerId, claimId, limit: MAX_AT_ONCE, leaseMs });
           claimId = randomId();
         }
       } catch (error) {
@@ -41,7 +41,7 @@ export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, 
       }
       // Also after a stop: no other worker can claim these callbacks any more.
       await Promise.all(claimed.map((approval) => tell(approval, needs)));
-      if (claimed.length < MOST_AT_ONCE) await pause(LOOK_EVERY_MS, stopping.signal);
+      if (claimed.length < MAX_AT_ONCE) await pause(LOOK_EVERY_MS, stopping.signal);
     }
   }
 

@@ -4,7 +4,7 @@ import { findWebhookProblem } from '../domain/webhook-url.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ApprovalNotifier } from '../ports/approval-notifier.ts';
 import type { Log } from '../ports/log.ts';
-import { LEAST_SECRET_LENGTH } from '../http/signature.ts';
+import { MIN_SECRET_LENGTH } from '../http/signature.ts';
 import { isWorthAnother, signedPost } from '../http/signed-post.ts';
 import { requestedMessage, resolvedMessage } from './webhook-message.ts';
 
@@ -119,8 +119,8 @@ export function createApprovalWebhook(
 function checkOptions(url: string, secret: string): void {
   const wrong = findWebhookProblem(url);
   const problems = wrong === undefined ? [] : [`approvals.webhook.url ${wrong}`];
-  if (secret.length < LEAST_SECRET_LENGTH) {
-    problems.push(`the secret of approvals.webhook must have ${LEAST_SECRET_LENGTH} characters or more`);
+  if (secret.length < MIN_SECRET_LENGTH) {
+    problems.push(`the secret of approvals.webhook must have ${MIN_SECRET_LENGTH} characters or more`);
   }
   if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems });
 }

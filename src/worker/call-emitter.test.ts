@@ -14,7 +14,7 @@ import { ENVELOPE_VERSION, type Envelope } from '../domain/call.ts';
 import { NO_WRITE_BACKS } from '../domain/content.ts';
 import type { DiagnosticEvent } from '../domain/diagnostic-event.ts';
 import { ended } from '../domain/ending.ts';
-import { planeError, trouble } from '../domain/errors.ts';
+import { planeError, errorOutcome } from '../domain/errors.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import { createEventBus } from '../observe/event-bus.ts';
@@ -87,7 +87,7 @@ describe('the data path tells', () => {
       policies: { atLeast: (version: number) => ({ version, policy: scene.policy ?? OPEN }) },
       tools: () => ({ find: () => tool, near: () => [] }),
       peersFor: async () => ({ serving: 1, notServing: 1 }),
-      standAside: async () => undefined,
+      holdWithoutSlot: async () => undefined,
       onSettled: () => undefined,
       settings: { retentionMs: 60_000, trustSnapshotMs: 250 },
     } as unknown as Plane;
@@ -242,7 +242,7 @@ describe('the data path tells', () => {
   it('of a call the gate has stopped that it was blocked, and nothing else of its tool', async () => {
     const delivery = sampleDelivery();
     const emitter = emitterOf(bus, delivery, sampleLane(), performance.now())!;
-    const outcome = trouble('HOOK_BLOCKED', { hook: 'guard.x', reason: 'secret' });
+    const outcome = errorOutcome('HOOK_BLOCKED', { hook: 'guard.x', reason: 'secret' });
     const ending = ended(outcome);
     emitter.passed('claim', { kind: 'claimed' });
     emitter.passed('identify', { kind: 'identified' });
@@ -262,7 +262,7 @@ describe('the data path tells', () => {
 
   it('who blocked it once, where the gate says so itself', async () => {
     const emitter = emitterOf(bus, sampleDelivery(), sampleLane(), performance.now())!;
-    const outcome = trouble('HOOK_BLOCKED', { hook: 'guard.x', reason: 'x' });
+    const outcome = errorOutcome('HOOK_BLOCKED', { hook: 'guard.x', reason: 'x' });
     const error = { category: 'blocked', retryable: false } as const;
     emitter.emit('tool.blocked', { outcome: 'blocked', executed: 'no', error, by: 'rule', byId: 'no-shell' });
     emitter.passed('gate', ended(outcome));

@@ -49,7 +49,7 @@ const NESTED_WAIT_MS = 500;
  * Max calls per read. With smaller batches this worker, the store and the callers work at the same time; with larger ones they would wait
  * for each other.
  */
-const MOST_AT_ONCE = 48;
+const MAX_AT_ONCE = 48;
 const SLOT_WAIT_MS = 500;
 const PAUSE_AFTER_TROUBLE_MS = 250;
 
@@ -130,7 +130,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   /** Reads nested calls, with lent slots; continues as long as calls under way may make some. */
   async function readNested(lane: number): Promise<void> {
     while (!nestedStopping) {
-      const reserved = await nestedSlots.reserve(MOST_AT_ONCE, SLOT_WAIT_MS);
+      const reserved = await nestedSlots.reserve(MAX_AT_ONCE, SLOT_WAIT_MS);
       if (reserved === 0) continue;
       const request = { lane, pool: nestedPool(pool), workerId, limit: reserved, waitMs: NESTED_WAIT_MS };
       const answer = await readOnce(() => store.claimCalls(request));
@@ -143,7 +143,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   async function readOnlyLane(): Promise<void> {
     while (!stopping) {
       vitals.beat();
-      const reserved = await slots.reserve(MOST_AT_ONCE, SLOT_WAIT_MS);
+      const reserved = await slots.reserve(MAX_AT_ONCE, SLOT_WAIT_MS);
       if (reserved === 0) continue;
       const answer = await claim(0, reserved, READ_WAIT_MS);
       slots.release(reserved - (answer?.deliveries.length ?? 0));
@@ -164,7 +164,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       if (first === undefined || first.deliveries.length === 0) continue;
       slots.retake();
       await runUnless(stopping, first, slots);
-      const reserved = await slots.reserve(MOST_AT_ONCE, 0);
+      const reserved = await slots.reserve(MAX_AT_ONCE, 0);
       if (reserved === 0) continue;
       const more = await claim(lane, reserved, 0);
       slots.release(reserved - (more?.deliveries.length ?? 0));

@@ -1,5 +1,5 @@
 import { ended, isEnding } from '../domain/ending.ts';
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import { nestedPool } from '../domain/ids.ts';
 import type { LaneState, Delivery } from '../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../ports/plane.ts';
@@ -31,7 +31,7 @@ async function endLeftCall(delivery: Delivery, lane: LaneState, plane: Plane): P
   const delivered: DeliveredCall = { delivery, lane, arrivedAt, signal: LEAVING, events };
   const claimed = await claim(delivered, plane);
   const known = isEnding(claimed) && claimed.kind === 'ended' ? claimed.outcome : undefined;
-  const outcome = known ?? trouble('TOOL_PINNED', { tool: delivery.tool });
+  const outcome = known ?? errorOutcome('TOOL_PINNED', { tool: delivery.tool });
   events?.passed('claim', ended(outcome));
   const settled = await settle(delivered, outcome, {}, plane);
   events?.settled(settled.answer, settled.outcome);

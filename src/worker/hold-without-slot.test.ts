@@ -2,16 +2,16 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sampleDelivered, sampleDelivery } from '../../test/support/sample-call.ts';
 import type { Delivery } from '../ports/call-store.ts';
 import { createSlots } from './slots.ts';
-import { createStandAside, MOST_ASIDE } from './stand-aside.ts';
+import { createHoldWithoutSlot, MAX_ASIDE } from './hold-without-slot.ts';
 
-describe('standAside', () => {
+describe('holdWithoutSlot', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   function stage() {
     const [slots, nestedSlots] = [createSlots(0), createSlots(0)];
     const turns: string[] = [];
-    const standAside = createStandAside({
+    const holdWithoutSlot = createHoldWithoutSlot({
       slots,
       nested: { pool: 'default~nested', slots: nestedSlots },
       limiter: {
@@ -22,7 +22,7 @@ describe('standAside', () => {
       },
     });
     const aside = (waitMs: number, fields: Partial<Delivery> = {}, signal = new AbortController().signal) =>
-      standAside(sampleDelivered(sampleDelivery(fields), { signal }), waitMs);
+      holdWithoutSlot(sampleDelivered(sampleDelivery(fields), { signal }), waitMs);
     return { slots, nestedSlots, turns, aside };
   }
 
@@ -57,8 +57,8 @@ describe('standAside', () => {
 
   it('lends only so many slots', async () => {
     const { slots, aside } = stage();
-    const standing = Array.from({ length: MOST_ASIDE + 3 }, () => aside(100));
-    expect(slots.free).toBe(MOST_ASIDE);
+    const standing = Array.from({ length: MAX_ASIDE + 3 }, () => aside(100));
+    expect(slots.free).toBe(MAX_ASIDE);
     await vi.advanceTimersByTimeAsync(100);
     await Promise.all(standing);
     expect(slots.free).toBe(0);

@@ -3,7 +3,7 @@ import type { Slots } from './slots.ts';
 import type { ToolLimiter } from './tool-limiter.ts';
 
 /** Max calls that may stand aside without a slot. Further ones keep their slot; otherwise calls for other workers would fill this worker's memory. */
-export const MOST_ASIDE = 256;
+export const MAX_ASIDE = 256;
 
 interface AsideNeeds {
   readonly slots: Slots;
@@ -13,12 +13,12 @@ interface AsideNeeds {
 }
 
 /** A call that waits to be handed back does not run here. Meanwhile other calls use its slot and its turn, and its lease is kept. */
-export function createStandAside({ slots, nested, limiter }: AsideNeeds): Plane['standAside'] {
+export function createHoldWithoutSlot({ slots, nested, limiter }: AsideNeeds): Plane['holdWithoutSlot'] {
   let aside = 0;
   return async ({ delivery, signal }, waitMs) => {
     if (waitMs <= 0 || signal.aborted) return;
     const own = delivery.pool === nested.pool ? nested.slots : slots;
-    const lends = aside < MOST_ASIDE;
+    const lends = aside < MAX_ASIDE;
     const takeTurn = limiter.lend(delivery.tool);
     aside += 1;
     if (lends) own.release(1);

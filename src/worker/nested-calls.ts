@@ -1,4 +1,4 @@
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import { indexTools, type PublishedTool } from '../domain/catalog.ts';
 import { parseScopedId, type ToolId } from '../domain/ids.ts';
 import type { Outcome } from '../domain/outcome.ts';
@@ -73,7 +73,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
     };
   }
 
-  function tellOf(
+  function emitterFor(
     { session, run, callId: parent }: Delivery,
     trace: TraceContext | undefined,
     tool: PublishedTool | undefined,
@@ -99,9 +99,9 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
     },
     async run(parent, { depth, timeLeftMs, signal, trace }, request) {
       const tool = await find(request.tool);
-      const teller = tellOf(parent, trace, tool);
-      if (tool === undefined) return refuse(trouble('TOOL_UNKNOWN', { tool: request.tool, near: [] }), teller);
-      const sent = teller?.trace ?? trace;
+      const callEvents = emitterFor(parent, trace, tool);
+      if (tool === undefined) return refuse(errorOutcome('TOOL_UNKNOWN', { tool: request.tool, near: [] }), callEvents);
+      const sent = callEvents?.trace ?? trace;
       const order: CallOrder = {
         session: parent.session,
         run: parent.run,
@@ -119,15 +119,15 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         admission: needs.admission,
       };
       const prepared = prepareCall(request.input === undefined ? order : { ...order, input: request.input });
-      if (prepared.kind === 'refused') return refuse(prepared.outcome, teller);
-      teller?.prepared(prepared, request.arguments);
+      if (prepared.kind === 'refused') return refuse(prepared.outcome, callEvents);
+      callEvents?.prepared(prepared, request.arguments);
       const lane = parseScopedId(prepared.request.callId)!.lane;
       const expected = replies.expect(lane);
       const waiter = { callerId, correlationId: expected.correlationId, events: false };
       const endWait = beginWait(parent);
       try {
         const acceptance = await call(prepared.request, waiter, { store });
-        teller?.answered(acceptance);
+        callEvents?.answered(acceptance);
         if (acceptance.kind !== 'under-way') return acceptance.outcome;
         expected.accepted(acceptance.callId);
         const outcome = await untilSettled(expected.outcome, signal, () =>
@@ -136,7 +136,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
             ...unsafeDigest(tool.tool),
           }),
         );
-        teller?.replied(outcome);
+        callEvents?.replied(outcome);
         return outcome;
       } finally {
         expected.forget();
@@ -147,8 +147,8 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
   };
 }
 
-function refuse(outcome: Outcome, teller: CallerEmitter | undefined): Outcome {
-  teller?.answered({ kind: 'refused', outcome });
+function refuse(outcome: Outcome, callEvents: CallerEmitter | undefined): Outcome {
+  callEvents?.answered({ kind: 'refused', outcome });
   return outcome;
 }
 

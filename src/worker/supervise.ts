@@ -1,4 +1,4 @@
-import { trouble } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors.ts';
 import { nestedPool, type CallId, type WorkerId } from '../domain/ids.ts';
 import type { ReapAnswer, ReapRequest } from '../ports/call-store.ts';
 import type { Store } from '../ports/store.ts';
@@ -25,13 +25,13 @@ export interface StopOrder {
 /** Interval for checking cancellations: a running tool has to see its abort within a second. */
 export const CANCEL_CHECK_MS = 300;
 /** How long one reading of the table is reused. A call taken just after it is noticed one round later: still far within a second. */
-const GLANCE_MS = 50;
+const HELD_LANES_CACHE_MS = 50;
 const REAP_EVERY_MS = 1000;
 const REAP_AT_ONCE = 100;
 const CONSUMER_IDLE_MS = 10 * 60 * 1000;
 const CONSUMERS_EVERY_MS = 60 * 1000;
 const RENEW_AT_ONCE = 200;
-const MOST_PAGES = 50;
+const MAX_PAGES = 50;
 
 /** Max wait for pending requests on stop: a request that never ends must not keep the worker alive. */
 const STOP_WAIT_MS = 1000;
@@ -61,7 +61,7 @@ export function supervise(
     let renewedAt = Number.NEGATIVE_INFINITY;
     let known: string | undefined;
     return async () => {
-      if (!holdsIn(lane)) {
+      if (!hasHeldCalls(lane)) {
         known = undefined;
         return;
       }
@@ -83,9 +83,9 @@ export function supervise(
 
   let glance = { at: Number.NEGATIVE_INFINITY, lanes: new Set<number>() };
   /** All lanes check at about the same time; with thousands of held calls they have to share one reading of the table. */
-  function holdsIn(lane: number): boolean {
+  function hasHeldCalls(lane: number): boolean {
     const now = performance.now();
-    if (now - glance.at >= GLANCE_MS) {
+    if (now - glance.at >= HELD_LANES_CACHE_MS) {
       glance = { at: now, lanes: new Set(readHeldCalls(held, settings.workerId).map((each) => each.lane)) };
     }
     return glance.lanes.has(lane);
@@ -108,7 +108,7 @@ export function supervise(
     const everyPool = [settings.pool, nestedPool(settings.pool)];
     let consumersAt = Number.NEGATIVE_INFINITY;
     return async () => {
-      for (let page = 0; page < MOST_PAGES && !sleepers.woken; page += 1) {
+      for (let page = 0; page < MAX_PAGES && !sleepers.woken; page += 1) {
         const withConsumers = performance.now() - consumersAt >= CONSUMERS_EVERY_MS;
         const pools = withConsumers ? everyPool : [];
         const reaped = await store.reapCalls({ ...reapRequest(settings), lane, pools });
@@ -184,14 +184,14 @@ function reapRequest(settings: SupervisorSettings): Omit<ReapRequest, 'lane' | '
     overdueMs: settings.leaseMs,
     consumerIdleMs: CONSUMER_IDLE_MS,
     retentionMs: settings.retentionMs,
-    expired: encodeOutcome(trouble('DEADLINE_PASSED', {})),
+    expired: encodeOutcome(errorOutcome('DEADLINE_PASSED', {})),
     timedOut: encodeOutcome(
-      trouble('TOOL_TIMED_OUT', { tool: 'The tool', afterMs: settings.leaseMs }, { executed: 'unknown' }),
+      errorOutcome('TOOL_TIMED_OUT', { tool: 'The tool', afterMs: settings.leaseMs }, { executed: 'unknown' }),
     ),
-    mayHaveRun: encodeOutcome(trouble('MAY_HAVE_RUN', { tool: 'the tool' }, { executed: 'unknown' })),
-    bodyLost: encodeOutcome(trouble('BODY_LOST', {}, { executed: 'unknown' })),
-    approvalExpired: encodeOutcome(trouble('APPROVAL_EXPIRED', {})),
-    sessionEnded: encodeOutcome(trouble('APPROVAL_SESSION_ENDED', {})),
+    mayHaveRun: encodeOutcome(errorOutcome('MAY_HAVE_RUN', { tool: 'the tool' }, { executed: 'unknown' })),
+    bodyLost: encodeOutcome(errorOutcome('BODY_LOST', {}, { executed: 'unknown' })),
+    approvalExpired: encodeOutcome(errorOutcome('APPROVAL_EXPIRED', {})),
+    sessionEnded: encodeOutcome(errorOutcome('APPROVAL_SESSION_ENDED', {})),
     audit: encode({ by: 'reaper' }),
   };
 }

@@ -12,7 +12,7 @@ export interface ToolLimiter {
 }
 
 /** Max calls of one tool that wait without a slot. Further ones keep theirs; otherwise a slow tool would draw the whole queue into memory. */
-const MOST_WITHOUT_SLOT = 32;
+const MAX_WITHOUT_SLOT = 32;
 
 export function createToolLimiter(slots: Slots): ToolLimiter {
   const running = new Map<string, number>();
@@ -34,7 +34,7 @@ export function createToolLimiter(slots: Slots): ToolLimiter {
   async function waitForTurn(tool: string): Promise<void> {
     const queue = waiting.get(tool) ?? [];
     waiting.set(tool, queue);
-    const lends = queue.length < MOST_WITHOUT_SLOT;
+    const lends = queue.length < MAX_WITHOUT_SLOT;
     if (lends) slots.release(1);
     await new Promise<void>((resolve) => queue.push(resolve));
     if (queue.length === 0 && waiting.get(tool) === queue) waiting.delete(tool);

@@ -50,7 +50,7 @@ export interface Model {
 
 export const MAX_ATTEMPTS = 3;
 /** After a call was lost with two workers, no third worker gets it. */
-const MOST_LOST_STARTS = 2;
+const MAX_LOST_STARTS = 2;
 export const RELEASING_OUTCOME = 'stale';
 
 export function newModel(): Model {
@@ -125,7 +125,7 @@ export function startAnswers(call: ModelCall, delivery: number): string[] {
   if (!holds(call, delivery)) return ['fenced'];
   const { starts, effect, cancelRequested } = call;
   if (call.markedBy === delivery) return cancelRequested ? [`started ${starts}`, 'cancelled'] : [`started ${starts}`];
-  const usedUp = starts >= Math.min(MAX_ATTEMPTS, MOST_LOST_STARTS);
+  const usedUp = starts >= Math.min(MAX_ATTEMPTS, MAX_LOST_STARTS);
   const refusals = effect === 'unsafe' && starts > 0 ? ['may-have-run'] : usedUp ? [`used-up ${starts}`] : [];
   if (cancelRequested) return ['cancelled', ...refusals];
   return refusals.length > 0 ? refusals : [`started ${starts + 1}`];

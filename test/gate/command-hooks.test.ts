@@ -90,7 +90,7 @@ describe('a command that', () => {
     const needs = recordingNeeds();
     const set = await loadHooks([command('allow', { command: [join(folder.path, 'no-such-program')] })]);
     expect(await runBeforeHooks(set, hookedCall(), needs)).toMatchObject({ kind: 'failed' });
-    expect(needs.lines[0]!.facts['cause']).toBe('HookTrouble: it could not be started (ENOENT)');
+    expect(needs.lines[0]!.facts['cause']).toBe('HookError: it could not be started (ENOENT)');
   });
 
   it('takes too long is killed with everything it started', async () => {

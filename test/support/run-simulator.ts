@@ -1,5 +1,5 @@
 import { addStall, HISTORY_LENGTH, type Attempt, type Stall } from '../../src/domain/attempt.ts';
-import { trouble } from '../../src/domain/errors.ts';
+import { errorOutcome } from '../../src/domain/errors.ts';
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
 import { DEFAULT_LOOP_SETTINGS, type LoopSettings } from '../../src/domain/loop-settings.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
@@ -211,7 +211,7 @@ export function says(text: string): Outcome {
 }
 
 export function fails(message: string, code?: string): Outcome {
-  return trouble('TOOL_FAILED', code === undefined ? { message } : ({ message, code } as { message: string }), {
+  return errorOutcome('TOOL_FAILED', code === undefined ? { message } : ({ message, code } as { message: string }), {
     executed: 'yes',
   });
 }

@@ -4,7 +4,7 @@ import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import type { Wish } from './decide.ts';
 
-const MOST_CHARACTERS = 512;
+const MAX_CHARACTERS = 512;
 
 export interface DenyDialogProps {
   readonly title: string;
@@ -28,7 +28,7 @@ export function DenyDialog({ title, onDecide, onClose }: DenyDialogProps): VNode
           Why (the agent is told; may be empty)
           <input
             type="text"
-            maxLength={MOST_CHARACTERS}
+            maxLength={MAX_CHARACTERS}
             value={comment}
             // oxlint-disable-next-line jsx-a11y/no-autofocus -- in a modal dialog, which says so
             autoFocus

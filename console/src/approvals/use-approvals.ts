@@ -3,7 +3,7 @@ import type { ListedApprovalView, Page } from '../api-types.ts';
 import { useLive } from '../use-live.ts';
 import { useResource, type Resource } from '../use-resource.ts';
 
-const MOST = 500;
+const MAX = 500;
 
 export interface PendingList extends Resource<readonly ListedApprovalView[]> {
   /** Puts a newer view of one in its place. */
@@ -19,7 +19,7 @@ export function usePending(): PendingList {
 }
 
 async function readPending(signal: AbortSignal): Promise<readonly ListedApprovalView[]> {
-  const query = { state: 'pending', limit: MOST };
+  const query = { state: 'pending', limit: MAX };
   const { items } = await api.get<Page<ListedApprovalView>>('/v1/approvals', { query, signal });
   return items.toSorted(byAge);
 }

@@ -8,7 +8,7 @@ import { byNewest, matchesFilter, toQuery, type CallFilter } from './call-filter
 
 const PAGE = 100;
 /** However many calls there are, a page shows no more than this. */
-const MOST_ROWS = 150;
+const MAX_ROWS = 150;
 /** Thousands of events a second are a few changes of the page. */
 const SHOWN_EVERY_MS = 200;
 
@@ -59,5 +59,5 @@ function merge(items: readonly CallRow[], fresh: ReadonlyMap<string, CallRow>, f
     // An event may know less than the list did, for example when it was accepted.
     .map((call) => ({ ...known.get(call.callId), ...call }))
     .filter((call) => matchesFilter(call, filter));
-  return [...kept, ...added].toSorted(byNewest).slice(0, MOST_ROWS);
+  return [...kept, ...added].toSorted(byNewest).slice(0, MAX_ROWS);
 }

@@ -10,7 +10,7 @@ interface Toast {
 }
 
 const SHOWN_MS = 6000;
-const MOST = 4;
+const MAX = 4;
 const toasts = signal<readonly Toast[]>([]);
 let count = 0;
 
@@ -22,7 +22,7 @@ const drop = (id: number): void => {
 export function tell(text: string, tone: Toast['tone'] = 'good'): void {
   count += 1;
   const id = count;
-  toasts.value = [...toasts.value, { id, text, tone }].slice(-MOST);
+  toasts.value = [...toasts.value, { id, text, tone }].slice(-MAX);
   if (tone === 'good') setTimeout(() => drop(id), SHOWN_MS);
 }
 

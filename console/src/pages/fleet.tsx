@@ -26,7 +26,7 @@ const WINDOWS = [
   { title: '24 h', windowMs: 24 * 60 * MINUTE_MS },
 ] as const;
 const BUCKETS = 60;
-const MOST_LOOPS = 50;
+const MAX_LOOPS = 50;
 const LOOK_EVERY_MS = 5000;
 const COUNT_EVERY_MS = 2000;
 
@@ -43,7 +43,7 @@ export function Fleet(): VNode {
     return page;
   }, []);
   const loops = useResource(
-    (signal) => api.get<Page<LoopEnding>>('/v1/loops', { query: { limit: MOST_LOOPS }, signal }),
+    (signal) => api.get<Page<LoopEnding>>('/v1/loops', { query: { limit: MAX_LOOPS }, signal }),
     [],
   );
 

@@ -19,11 +19,11 @@ import { describeScope, grantState, type Grant } from './grants/describe-grant.t
 import { GrantMatch } from './grants/grant-match.tsx';
 import './grants/grants.css';
 
-const MOST = 500;
+const MAX = 500;
 
 export function Grants(): VNode {
   const { data, error, reload } = useResource(
-    (signal) => api.get<Page<Grant>>('/v1/grants', { query: { limit: MOST }, signal }),
+    (signal) => api.get<Page<Grant>>('/v1/grants', { query: { limit: MAX }, signal }),
     [],
   );
   const [revoking, setRevoking] = useState<Grant>();

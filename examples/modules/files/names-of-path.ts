@@ -1,7 +1,7 @@
 import { denied, ToolFailure } from 'sallyport/tool';
 
-const MOST_NAMES = 64;
-const LONGEST_NAME_BYTES = 255;
+const MAX_NAMES = 64;
+const MAX_NAME_BYTES = 255;
 /** Backslashes and drive letters mean a path elsewhere. Control characters mislead a reader of the name. */
 const STRANGE = /[\\\p{Cc}]|^[A-Za-z]:/u;
 
@@ -15,7 +15,7 @@ export function namesOf(path: string): readonly string[] {
   }
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   if (names.includes('..')) denied('A path may not contain "..".', { code: 'PATH_REFUSED' });
-  if (names.length > MOST_NAMES || names.some((name) => Buffer.byteLength(name) > LONGEST_NAME_BYTES)) {
+  if (names.length > MAX_NAMES || names.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) {
     throw new ToolFailure('The path is too long.', { code: 'PATH_TOO_LONG' });
   }
   return names;

@@ -9,7 +9,7 @@ const tags = z.array(z.string().trim().min(1).max(50)).max(20);
 const limit = z.int().min(1).max(100).default(20);
 
 /** Max length of a note that is sent as a message. Longer notes are sent as files. */
-const LONGEST_MESSAGE = 4000;
+const MAX_MESSAGE_LENGTH = 4000;
 
 const note = z.object({ id: z.int(), title, text, tags, createdAt: z.string(), updatedAt: z.string() });
 const found = z.object({
@@ -85,7 +85,7 @@ export default defineModule({
       async run(args, { setup, identity, platform }) {
         const { title, text } = withNotes(setup.file, identity, (notes) => notes.read(args.id)) ?? notFound(args.id);
         const { state, messageId } =
-          text.length <= LONGEST_MESSAGE
+          text.length <= MAX_MESSAGE_LENGTH
             ? await platform.send(`${title}\n\n${text}`)
             : await platform.sendFile({ name: `${title}.txt`, mediaType: 'text/plain', bytes: Buffer.from(text) });
         return { id: args.id, state, ...(messageId === undefined ? {} : { messageId }) };

@@ -30,7 +30,7 @@ interface NoteContent {
 
 /** How long to wait for another worker that writes to the same file. The wait blocks the process, so it is short. */
 const BUSY_TIMEOUT_MS = 2000;
-const MOST_WORDS = 16;
+const MAX_WORDS = 16;
 
 /**
  * Opens the file for one piece of work of one owner. It is opened for each call, so that nothing stays open on reload or drain, and a file
@@ -114,7 +114,7 @@ export class NoteStore {
 
   /** Searches by words. If no note has them, searches for the query as it is, for languages without spaces and for text such as `a->b`. */
   search(query: string, limit: number): FoundNotes {
-    const words = (query.match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, MOST_WORDS);
+    const words = (query.match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, MAX_WORDS);
     const byWords = words.length === 0 ? [] : this.#searchWords(words, limit + 1);
     return toFound(byWords.length > 0 ? byWords : this.#searchLiterally(query, limit + 1), limit);
   }

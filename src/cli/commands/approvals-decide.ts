@@ -3,7 +3,7 @@ import { createApprovals } from '../../client/approvals.ts';
 import { approvalRenderer } from '../../compose/render-approvals.ts';
 import type { Decision } from '../../client/decide-request.ts';
 import { APPROVAL_DECISIONS, APPROVAL_LIMITS, type Approval, type ApprovalDecision } from '../../domain/approval.ts';
-import type { GrantWish } from '../../gate/approvals/grants.ts';
+import type { GrantOptions } from '../../gate/approvals/grants.ts';
 import { sayAlreadyDecided } from '../../gateway/already-decided.ts';
 import { finishRevocations } from '../../gateway/finish-revocations.ts';
 import { SILENT } from '../../observe/log.ts';
@@ -86,9 +86,9 @@ async function readDecision(
   };
 }
 
-function readGrantWish(options: Readonly<Record<string, unknown>>): GrantWish | undefined {
+function readGrantWish(options: Readonly<Record<string, unknown>>): GrantOptions | undefined {
   const [lifetimeMs, uses] = [options['lifetime'] as number | undefined, options['uses'] as number | undefined];
-  const wish: GrantWish = {
+  const wish: GrantOptions = {
     ...(lifetimeMs === undefined ? {} : { lifetimeMs }),
     ...(uses === undefined ? {} : { uses }),
     ...(options['anyArguments'] === true ? { arguments: 'any' } : {}),
@@ -130,12 +130,12 @@ function tell({ terminal }: CommandContext, { question }: Approval, { decision, 
     terminal.printJson({ approval: question.id, ...answer, ...(edit === undefined ? {} : { arguments: edit }) });
   else if (isDone) terminal.print(say(answer, question.id, decision));
   else terminal.fail(say(answer, question.id, decision), undefined);
-  const isUsed = edit === undefined || tellEdit(terminal, question.callId, edit);
+  const isUsed = edit === undefined || printEdit(terminal, question.callId, edit);
   return isDone && isUsed ? EXIT.ok : EXIT.notOk;
 }
 
 /** False when the decision counts, and the call did not run with the arguments that it named. */
-function tellEdit(terminal: Terminal, callId: string, edit: EditResult): boolean {
+function printEdit(terminal: Terminal, callId: string, edit: EditResult): boolean {
   if (terminal.json) return edit.kind === 'used' || edit.kind === 'open';
   switch (edit.kind) {
     case 'used':

@@ -15,7 +15,7 @@ import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 
 const FIRST_MS = 25;
-const MOST_MS = 500;
+const MAX_MS = 500;
 
 export function callsWaitCommand(): Command {
   return new Command('wait')
@@ -49,7 +49,7 @@ export function callsWaitCommand(): Command {
 /** An operator has no reply stream, so the record is looked at, ever less often. */
 async function untilSettled(store: Store, id: string, waitMs: number): Promise<CallRecord | undefined> {
   const giveUpAt = performance.now() + waitMs;
-  for (let pauseMs = FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MOST_MS)) {
+  for (let pauseMs = FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_MS)) {
     const record = await readKnownCall(store, id);
     const leftMs = giveUpAt - performance.now();
     if (record.state === 'settled') return record;

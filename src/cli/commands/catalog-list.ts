@@ -4,7 +4,7 @@ import { OTHER_VERSION, servingOf, UNSERVED, type ServingState } from '../../dom
 import { action } from '../command-context.ts';
 import { withStore } from '../with-store.ts';
 
-const LONGEST_DESCRIPTION = 80;
+const MAX_DESCRIPTION_LENGTH = 80;
 const MARKS: Readonly<Record<ServingState, string>> = {
   served: '',
   'other-version': 'other version served',
@@ -54,5 +54,5 @@ export function catalogListCommand(): Command {
 
 function shorten(text: string): string {
   const line = text.split('\n', 1)[0]!;
-  return line.length <= LONGEST_DESCRIPTION ? line : `${line.slice(0, LONGEST_DESCRIPTION - 3)}...`;
+  return line.length <= MAX_DESCRIPTION_LENGTH ? line : `${line.slice(0, MAX_DESCRIPTION_LENGTH - 3)}...`;
 }

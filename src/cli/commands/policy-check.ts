@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { nearNames } from '../../domain/near-names.ts';
-import { applyPolicyFile, findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
+import { applyPolicyFile, findPolicyWarnings, readPolicyFile } from '../../config/policy-file.ts';
 import { checkRules } from '../../config/rule-problems.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import { CLOSED_POLICY, type Policy } from '../../domain/policy.ts';
@@ -24,7 +24,7 @@ export function policyCheckCommand(): Command {
         const known = tools === undefined ? undefined : { tools };
         const warnings = [
           ...read.warnings,
-          ...findPolicyDoubts(read.policy, tools, nearNames),
+          ...findPolicyWarnings(read.policy, tools, nearNames),
           ...checkRules(read, applyPolicyFile(read, policy), known, nearNames),
         ];
         for (const warning of warnings) terminal.warn(warning);

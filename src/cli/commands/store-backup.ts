@@ -7,7 +7,7 @@ import { SingleOption } from '../single-option.ts';
 import { commandStoreOptions, refuseMissingStore } from '../with-store.ts';
 
 const DEFAULT_PAUSE_MS = 4000;
-const MOST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 export function storeBackupCommand(): Command {
   return new Command('backup')
@@ -43,6 +43,6 @@ export function storeBackupCommand(): Command {
 
 function readPause(text: string): number {
   const ms = readDuration(text);
-  if (ms > 0 && ms <= MOST_PAUSE_MS) return ms;
+  if (ms > 0 && ms <= MAX_PAUSE_MS) return ms;
   throw new InvalidArgumentError('Expected a duration of at most 10s.');
 }

@@ -1,5 +1,5 @@
 import type { Resolution } from '../../domain/approval.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { APPROVAL_ERRORS } from '../../domain/approval-errors.ts';
 import type { Executed, Outcome } from '../../domain/outcome.ts';
 
@@ -66,12 +66,12 @@ export function endingOutcome(
     case undefined:
       return undefined;
     case 'APPROVAL_DENIED':
-      return trouble(code, { tool, comment }, more);
+      return errorOutcome(code, { tool, comment }, more);
     case 'APPROVAL_DENIED_AT_ONCE':
-      return trouble(code, { reason }, more);
+      return errorOutcome(code, { reason }, more);
     case 'APPROVAL_MISMATCH':
-      return trouble(code, { what }, more);
+      return errorOutcome(code, { what }, more);
     default:
-      return trouble(code, {}, more);
+      return errorOutcome(code, {}, more);
   }
 }

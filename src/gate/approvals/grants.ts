@@ -41,7 +41,7 @@ export function grantMatches(grant: Grant, call: AskedCall, conditionsHold: Cond
 }
 
 /** What an approver who decides "allow always" wants to allow. */
-export interface GrantWish {
+export interface GrantOptions {
   /** Default `exact`: only these arguments. */
   readonly arguments?: 'exact' | 'any' | { readonly conditions: string };
   /** Default `false`: only the agent that made the call, no other agent of the subject. */
@@ -56,7 +56,7 @@ export interface GrantWish {
 export function makeGrant(
   id: GrantId,
   question: ApprovalQuestion,
-  wish: GrantWish = {},
+  wish: GrantOptions = {},
   effective: string = question.arguments,
 ): NewGrant {
   const { identity, tool, toolDigest, askers } = question;
@@ -75,16 +75,16 @@ export function makeGrant(
   };
 }
 
-function matcherOf(match: NonNullable<GrantWish['arguments']>, effective: string): Grant['matches'] {
+function matcherOf(match: NonNullable<GrantOptions['arguments']>, effective: string): Grant['matches'] {
   if (match === 'any') return { kind: 'any' };
   if (match === 'exact') return { kind: 'exact', argumentsDigest: argumentsDigest(effective) };
   return { kind: 'conditions', conditions: match.conditions };
 }
 
 function checkLifetime(ms: number): number {
-  if (Number.isSafeInteger(ms) && ms >= 1 && ms <= APPROVAL_LIMITS.mostGrantMs) return ms;
+  if (Number.isSafeInteger(ms) && ms >= 1 && ms <= APPROVAL_LIMITS.maxGrantMs) return ms;
   throw planeError('APPROVAL_INVALID', {
-    problem: `a grant lives from 1 to ${APPROVAL_LIMITS.mostGrantMs} milliseconds`,
+    problem: `a grant lives from 1 to ${APPROVAL_LIMITS.maxGrantMs} milliseconds`,
   });
 }
 

@@ -145,10 +145,10 @@ function distinct(lists: Merged['approvers']): Merged['approvers'] {
 
 /** The shortest timeout of the asks that set one, within the allowed range; the default if none does. */
 function mergeTimeouts(asks: readonly Ask[]): number {
-  const { defaultTimeoutMs, leastTimeoutMs, mostTimeoutMs } = APPROVAL_LIMITS;
+  const { defaultTimeoutMs, minTimeoutMs, maxTimeoutMs } = APPROVAL_LIMITS;
   const given = asks.flatMap(({ timeoutMs }) =>
     timeoutMs === undefined || Number.isNaN(timeoutMs) ? [] : [timeoutMs],
   );
   const shortest = given.length === 0 ? defaultTimeoutMs : Math.min(...given);
-  return Math.min(Math.max(Math.ceil(shortest), leastTimeoutMs), mostTimeoutMs);
+  return Math.min(Math.max(Math.ceil(shortest), minTimeoutMs), maxTimeoutMs);
 }

@@ -12,7 +12,7 @@ type Asked = Pick<ApprovalQuestion, 'identity' | 'approvers' | 'requesterMayDeci
 export function onlyOperatorsDecide(question: Asked, policy: Policy): boolean {
   const named = new Set(question.approvers.flat().flatMap((name) => membersOf(name, policy)));
   return ![...named].some((name) =>
-    mayDecide(question, { kind: 'subject', name: somebodyCalled(name, question) }, policy),
+    mayDecide(question, { kind: 'subject', name: examplePrincipal(name, question) }, policy),
   );
 }
 
@@ -23,7 +23,7 @@ function membersOf(name: string, { roles }: Policy): readonly string[] {
 }
 
 /** An example of a principal that this name matches. For `*` and `TENANT/*` it is one that is not the requester. */
-function somebodyCalled(name: string, { identity: { tenant, subject } }: Asked): string {
+function examplePrincipal(name: string, { identity: { tenant, subject } }: Asked): string {
   if (name === '*') return `${tenant}/not ${subject}`;
   if (name.endsWith('/*')) return `${name.slice(0, -1)}not ${subject}`;
   return name.includes('/') ? name : `default/${name}`;

@@ -1,5 +1,5 @@
 import type { HookContext, HookEventName, HookFailed, HookFailure } from '../../domain/hook.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Stage } from '../../domain/stages.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StopSignal } from '../../ports/tool-runner.ts';
@@ -7,8 +7,8 @@ import type { RegisteredHook } from './registered-hook.ts';
 import { showCause, showCauseType } from './show-cause.ts';
 
 /** A hook failure that has its own word (`how`), in contrast to an error that the hook threw. */
-export class HookTrouble extends Error {
-  override readonly name = 'HookTrouble';
+export class HookError extends Error {
+  override readonly name = 'HookError';
   readonly how: HookFailure;
 
   constructor(how: HookFailure, message: string) {
@@ -29,7 +29,7 @@ export function callHook(
   event: unknown,
   stop: StopSignal | undefined,
   timeoutMs = hook.timeoutMs,
-): Soon<HookCallEnding> {
+): MaybePromise<HookCallEnding> {
   const context = new LazyContext();
   let answer: unknown;
   try {
@@ -58,7 +58,7 @@ function waitFor(
     };
     const onStop = (): void => end({ kind: 'aborted' }, stop?.reason);
     const timer = setTimeout(() => {
-      const cause = new HookTrouble('timed-out', `no answer within ${timeoutMs} ms`);
+      const cause = new HookError('timed-out', `no answer within ${timeoutMs} ms`);
       end({ kind: 'failed', how: 'timed-out', cause }, cause);
     }, timeoutMs);
     // A late answer or error is ignored, but a late rejection must have a handler: it would otherwise end the process.
@@ -79,9 +79,9 @@ function howOf(cause: unknown): HookFailure {
   return isTrouble(cause) ? cause.how : 'threw';
 }
 
-function isTrouble(cause: unknown): cause is HookTrouble {
+function isTrouble(cause: unknown): cause is HookError {
   try {
-    return cause instanceof HookTrouble;
+    return cause instanceof HookError;
   } catch {
     // `cause` is a proxy whose prototype cannot be read.
     return false;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HOOK_EVENTS, MOST_HOOK_PRIORITY, MOST_HOOK_TIMEOUT_MS, type HookMatch } from '../../domain/hook.ts';
+import { HOOK_EVENTS, MAX_HOOK_PRIORITY, MAX_HOOK_TIMEOUT_MS, type HookMatch } from '../../domain/hook.ts';
 import { NAME_PATTERN } from '../../domain/ids.ts';
 import { nearNames } from '../../domain/near-names.ts';
 import type { HookDefinition } from './define-hooks.ts';
@@ -18,8 +18,8 @@ export interface CheckedHooks {
 }
 
 const name = z.string().regex(NAME_PATTERN, 'expected a name: letters, digits, _ and -, at most 64');
-const timeoutMs = z.int().min(1).max(MOST_HOOK_TIMEOUT_MS);
-const priority = z.int().min(-MOST_HOOK_PRIORITY).max(MOST_HOOK_PRIORITY);
+const timeoutMs = z.int().min(1).max(MAX_HOOK_TIMEOUT_MS);
+const priority = z.int().min(-MAX_HOOK_PRIORITY).max(MAX_HOOK_PRIORITY);
 
 const hook = z.strictObject(
   {

@@ -10,7 +10,7 @@ import type {
 } from '../../domain/hook.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
-import { HookTrouble } from './call-hook.ts';
+import { HookError } from './call-hook.ts';
 import type { EndedProcess } from './run-process.ts';
 import { oneLine } from './show-cause.ts';
 
@@ -85,10 +85,9 @@ export function readOutput({ exitCode, signal, stdout, stderr }: EndedProcess): 
   const said = stdout.toString('utf8').trim();
   if (said === '') return undefined;
   const json = parseStrictJson(said);
-  if (!json.ok) throw new HookTrouble('invalid-answer', `its output is not JSON: ${json.error.problem}`);
+  if (!json.ok) throw new HookError('invalid-answer', `its output is not JSON: ${json.error.problem}`);
   const parsed = output.safeParse(json.value);
-  if (!parsed.success)
-    throw new HookTrouble('invalid-answer', `its output is not understood: ${describe(parsed.error)}`);
+  if (!parsed.success) throw new HookError('invalid-answer', `its output is not understood: ${describe(parsed.error)}`);
   return toAnswer(parsed.data);
 }
 
@@ -101,13 +100,13 @@ export function readResultOutput({ exitCode, signal, stdout }: EndedProcess): Re
   const said = stdout.toString('utf8').trim();
   if (said === '') return undefined;
   const json = parseStrictJson(said);
-  if (!json.ok) throw new HookTrouble('invalid-answer', 'its output is not JSON');
+  if (!json.ok) throw new HookError('invalid-answer', 'its output is not JSON');
   const parsed = resultOutput.safeParse(json.value);
   // The message does not name the unknown keys: they may be keys of the result.
-  if (!parsed.success) throw new HookTrouble('invalid-answer', 'its output is not that of a PostToolUse hook');
+  if (!parsed.success) throw new HookError('invalid-answer', 'its output is not that of a PostToolUse hook');
   const answer = parsed.data.hookSpecificOutput?.updatedToolOutput;
   // A command that prints an answer wants to change something. If its redaction were lost, the result must not pass unredacted.
-  if (answer === undefined) throw new HookTrouble('invalid-answer', 'its output has no updatedToolOutput');
+  if (answer === undefined) throw new HookError('invalid-answer', 'its output has no updatedToolOutput');
   return answer;
 }
 
@@ -120,9 +119,9 @@ function badEnding({
   exitCode,
   signal,
   stderr,
-}: Omit<EndedProcess, 'stdout' | 'stderr'> & { stderr?: string }): HookTrouble {
+}: Omit<EndedProcess, 'stdout' | 'stderr'> & { stderr?: string }): HookError {
   const how = signal === null ? `exit code ${exitCode}` : `signal ${signal}`;
-  return new HookTrouble('exited', `it ended with ${how}${stderr === undefined ? '' : `: ${stderr}`}`);
+  return new HookError('exited', `it ended with ${how}${stderr === undefined ? '' : `: ${stderr}`}`);
 }
 
 function toAnswer(said: z.output<typeof output>): BeforeAnswer | undefined {

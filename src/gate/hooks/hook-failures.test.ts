@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { hookedCall, hookSet, recordingNeeds } from '../../../test/support/sample-hooks.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { runBeforeHooks } from './run-before-hooks.ts';
 
 class Odd {
@@ -148,7 +148,7 @@ describe('the cause of a failure', () => {
   });
 
   it('is not in the one sentence the model gets', () => {
-    const { error, kind, executed } = trouble('HOOK_FAILED', {});
+    const { error, kind, executed } = errorOutcome('HOOK_FAILED', {});
     expect({ kind, executed }).toStrictEqual({ kind: 'blocked', executed: 'no' });
     expect(error!.message).toBe(
       'The call was not run, because a check of it could not be completed. Do not try again; tell the operator.',

@@ -15,7 +15,7 @@ const NONE: readonly RegisteredHook[] = Object.freeze([]);
  * Max number of tools in the cache. Tool ids come from a catalog, so it is not expected to fill up; a caller that invents ids must not
  * exhaust the memory.
  */
-const MOST_TOOLS = 10_000;
+const MAX_TOOLS = 10_000;
 
 type Matching = Readonly<Record<HookEventName, readonly RegisteredHook[]>> & { readonly effect: string };
 
@@ -36,7 +36,7 @@ export function createHookSet(registered: readonly RegisteredHook[]): HookSet {
       after_tool_call: on('after_tool_call'),
       approval_resolved: on('approval_resolved'),
     };
-    if (known.size >= MOST_TOOLS) known.clear();
+    if (known.size >= MAX_TOOLS) known.clear();
     known.set(tool.id, matching);
     return matching;
   }

@@ -17,7 +17,7 @@ export interface FileHookSource extends PluginSettings {
 export type HookSource = FileHookSource | CommandHookSource;
 
 const IMPORT_TIMEOUT_MS = 20_000;
-const MOST_PROBLEMS = 16;
+const MAX_PROBLEMS = 16;
 
 /**
  * Loads all hooks or none: throws HOOKS_INVALID with the problems, at most 16. A worker that continued without one of its guards would be
@@ -40,7 +40,7 @@ export function registerPlugins(plugins: readonly HookPlugin[], catalog?: HookCa
 function join(checked: readonly CheckedHooks[]): HookSet {
   const hooks = checked.flatMap((one) => one.hooks);
   const problems = [...checked.flatMap((one) => one.problems), ...findDuplicates(hooks)];
-  if (problems.length > 0) throw planeError('HOOKS_INVALID', { problems: problems.slice(0, MOST_PROBLEMS) });
+  if (problems.length > 0) throw planeError('HOOKS_INVALID', { problems: problems.slice(0, MAX_PROBLEMS) });
   return createHookSet(hooks);
 }
 

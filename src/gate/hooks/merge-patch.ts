@@ -12,7 +12,7 @@ export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
   return merged;
 }
 
-const MOST_POINTERS = 16;
+const MAX_POINTERS = 16;
 
 /** JSON pointers to the places that differ, at most the first 16. */
 export function findDifferences(before: JsonObject, after: JsonObject): string[] {
@@ -23,7 +23,7 @@ export function findDifferences(before: JsonObject, after: JsonObject): string[]
 
 function compare(before: JsonObject, after: JsonObject, at: string, found: string[]): void {
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    if (found.length >= MOST_POINTERS) return;
+    if (found.length >= MAX_POINTERS) return;
     const [old, now] = [before[name], after[name]];
     const pointer = `${at}/${escapeStep(name)}`;
     if (isJsonObject(old) && isJsonObject(now)) compare(old, now, pointer, found);

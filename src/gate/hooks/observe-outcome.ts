@@ -3,7 +3,7 @@ import type { ObservedBlock, ObservedOutcome } from '../../domain/hook.ts';
 import type { Outcome, OutcomeError } from '../../domain/outcome.ts';
 
 /** Max characters of content that an observer gets. A result can have megabytes, and many results may wait for a slow observer. */
-const MOST_CHARACTERS = 256 * 1024;
+const MAX_CHARACTERS = 256 * 1024;
 
 /** The part of an outcome that observers get. */
 export function observeOutcome(outcome: Outcome): ObservedOutcome {
@@ -18,7 +18,7 @@ export function observeOutcome(outcome: Outcome): ObservedOutcome {
   const content = outcome.content.map(observeBlock);
   const shown = { content, ...(structured === undefined ? {} : { structured }) };
   // The cheap check comes first: serialising megabytes only to measure them would block the whole process.
-  const fits = textLength(content) <= MOST_CHARACTERS && JSON.stringify(shown).length <= MOST_CHARACTERS;
+  const fits = textLength(content) <= MAX_CHARACTERS && JSON.stringify(shown).length <= MAX_CHARACTERS;
   return fits ? { ...ending, ...shown } : { ...ending, content: [], truncated: true };
 }
 

@@ -19,11 +19,11 @@ export type ReadAnswer =
   /** The problem is only for the log. */
   | { readonly kind: 'malformed'; readonly problem: string };
 
-const MOST_REASON = 500;
+const MAX_REASON = 500;
 /** Max characters of title, description and detail. A longer text is cut, not rejected: a call must not fail because a title is long. */
-const MOST_TITLE = 80;
-const MOST_DESCRIPTION = 512;
-const MOST_DETAIL = 16_384;
+const MAX_TITLE = 80;
+const MAX_DESCRIPTION = 512;
+const MAX_DETAIL = 16_384;
 
 const text = z.string().min(1);
 // A check for an object is enough: the value was parsed from JSON.
@@ -68,7 +68,7 @@ export function readAnswer(answer: unknown, hook: RegisteredHook): ReadAnswer {
   if (!parsed.success) return malformed(describe(parsed.error));
   const { block, reason, params, patch, requireApproval } = parsed.data;
   if (block === true)
-    return { kind: 'block', reason: shown(reason, MOST_REASON) ?? `The hook ${hook.id} blocked this call.` };
+    return { kind: 'block', reason: shown(reason, MAX_REASON) ?? `The hook ${hook.id} blocked this call.` };
   const value = params ?? patch;
   if (value === undefined && requireApproval === undefined) return NOTHING;
   return {
@@ -82,10 +82,10 @@ export function readAnswer(answer: unknown, hook: RegisteredHook): ReadAnswer {
 function toAsk({ grantable, ...request }: z.output<typeof approvalRequest>, hook: RegisteredHook): Ask {
   const { reason, title, description, detail, decisions, ...rest } = request;
   const texts = {
-    reason: shown(reason, MOST_REASON),
-    title: shown(title, MOST_TITLE),
-    description: cut(description, MOST_DESCRIPTION),
-    detail: cut(detail, MOST_DETAIL),
+    reason: shown(reason, MAX_REASON),
+    title: shown(title, MAX_TITLE),
+    description: cut(description, MAX_DESCRIPTION),
+    detail: cut(detail, MAX_DETAIL),
   };
   return {
     asker: { kind: 'hook', id: hook.id, digest: hook.digest, grantable: grantable === true },

@@ -4,7 +4,7 @@ import type { ResultBlock } from '../../domain/hook.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { copyPlain } from '../../wire/plain-json.ts';
-import { HookTrouble } from './call-hook.ts';
+import { HookError } from './call-hook.ts';
 
 const MAX_BLOCKS = 1000;
 
@@ -56,7 +56,7 @@ export interface ReplacedResult {
 
 /**
  * Reads the answer of a result hook once, as JSON, and strictly: a misspelt key could be the redaction. Undefined keeps the result. Throws
- * a HookTrouble whose message contains neither values nor keys of the answer: both may come from the result.
+ * a HookError whose message contains neither values nor keys of the answer: both may come from the result.
  */
 export function readResultAnswer(answer: unknown, before: readonly ContentBlock[]): ReplacedResult | undefined {
   if (answer === undefined) return undefined;
@@ -100,8 +100,8 @@ function keptBlock(
   return isText ? { ...block, text: text! } : block;
 }
 
-function invalid(problem: string): HookTrouble {
-  return new HookTrouble('invalid-answer', `the answer cannot be used: ${problem}`);
+function invalid(problem: string): HookError {
+  return new HookError('invalid-answer', `the answer cannot be used: ${problem}`);
 }
 
 function describe({ issues }: z.ZodError): string {

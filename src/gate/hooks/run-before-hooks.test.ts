@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { hookedCall, hookSet, recordingNeeds } from '../../../test/support/sample-hooks.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { BeforeToolCall } from '../../domain/hook.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { runBeforeHooks } from './run-before-hooks.ts';
@@ -174,7 +174,11 @@ describe('rewritten arguments', () => {
       problems: ['path: must be string'],
     });
     expect(asked).toStrictEqual([]);
-    const { error } = trouble('HOOK_ARGUMENTS_INVALID', { hook: 'clumsy', tool: 'files.write', problems: ['path: x'] });
+    const { error } = errorOutcome('HOOK_ARGUMENTS_INVALID', {
+      hook: 'clumsy',
+      tool: 'files.write',
+      problems: ['path: x'],
+    });
     expect(error!.message).toContain('the hook clumsy changed the arguments of files.write');
   });
 

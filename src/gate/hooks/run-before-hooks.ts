@@ -2,12 +2,12 @@ import { deepFreeze } from '../../domain/deep-freeze.ts';
 import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { Ask, HookFailure } from '../../domain/hook.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { HookedCall, HooksVerdict, ReadRewritten, RewrittenArguments } from '../../ports/gate-hooks.ts';
 import { checkArguments } from '../../wire/check-arguments.ts';
 import { sha256 } from '../../wire/digest.ts';
-import { orElse, whenHere } from '../when-here.ts';
-import { callHook, HookTrouble, reportFailure, type HookReporting } from './call-hook.ts';
+import { orElse, andThen } from '../and-then.ts';
+import { callHook, HookError, reportFailure, type HookReporting } from './call-hook.ts';
 import type { HookSet } from './hook-set.ts';
 import { findDifferences, mergePatch } from './merge-patch.ts';
 import { readAnswer } from './read-answer.ts';
@@ -33,7 +33,7 @@ interface State {
  * Calls the hooks of a tool one after the other. Each gets its own copy of the arguments as the hook before it left them. The first block
  * ends the sequence. Returns synchronously as long as the hooks do, and at once for a tool that has none.
  */
-export function runBeforeHooks(set: HookSet, call: HookedCall, needs: BeforeNeeds): Soon<HooksVerdict> {
+export function runBeforeHooks(set: HookSet, call: HookedCall, needs: BeforeNeeds): MaybePromise<HooksVerdict> {
   const hooks = set.matching('before_tool_call', call.tool);
   if (hooks.length === 0) return untouched(call);
   const state: State = { arguments: call.arguments, canonical: call.canonical, changedBy: [], asks: [] };
@@ -51,7 +51,12 @@ interface Frame {
   readonly needs: BeforeNeeds;
 }
 
-function askFrom(first: number, hooks: readonly RegisteredHook[], state: State, frame: Frame): Soon<HooksVerdict> {
+function askFrom(
+  first: number,
+  hooks: readonly RegisteredHook[],
+  state: State,
+  frame: Frame,
+): MaybePromise<HooksVerdict> {
   for (let index = first; index < hooks.length; index += 1) {
     if (frame.call.signal?.aborted === true) return { kind: 'aborted' };
     const asking = ask(hooks[index]!, state, frame);
@@ -62,7 +67,7 @@ function askFrom(first: number, hooks: readonly RegisteredHook[], state: State, 
 }
 
 /** Calls one hook. Undefined: continue with the next hook. */
-function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<HooksVerdict | undefined> {
+function ask(hook: RegisteredHook, state: State, frame: Frame): MaybePromise<HooksVerdict | undefined> {
   const { call, needs } = frame;
   const startedAt = performance.now();
   let durationMs = 0;
@@ -70,7 +75,7 @@ function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<HooksVerdic
     reportFailure(hook, failed, { tool: call.tool.id, callId: call.callId, durationMs }, needs);
     return { kind: 'failed', hook: hook.id };
   };
-  return whenHere(callHook(hook, eventFor(state, frame), call.signal), (ending) => {
+  return andThen(callHook(hook, eventFor(state, frame), call.signal), (ending) => {
     durationMs = performance.now() - startedAt;
     hook.meter.took(durationMs);
     if (ending.kind === 'aborted') return ending;
@@ -83,16 +88,21 @@ function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<HooksVerdic
   });
 }
 
-function obey(hook: RegisteredHook, answer: unknown, state: State, { needs }: Frame): Soon<HooksVerdict | undefined> {
+function obey(
+  hook: RegisteredHook,
+  answer: unknown,
+  state: State,
+  { needs }: Frame,
+): MaybePromise<HooksVerdict | undefined> {
   const read = readAnswer(answer, hook);
-  if (read.kind === 'malformed') throw new HookTrouble('invalid-answer', `the answer cannot be read: ${read.problem}`);
+  if (read.kind === 'malformed') throw new HookError('invalid-answer', `the answer cannot be read: ${read.problem}`);
   if (read.kind === 'nothing') return undefined;
   if (read.kind === 'block') {
     hook.meter.count('blocked');
     return { kind: 'blocked', code: 'HOOK_BLOCKED', hook: hook.id, reason: read.reason };
   }
   const { rewrite, ask: wish } = read;
-  return whenHere(rewrite === undefined ? undefined : change(hook, rewrite, state, needs), (problem) => {
+  return andThen(rewrite === undefined ? undefined : change(hook, rewrite, state, needs), (problem) => {
     if (problem?.kind === 'aborted') return problem;
     if (problem !== undefined) {
       hook.meter.count('blocked');
@@ -115,14 +125,14 @@ function change(
   { how, value }: { readonly how: 'params' | 'patch'; readonly value: JsonObject },
   state: State,
   { read }: BeforeNeeds,
-): Soon<Changed> {
+): MaybePromise<Changed> {
   const written = checkArguments(how === 'params' ? value : mergePatch(state.arguments, value));
   if (!written.ok) {
     const problem = written.code === 'ENVELOPE_INVALID' ? written.facts.problem : 'they are too large';
     return { kind: 'wrong', problems: [problem] };
   }
   if (written.canonical === state.canonical) return undefined;
-  return whenHere(read(JSON.parse(written.canonical) as JsonObject, written.canonical), (rewritten) => {
+  return andThen(read(JSON.parse(written.canonical) as JsonObject, written.canonical), (rewritten) => {
     if (rewritten.kind !== 'judged') return rewritten;
     const { arguments: changed, canonical } = rewritten;
     // The tool's schema may have turned the rewrite back into the arguments that were there before.

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { HookTrouble } from './call-hook.ts';
+import { HookError } from './call-hook.ts';
 import { processGuard } from './process-guard.ts';
 
 export interface ProcessRequest {
@@ -22,14 +22,14 @@ export interface EndedProcess {
   readonly stderr: string;
 }
 
-export const MOST_OUTPUT_BYTES = 1024 * 1024;
-const MOST_ERROR_BYTES = 4096;
+export const MAX_OUTPUT_BYTES = 1024 * 1024;
+const MAX_ERROR_BYTES = 4096;
 /** How long to wait for output after the process has ended: a process that left the group may hold the pipes open. */
 const LAST_OUTPUT_MS = 500;
 
 /**
  * Runs a program in its own process group, which is killed when the program ends. Rejects if it cannot be started, prints more than
- * `MOST_OUTPUT_BYTES`, or was aborted.
+ * `MAX_OUTPUT_BYTES`, or was aborted.
  */
 export async function runProcess(request: ProcessRequest): Promise<EndedProcess> {
   request.signal.throwIfAborted();
@@ -58,7 +58,7 @@ async function start({ command, cwd, env }: ProcessRequest): Promise<ChildProces
     const [error] = (await once(child, 'error')) as [NodeJS.ErrnoException];
     throw error;
   } catch (error) {
-    throw new HookTrouble(
+    throw new HookError(
       'not-started',
       `it could not be started (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
     );
@@ -71,11 +71,11 @@ function endOf(child: ChildProcessWithoutNullStreams, stdin: string): Promise<En
   let [outputBytes, errorBytes] = [0, 0];
   child.stdout.on('data', (chunk: Buffer) => {
     outputBytes += chunk.byteLength;
-    if (outputBytes <= MOST_OUTPUT_BYTES) stdout.push(chunk);
+    if (outputBytes <= MAX_OUTPUT_BYTES) stdout.push(chunk);
     else killGroup(pid);
   });
   child.stderr.on('data', (chunk: Buffer) => {
-    const kept = chunk.subarray(0, MOST_ERROR_BYTES - errorBytes);
+    const kept = chunk.subarray(0, MAX_ERROR_BYTES - errorBytes);
     errorBytes += kept.byteLength;
     if (kept.byteLength > 0) stderr.push(kept);
   });
@@ -94,8 +94,8 @@ function endOf(child: ChildProcessWithoutNullStreams, stdin: string): Promise<En
     });
     child.once('close', (exitCode, signal) => {
       clearTimeout(lastOutput);
-      if (outputBytes > MOST_OUTPUT_BYTES)
-        return reject(new HookTrouble('exited', `it printed more than ${MOST_OUTPUT_BYTES} bytes`));
+      if (outputBytes > MAX_OUTPUT_BYTES)
+        return reject(new HookError('exited', `it printed more than ${MAX_OUTPUT_BYTES} bytes`));
       resolve({ exitCode, signal, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') });
     });
   });

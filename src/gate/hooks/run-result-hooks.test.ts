@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { hookedCall, hookSet, recordingNeeds } from '../../../test/support/sample-hooks.ts';
 import type { ContentBlock } from '../../domain/content.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { ResultAnswer, ToolResultCall } from '../../domain/hook.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { ResultCall } from '../../ports/gate-hooks.ts';
@@ -94,7 +94,7 @@ describe('result hooks', () => {
   });
 
   it('change neither kind nor code of a failure; its message becomes their first text, or a fixed one', async () => {
-    const failed = trouble('TOOL_FAILED', Object.assign({ message: 'ada is gone' }, { code: 'E1' }), {
+    const failed = errorOutcome('TOOL_FAILED', Object.assign({ message: 'ada is gone' }, { code: 'E1' }), {
       executed: 'yes',
     });
     const call = ended({ outcome: failed });

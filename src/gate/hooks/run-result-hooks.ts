@@ -2,11 +2,11 @@ import { deepFreeze } from '../../domain/deep-freeze.ts';
 import type { HookFailure, ResultOutcome } from '../../domain/hook.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Outcome, OutcomeError } from '../../domain/outcome.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ResultCall, ResultChecks, ResultVerdict } from '../../ports/gate-hooks.ts';
 import { resultDigest } from '../../wire/result-digest.ts';
-import { orElse, whenHere } from '../when-here.ts';
-import { callHook, HookTrouble, reportFailure, type HookCallEnding, type HookReporting } from './call-hook.ts';
+import { orElse, andThen } from '../and-then.ts';
+import { callHook, HookError, reportFailure, type HookCallEnding, type HookReporting } from './call-hook.ts';
 import type { HookSet } from './hook-set.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 import { readResultAnswer, showBlock, type ReplacedResult } from './result-blocks.ts';
@@ -33,12 +33,17 @@ interface State {
  * Calls the result hooks of a tool one after the other. Each sees the result as the hook before it left it, checked and without secrets.
  * The first hook that fails withholds the result: no later hook is called, and no part of the result is passed on.
  */
-export function runResultHooks(set: HookSet, call: ResultCall, needs: ResultNeeds): Soon<ResultVerdict> {
+export function runResultHooks(set: HookSet, call: ResultCall, needs: ResultNeeds): MaybePromise<ResultVerdict> {
   const hooks = set.matching('tool_result', call.tool);
   return askFrom(0, hooks, { outcome: call.outcome, changedBy: [], isAnswered: false }, { call, needs });
 }
 
-function askFrom(first: number, hooks: readonly RegisteredHook[], state: State, frame: Frame): Soon<ResultVerdict> {
+function askFrom(
+  first: number,
+  hooks: readonly RegisteredHook[],
+  state: State,
+  frame: Frame,
+): MaybePromise<ResultVerdict> {
   for (let index = first; index < hooks.length; index += 1) {
     const asking = ask(hooks[index]!, state, frame);
     if (asking instanceof Promise) return asking.then((verdict) => verdict ?? askFrom(index + 1, hooks, state, frame));
@@ -50,7 +55,7 @@ function askFrom(first: number, hooks: readonly RegisteredHook[], state: State, 
 }
 
 /** Calls one hook. Undefined: continue with the next hook. */
-function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<ResultVerdict | undefined> {
+function ask(hook: RegisteredHook, state: State, frame: Frame): MaybePromise<ResultVerdict | undefined> {
   const { call, needs } = frame;
   if (call.signal?.aborted === true) return { kind: 'aborted', hook: hook.id };
   const startedAt = performance.now();
@@ -61,31 +66,31 @@ function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<ResultVerdi
   };
   const leftMs = (call.answerBy ?? Infinity) - startedAt;
   if (leftMs <= 0) {
-    const cause = new HookTrouble('timed-out', 'not asked: the hooks before it used up the time of the call');
+    const cause = new HookError('timed-out', 'not asked: the hooks before it used up the time of the call');
     return withhold({ how: 'timed-out', cause });
   }
   const timeoutMs = Math.min(hook.timeoutMs, Math.max(1, Math.floor(leftMs)));
-  const follow = (ending: HookCallEnding): Soon<ResultVerdict | undefined> => {
+  const follow = (ending: HookCallEnding): MaybePromise<ResultVerdict | undefined> => {
     durationMs = performance.now() - startedAt;
     hook.meter.took(durationMs);
     if (ending.kind === 'aborted') return { kind: 'aborted', hook: hook.id };
     if (ending.kind === 'failed') return withhold(ending);
-    return whenHere(replace(hook, ending.answer, state, needs), () => undefined);
+    return andThen(replace(hook, ending.answer, state, needs), () => undefined);
   };
   // Reading the answer may throw, and so may code of the tool's schema.
   return orElse<ResultVerdict | undefined>(
-    () => whenHere(callHook(hook, eventFor(state.outcome, frame), call.signal, timeoutMs), follow),
+    () => andThen(callHook(hook, eventFor(state.outcome, frame), call.signal, timeoutMs), follow),
     (cause) => withhold({ how: 'invalid-answer', cause }),
   );
 }
 
 /** Replaces the result by the hook's answer. Throws or rejects if the answer cannot be used. */
-function replace(hook: RegisteredHook, answer: unknown, state: State, needs: ResultNeeds): Soon<void> {
+function replace(hook: RegisteredHook, answer: unknown, state: State, needs: ResultNeeds): MaybePromise<void> {
   const read = readResultAnswer(answer, state.outcome.content);
   if (read === undefined) return undefined;
   const replaced = withResult(state.outcome, needs.scrub(read));
-  return whenHere(needs.findProblem(replaced), (problem) => {
-    if (problem !== undefined) throw new HookTrouble('invalid-answer', `the new result cannot be used: ${problem}`);
+  return andThen(needs.findProblem(replaced), (problem) => {
+    if (problem !== undefined) throw new HookError('invalid-answer', `the new result cannot be used: ${problem}`);
     state.isAnswered = true;
     if (resultDigest(replaced) === resultDigest(state.outcome)) return;
     hook.meter.count('changed');

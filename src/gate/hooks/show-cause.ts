@@ -1,4 +1,4 @@
-const MOST_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 /** Runs of white space and of characters that could break the line, hide a part of it, or control a terminal. */
 const UNPRINTABLE = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
@@ -13,7 +13,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Turns text of untrusted origin into one printable line of at most `mostCharacters` characters. */
-export function oneLine(text: string, mostCharacters = MOST_CHARACTERS): string {
+export function oneLine(text: string, mostCharacters = MAX_CHARACTERS): string {
   // Cut first, so that a very long text is not searched from end to end.
   const line = text
     .slice(0, mostCharacters * 4)

@@ -60,11 +60,11 @@ export function targetSignature(
 
 const GONE = '\u0001';
 /** Minimum length of a volatile text: a time of day has 8 characters, and no volatile text is shorter. */
-const SHORTEST = 8;
+const MIN_LENGTH = 8;
 /** Longer texts are content and are compared as they are: scanning costs 15 ns per character. */
-const LONGEST = 2048;
+const MAX_LENGTH = 2048;
 /** Max depth of nesting. The wire format rejects deeper values. */
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 
 /** Collects the arguments as one text in which volatile values are replaced. */
 class ScrubbedArguments {
@@ -86,7 +86,7 @@ class ScrubbedArguments {
   }
 
   #add(value: JsonValue, name: string, depth: number): void {
-    if (depth > DEEPEST) return;
+    if (depth > MAX_DEPTH) return;
     if (Array.isArray(value)) {
       this.text += `[${value.length}:`;
       for (const item of value) this.#add(item, name, depth + 1);
@@ -111,7 +111,7 @@ class ScrubbedArguments {
 function scrubMember(value: string, name: string, keepsIds: boolean): string {
   const kind = kindOf(name);
   if (kind === 'nonce') return GONE;
-  if (value.length < SHORTEST || value.length > LONGEST) return value;
+  if (value.length < MIN_LENGTH || value.length > MAX_LENGTH) return value;
   if (kind === 'other') {
     const scrubbed = scrubText(value);
     return keepsIds && scrubbed === GONE ? value : scrubbed;

@@ -6,7 +6,7 @@ import { PASS, type BlockScope, type Detector, type LoopVerdict } from './loop-v
 
 export const COST_UNIT = 1_000_000;
 /** Smaller budgets get no warning: they are used up before it could help. */
-const LEAST_WARNED = 10;
+const MIN_WARNED = 10;
 const WARNED_PART = 0.9;
 
 /** Whether the budgets of the run allow this call. The counts arrive with every call, so no history is needed. */
@@ -43,7 +43,7 @@ function limitOf(limits: NonNullable<LoopBudgets['callsPerTool']>, id: string): 
 }
 
 function warnedAt(limit: number): number {
-  return limit < LEAST_WARNED ? -1 : Math.ceil(limit * WARNED_PART);
+  return limit < MIN_WARNED ? -1 : Math.ceil(limit * WARNED_PART);
 }
 
 function spent(detector: Detector, scope: BlockScope, count: number, what: string): LoopVerdict {

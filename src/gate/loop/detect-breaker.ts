@@ -1,5 +1,5 @@
 import { HISTORY_LENGTH } from '../../domain/attempt.ts';
-import { LONGEST_CYCLE } from '../../domain/loop-settings.ts';
+import { MAX_CYCLE } from '../../domain/loop-settings.ts';
 import type { Detect, Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
 
@@ -50,7 +50,7 @@ function breakOn(
     if (streakAt[slot] === WORK + 1) calls += 1;
     idle += 1;
   }
-  if (idle < most || calls > LONGEST_CYCLE) return undefined;
+  if (idle < most || calls > MAX_CYCLE) return undefined;
   // The call in question must be one of the repeating calls.
   const isOwn = window.blockedSame || streakAt[slotOf(own)]! > WORK;
   return isOwn ? { detector: 'breaker', level: 'block', count: idle } : undefined;

@@ -1,7 +1,7 @@
-import { LONGEST_CYCLE } from '../../domain/loop-settings.ts';
+import { MAX_CYCLE } from '../../domain/loop-settings.ts';
 import { climb, type Detect, type Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
-import type { HeldSettings } from './stricter.ts';
+import type { EffectiveLoopSettings } from './stricter.ts';
 
 /** The same two to eight calls in the same order with the same results, and this call would continue the cycle. */
 export const detectCycle: Detect = (window, settings) => {
@@ -17,13 +17,13 @@ function findCycle(
   window: LoopWindow,
   signatures: Float64Array,
   own: number,
-  settings: HeldSettings,
+  settings: EffectiveLoopSettings,
 ): Finding | undefined {
   const { length } = window;
   let warning: Finding | undefined;
   let shorter = 0;
   let shorterCalls = 0;
-  for (let period = 2; period <= LONGEST_CYCLE && period * 2 <= length; period += 1) {
+  for (let period = 2; period <= MAX_CYCLE && period * 2 <= length; period += 1) {
     if (signatures[length - period] !== own || !follow(window, signatures, period, settings.paceMs)) continue;
     // A B A B is also a cycle of four, but it was already found as a cycle of two.
     if (shorter > 0 && period % shorter === 0 && followed.calls <= shorterCalls + period) continue;
@@ -60,7 +60,7 @@ function follow(window: LoopWindow, signatures: Float64Array, period: number, pa
   return varies;
 }
 
-function judge(period: number, { cycle, rounds }: HeldSettings): Finding | undefined {
+function judge(period: number, { cycle, rounds }: EffectiveLoopSettings): Finding | undefined {
   if (cycle === false) return undefined;
   const rungs = {
     warn: Math.max(cycle.warn, rounds.warn * period),

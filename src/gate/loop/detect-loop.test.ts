@@ -9,7 +9,7 @@ import {
   type SimulatedCall,
 } from '../../../test/support/run-simulator.ts';
 import type { Attempt, RunState } from '../../domain/attempt.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { changeLoopSettings, DEFAULT_LOOP_SETTINGS, type LoopOptions } from '../../domain/loop-settings.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { detectLoop, type LoopQuestion } from './detect-loop.ts';
@@ -322,7 +322,7 @@ describe('failures', () => {
   });
 
   test('that say nothing about the tool neither count nor end a streak', () => {
-    const cancelled = { outcome: trouble('CALL_CANCELLED', {}) };
+    const cancelled = { outcome: errorOutcome('CALL_CANCELLED', {}) };
     expect(shown(ask(times(60, cancelled)))).toBe('pass');
     const past = times(20, notFound).flatMap((own) => [own, cancelled]);
     expect(shown(ask(past, { call: 'new' }))).toBe('block same-failure 20');
@@ -337,7 +337,7 @@ describe('failures', () => {
   test('refusals by a hook or a rule add up like failures', () => {
     const past = times(20, (index) => ({
       call: `${index}`,
-      outcome: trouble('HOOK_BLOCKED', { hook: 'guard.x', reason: `No ${index}.` }),
+      outcome: errorOutcome('HOOK_BLOCKED', { hook: 'guard.x', reason: `No ${index}.` }),
     }));
     expect(shown(ask(past, { call: 'new' }))).toBe('block same-failure 20');
   });
@@ -347,7 +347,7 @@ describe('unknown tool', () => {
   const unknown = (index: number): Past => ({
     call: `${index}`,
     toolId: 'files.raed',
-    outcome: trouble('TOOL_UNKNOWN', { tool: 'files.raed', near: [] }),
+    outcome: errorOutcome('TOOL_UNKNOWN', { tool: 'files.raed', near: [] }),
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import type { RunHistory, RunState } from '../../domain/attempt.ts';
-import { MOST_COUNTED, type LoopSettings } from '../../domain/loop-settings.ts';
+import { MAX_COUNTED, type LoopSettings } from '../../domain/loop-settings.ts';
 import { checkBudgets } from './check-budgets.ts';
 import { detectBreaker } from './detect-breaker.ts';
 import { detectCycle } from './detect-cycle.ts';
@@ -10,7 +10,7 @@ import { climb, type AskedTool, type Detect, type Finding } from './finding.ts';
 import { blockText, warningText } from './loop-message.ts';
 import { LoopWindow, type AskedAttempt } from './loop-window.ts';
 import type { BlockScope, LoopVerdict } from './loop-verdict.ts';
-import { stricter, type HeldSettings } from './stricter.ts';
+import { stricter, type EffectiveLoopSettings } from './stricter.ts';
 
 export interface LoopQuestion {
   /** Attempts of this run, without the current one. Empty if the store saw no reason to send them. */
@@ -79,7 +79,7 @@ function countLoopEnds({ loopEnds }: RunState, now: number, strictMs: number): n
   return loopEnds.reduce((count, endedAt) => (now - endedAt < strictMs ? count + 1 : count), 0);
 }
 
-function find(settings: HeldSettings, tool: AskedTool): Finding | undefined {
+function find(settings: EffectiveLoopSettings, tool: AskedTool): Finding | undefined {
   if (isOver(settings)) return { detector: 'ended', level: 'block', count: window.blocked + window.blockedInFlight };
   const isSlowPoll = tool.poll !== undefined && keepsCadence(window, tool.poll.everyMs);
   let warning: Finding | undefined;
@@ -92,7 +92,7 @@ function find(settings: HeldSettings, tool: AskedTool): Finding | undefined {
 }
 
 /** Escalates if the model continues after a warning: first this call is blocked, then the pattern it belongs to, then the whole run. */
-function scopeOf({ detector, period }: Finding, settings: HeldSettings): BlockScope {
+function scopeOf({ detector, period }: Finding, settings: EffectiveLoopSettings): BlockScope {
   if (detector === 'changing') return 'call';
   if (isOver(settings, detector === 'in-flight' ? 'small' : 'full')) return 'run';
   if (detector === 'in-flight') return 'call';
@@ -101,10 +101,10 @@ function scopeOf({ detector, period }: Finding, settings: HeldSettings): BlockSc
 
 /**
  * Whether the run has ended, or would end with one more blocked call. One message of the model may send the same call many times, so such
- * duplicates are counted apart, and only `MOST_COUNTED` of them end the run. That is before they push the calls under way out of the
+ * duplicates are counted apart, and only `MAX_COUNTED` of them end the run. That is before they push the calls under way out of the
  * store's history.
  */
-function isOver({ endRun }: HeldSettings, next?: 'full' | 'small'): boolean {
+function isOver({ endRun }: EffectiveLoopSettings, next?: 'full' | 'small'): boolean {
   const [full, small] = [next === 'full' ? 1 : 0, next === 'small' ? 1 : 0];
-  return window.blocked + full >= endRun || window.blockedInFlight + small >= MOST_COUNTED;
+  return window.blocked + full >= endRun || window.blockedInFlight + small >= MAX_COUNTED;
 }

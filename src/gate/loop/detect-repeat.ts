@@ -1,4 +1,4 @@
-import type { Rungs } from '../../domain/loop-settings.ts';
+import type { LoopLevels } from '../../domain/loop-settings.ts';
 import { climb, type Detect, type Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
 
@@ -25,7 +25,7 @@ function repeatsOf(
   window: LoopWindow,
   signatures: Float64Array,
   own: number,
-  rungs: Rungs,
+  rungs: LoopLevels,
   paceMs: number,
   isPoll: boolean,
 ): Finding | undefined {
@@ -57,7 +57,7 @@ function repeatsOf(
  * Thresholds for equal calls with different results. Such results may be progress, or contain a volatile value that is not recognised as
  * one. A run is never ended because of them.
  */
-const CHANGING: Rungs = Object.freeze({ warn: 50, block: 200 });
+const CHANGING: LoopLevels = Object.freeze({ warn: 50, block: 200 });
 
 /** Exactly the same call, whatever the results are. A tool that declares a cadence is meant to be called like this and is skipped. */
 export const detectChanging: Detect = (window, settings, tool) => {

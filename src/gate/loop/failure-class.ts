@@ -70,15 +70,15 @@ function shortText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value.slice(0, 100) : '';
 }
 
-const LONGEST_LINE = 300;
+const MAX_LINE_LENGTH = 300;
 const QUOTED = /(?<![\p{L}\p{N}])(["'`])[^"'`]{0,300}\1/gu;
 const WORD = /(?<![^\s([{<"'`])\p{L}[\p{L}_-]*(?=[:.,;!?)\]}>"'`]*(?:\s|$))/gu;
 
 /** The first and the last line as bare words: a traceback names its error at the end, most other messages at the beginning. */
 function skeleton(text: string): string {
   const trimmed = text.trim();
-  const first = trimmed.slice(0, LONGEST_LINE).split('\n', 1)[0]!;
-  const rest = trimmed.slice(Math.max(first.length, trimmed.length - LONGEST_LINE));
+  const first = trimmed.slice(0, MAX_LINE_LENGTH).split('\n', 1)[0]!;
+  const rest = trimmed.slice(Math.max(first.length, trimmed.length - MAX_LINE_LENGTH));
   const last = rest.slice(rest.lastIndexOf('\n') + 1);
   return `${bareWords(first)} / ${bareWords(last)}`;
 }

@@ -1,8 +1,8 @@
-import type { Rungs } from '../../domain/loop-settings.ts';
+import type { LoopLevels } from '../../domain/loop-settings.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
 import type { LoopWindow } from './loop-window.ts';
 import type { Detector } from './loop-verdict.ts';
-import type { HeldSettings } from './stricter.ts';
+import type { EffectiveLoopSettings } from './stricter.ts';
 
 /** The declaration of the tool, or only its id if there is no such tool. */
 export type AskedTool = { readonly id: string } & Pick<ToolDeclaration, 'poll' | 'cost'>;
@@ -15,7 +15,7 @@ export interface Finding {
   readonly period?: number;
 }
 
-export type Detect = (window: LoopWindow, settings: HeldSettings, tool: AskedTool) => Finding | undefined;
+export type Detect = (window: LoopWindow, settings: EffectiveLoopSettings, tool: AskedTool) => Finding | undefined;
 
 const BUCKET = 10;
 
@@ -23,7 +23,7 @@ const BUCKET = 10;
  * Compares the counts with the thresholds. `count` calls have ended and prove the loop; `seen` also includes those under way. Each new call
  * raises `seen` by one, so a warning is given once per ten calls, even if several calls are sent at once.
  */
-export function climb(rungs: Rungs, detector: Detector, count: number, seen: number): Finding | undefined {
+export function climb(rungs: LoopLevels, detector: Detector, count: number, seen: number): Finding | undefined {
   if (count >= rungs.block) return { detector, level: 'block', count };
   if (seen < rungs.warn || (seen - rungs.warn) % BUCKET !== 0) return undefined;
   return { detector, level: 'warn', count: seen };

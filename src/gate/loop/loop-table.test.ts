@@ -11,7 +11,7 @@ import {
   type Simulation,
   type SimulationOptions,
 } from '../../../test/support/run-simulator.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { changeLoopSettings, DEFAULT_LOOP_SETTINGS, type LoopSettings } from '../../domain/loop-settings.ts';
 
@@ -121,17 +121,17 @@ const LOOPS: readonly Row[] = [
     pattern: (index) => ({
       tool: { id: 'files.raed' },
       arguments: { index },
-      outcome: trouble('TOOL_UNKNOWN', { tool: 'files.raed', near: ['files.read'] }),
+      outcome: errorOutcome('TOOL_UNKNOWN', { tool: 'files.raed', near: ['files.read'] }),
     }),
   },
   {
     name: 'wrong arguments again and again',
     pattern: (index) =>
-      asked(index, { outcome: trouble('ARGUMENTS_INVALID', { tool: 'files.read', problems: [`${index}`] }) }),
+      asked(index, { outcome: errorOutcome('ARGUMENTS_INVALID', { tool: 'files.read', problems: [`${index}`] }) }),
   },
   {
     name: 'A, refused by a hook each time',
-    pattern: () => asked(0, { outcome: trouble('HOOK_BLOCKED', { hook: 'guard.x', reason: 'No.' }) }),
+    pattern: () => asked(0, { outcome: errorOutcome('HOOK_BLOCKED', { hook: 'guard.x', reason: 'No.' }) }),
   },
   {
     name: 'a poll every second, declared for every 5 s',

@@ -1,6 +1,6 @@
 import { RUN_ENDED_ADVICE } from '../../domain/gate-errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { LONGEST_CYCLE } from '../../domain/loop-settings.ts';
+import { MAX_CYCLE } from '../../domain/loop-settings.ts';
 import { codeOf } from '../../wire/history.ts';
 import { signatureOf } from './signature.ts';
 
@@ -100,7 +100,7 @@ const NO_STEP: readonly Detector[] = ['calls-per-run', 'calls-per-tool', 'wall-t
 const MARKS: ReadonlyMap<number, BlockMark> = new Map(
   DETECTORS.flatMap((detector) => {
     const step = NO_STEP.includes(detector) ? 'none' : detector === 'in-flight' ? 'small' : 'full';
-    const periods = Array.from({ length: LONGEST_CYCLE + 1 }, (_, period) => period);
+    const periods = Array.from({ length: MAX_CYCLE + 1 }, (_, period) => period);
     return periods.map((period) => [codeOf(blockMark(detector, period)), { detector, period, step }] as const);
   }),
 );

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fails, gives, says } from '../../../test/support/run-simulator.ts';
 import type { ContentBlock } from '../../domain/content.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
@@ -185,13 +185,13 @@ describe('endOfAttempt', () => {
     ],
     [
       'the type of what was thrown',
-      trouble('TOOL_THREW', { tool: 'a.b', type: 'TypeError' }),
-      trouble('TOOL_THREW', { tool: 'a.b', type: 'TypeError' }),
+      errorOutcome('TOOL_THREW', { tool: 'a.b', type: 'TypeError' }),
+      errorOutcome('TOOL_THREW', { tool: 'a.b', type: 'TypeError' }),
     ],
     [
       'problems of arguments',
-      trouble('ARGUMENTS_INVALID', { tool: 'a.b', problems: ['x'] }),
-      trouble('ARGUMENTS_INVALID', { tool: 'a.b', problems: ['y'] }),
+      errorOutcome('ARGUMENTS_INVALID', { tool: 'a.b', problems: ['x'] }),
+      errorOutcome('ARGUMENTS_INVALID', { tool: 'a.b', problems: ['y'] }),
     ],
     [
       'a status',
@@ -225,15 +225,15 @@ describe('endOfAttempt', () => {
     ['the words', fails('No such file.'), fails('Permission denied.')],
     [
       'the type',
-      trouble('TOOL_THREW', { tool: 'a.b', type: 'TypeError' }),
-      trouble('TOOL_THREW', { tool: 'a.b', type: 'RangeError' }),
+      errorOutcome('TOOL_THREW', { tool: 'a.b', type: 'TypeError' }),
+      errorOutcome('TOOL_THREW', { tool: 'a.b', type: 'RangeError' }),
     ],
     [
       'what a program printed',
       { ...fails('It failed.'), structured: { exitCode: 1, stderr: 'No such file or directory' } },
       { ...fails('It failed.'), structured: { exitCode: 1, stderr: 'Connection refused' } },
     ],
-    ['the kind', trouble('TOOL_FAILED', { message: 'No.' }), trouble('TOOL_DENIED', { message: 'No.' })],
+    ['the kind', errorOutcome('TOOL_FAILED', { message: 'No.' }), errorOutcome('TOOL_DENIED', { message: 'No.' })],
   ];
   test.each(otherFailures)('tells failures apart by %s', (_what, one, other) => {
     expect(classOf(one)).not.toBe(classOf(other));
@@ -242,17 +242,19 @@ describe('endOfAttempt', () => {
   test('says how an attempt ended, and nothing where nothing was learned', () => {
     expect(endOfAttempt(says('x')).ending).toBe('ok');
     expect(endOfAttempt(fails('x')).ending).toBe('failed');
-    expect(endOfAttempt(trouble('TOOL_TIMED_OUT', { tool: 'a.b', afterMs: 5 })).ending).toBe('failed');
-    expect(endOfAttempt(trouble('TOOL_DENIED', { message: 'x' })).ending).toBe('refused');
-    expect(endOfAttempt(trouble('HOOK_BLOCKED', { hook: 'guard.x', reason: 'A hook says no.' })).ending).toBe(
+    expect(endOfAttempt(errorOutcome('TOOL_TIMED_OUT', { tool: 'a.b', afterMs: 5 })).ending).toBe('failed');
+    expect(endOfAttempt(errorOutcome('TOOL_DENIED', { message: 'x' })).ending).toBe('refused');
+    expect(endOfAttempt(errorOutcome('HOOK_BLOCKED', { hook: 'guard.x', reason: 'A hook says no.' })).ending).toBe(
       'refused',
     );
-    expect(endOfAttempt(trouble('TOOL_UNKNOWN', { tool: 'a.b', near: [] }))).toStrictEqual({
+    expect(endOfAttempt(errorOutcome('TOOL_UNKNOWN', { tool: 'a.b', near: [] }))).toStrictEqual({
       ending: 'refused',
       result: UNKNOWN_TOOL,
     });
-    expect(endOfAttempt(trouble('CALL_CANCELLED', {}))).toStrictEqual({ ending: 'refused' });
-    expect(endOfAttempt(trouble('TOOL_STALE', { tool: 'a.b', current: 'x' }))).toStrictEqual({ ending: 'refused' });
+    expect(endOfAttempt(errorOutcome('CALL_CANCELLED', {}))).toStrictEqual({ ending: 'refused' });
+    expect(endOfAttempt(errorOutcome('TOOL_STALE', { tool: 'a.b', current: 'x' }))).toStrictEqual({
+      ending: 'refused',
+    });
   });
 });
 
@@ -262,9 +264,9 @@ describe('costOfCall', () => {
     expect(costOfCall(counted, { cost: 5 })).toBe(2);
     expect(costOfCall(says('x'), { cost: 0.25 })).toBe(250_000);
     expect(costOfCall(says('x'), {})).toBe(0);
-    expect(costOfCall(trouble('PAUSED', { tool: 'a.b', agent: 'x' }), { cost: 5 })).toBe(0);
+    expect(costOfCall(errorOutcome('PAUSED', { tool: 'a.b', agent: 'x' }), { cost: 5 })).toBe(0);
     expect(
-      costOfCall(trouble('TOOL_TIMED_OUT', { tool: 'a.b', afterMs: 5 }, { executed: 'unknown' }), { cost: 5 }),
+      costOfCall(errorOutcome('TOOL_TIMED_OUT', { tool: 'a.b', afterMs: 5 }, { executed: 'unknown' }), { cost: 5 }),
     ).toBe(5_000_000);
   });
 });

@@ -11,10 +11,10 @@ for (const letter of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ') KIN
 for (const letter of '._+-') KIND[letter.charCodeAt(0)] = OTHER;
 KIND[':'.charCodeAt(0)] = COLON;
 
-const SHORTEST_HEX = 16;
+const MIN_HEX_LENGTH = 16;
 /** A token of 20 characters may begin and end with `-` or `_`, which are not counted as part of the word, so 18 remain. */
-const SHORTEST_TOKEN = 18;
-const LONGEST_JUDGED = 4096;
+const MIN_TOKEN_LENGTH = 18;
+const MAX_JUDGED_LENGTH = 4096;
 
 /**
  * Removes from a text what differs each time although nothing has changed: UUIDs, ULIDs, long hex numbers, ids of 17 to 20 digits, times of
@@ -35,7 +35,7 @@ export function scrubText(text: string): string {
       if (start < 0 && kind !== OTHER) start = index;
       if (start >= 0) kinds |= kind;
     } else if (start >= 0) {
-      if ((kinds & DIGIT) !== 0 || index - start >= SHORTEST_HEX) {
+      if ((kinds & DIGIT) !== 0 || index - start >= MIN_HEX_LENGTH) {
         const end = wordEnd(text, start, index);
         if (isVolatile(text, start, end, kinds)) {
           scrubbed += text.slice(copied, tokenStart(text, start, copied)) + GONE;
@@ -96,12 +96,12 @@ const LONG_ID = /^\d{17,20}$/;
 
 function isVolatile(text: string, start: number, end: number, kinds: number): boolean {
   const length = end - start;
-  if (length === 0 || length > LONGEST_JUDGED) return false;
+  if (length === 0 || length > MAX_JUDGED_LENGTH) return false;
   if ((kinds & (LETTER | COLON)) === 0) return isVolatileNumber(text, start, end);
   if ((kinds & COLON) !== 0) return isTimeOfDay(text.slice(start, end));
-  if (length < SHORTEST_HEX) return isDuration(text, start, end);
+  if (length < MIN_HEX_LENGTH) return isDuration(text, start, end);
   const word = text.slice(start, end);
-  return HEX.test(word) || UUID.test(word) || ULID.test(word) || (length >= SHORTEST_TOKEN && isRandom(word));
+  return HEX.test(word) || UUID.test(word) || ULID.test(word) || (length >= MIN_TOKEN_LENGTH && isRandom(word));
 }
 
 /** Requires seconds, or a date before the time: `10:30` alone may well be an appointment. */
@@ -114,12 +114,12 @@ function isDuration(text: string, start: number, end: number): boolean {
   return (last === 115 || last === 99) && DURATION.test(text.slice(start, end));
 }
 
-const SHORTEST_TIME = 10;
+const MIN_TIME = 10;
 const UNIT = / ?(?:ns|us|µs|μs|ms|msec|milliseconds?|s|secs?|seconds?)(?![\w])/y;
 const UNIT_LETTERS = 'numsµμ';
 
 function isVolatileNumber(text: string, start: number, end: number): boolean {
-  if (end - start >= SHORTEST_TIME) {
+  if (end - start >= MIN_TIME) {
     const word = text.slice(start, end);
     if (isTimeSince1970(Number(word)) || LONG_ID.test(word)) return true;
   }

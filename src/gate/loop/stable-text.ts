@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { isTimeSince1970, scrubText } from './scrub-text.ts';
 
-const MOST_CHARACTERS = 32 * 1024;
+const MAX_CHARACTERS = 32 * 1024;
 const NUMBER_CHARACTERS = 16;
 /** Max depth at which a result is read. The wire format rejects deeper values anyway. */
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 
 /** Names of values that are measured each time. A number alone does not show that; only its name does. */
 const MEASURED = /duration|elapsed|took|latency|uptime/i;
@@ -18,7 +18,7 @@ const MAX_ID = 1e20;
 /** Collects a result as one text of limited size that does not depend on the order of keys. */
 export class StableText {
   text = '';
-  #left = MOST_CHARACTERS;
+  #left = MAX_CHARACTERS;
   readonly #scrubs: boolean;
 
   constructor(scrubs: boolean) {
@@ -52,7 +52,7 @@ export class StableText {
       this.text += value === null ? 'n' : value ? 't' : 'f';
       return;
     }
-    if (depth > DEEPEST) return;
+    if (depth > MAX_DEPTH) return;
     if (Array.isArray(value)) this.#addList(value, name, depth);
     else this.#addGroup(value, depth);
   }

@@ -1,30 +1,30 @@
 import { COUNTED_LOOP_ENDS } from '../../domain/attempt.ts';
-import { CYCLE_ROUNDS, RUNG_NAMES, type LoopSettings, type Rungs } from '../../domain/loop-settings.ts';
+import { CYCLE_ROUNDS, RUNG_NAMES, type LoopSettings, type LoopLevels } from '../../domain/loop-settings.ts';
 
 /** The settings that apply to one run. */
-export interface HeldSettings extends LoopSettings {
-  readonly rounds: Rungs;
+export interface EffectiveLoopSettings extends LoopSettings {
+  readonly rounds: LoopLevels;
 }
 
 /** Minimum thresholds after tightening: three tries of something that fails stay possible, however often runs of the session were ended. */
-const LEAST_BLOCK = 5;
-const LEAST_WARN = 3;
-const LEAST_END = 3;
+const MIN_BLOCK = 5;
+const MIN_WARN = 3;
+const MIN_END = 3;
 
-const known = new WeakMap<LoopSettings, (HeldSettings | undefined)[]>();
+const known = new WeakMap<LoopSettings, (EffectiveLoopSettings | undefined)[]>();
 
 /**
  * Tightens the settings: each run of the session that loop detection ended recently halves the thresholds of the next run, at most twice.
  * Opening a new run must not reset detection.
  */
-export function stricter(settings: LoopSettings, endedRuns: number): HeldSettings {
+export function stricter(settings: LoopSettings, endedRuns: number): EffectiveLoopSettings {
   const step = Math.min(endedRuns, COUNTED_LOOP_ENDS);
   let held = known.get(settings);
   if (held === undefined) known.set(settings, (held = []));
   return (held[step] ??= tighten(settings, step));
 }
 
-function tighten(settings: LoopSettings, step: number): HeldSettings {
+function tighten(settings: LoopSettings, step: number): EffectiveLoopSettings {
   if (step === 0) return { ...settings, rounds: CYCLE_ROUNDS };
   const tightened: Record<string, unknown> = { ...settings };
   for (const name of RUNG_NAMES) {
@@ -34,15 +34,15 @@ function tighten(settings: LoopSettings, step: number): HeldSettings {
   }
   return {
     ...(tightened as unknown as LoopSettings),
-    breaker: settings.breaker === false ? false : less(settings.breaker, step, LEAST_BLOCK),
-    endRun: less(settings.endRun, step, LEAST_END),
+    breaker: settings.breaker === false ? false : less(settings.breaker, step, MIN_BLOCK),
+    endRun: less(settings.endRun, step, MIN_END),
     rounds: { warn: CYCLE_ROUNDS.warn - 1, block: CYCLE_ROUNDS.block - 1 },
   };
 }
 
-function tightenRungs({ warn, block }: Rungs, step: number): Rungs {
-  const least = less(block, step, LEAST_BLOCK);
-  return { warn: Math.min(less(warn, step, LEAST_WARN), least - 1), block: least };
+function tightenRungs({ warn, block }: LoopLevels, step: number): LoopLevels {
+  const least = less(block, step, MIN_BLOCK);
+  return { warn: Math.min(less(warn, step, MIN_WARN), least - 1), block: least };
 }
 
 /** Halves `number` once per step, down to `least`, but never returns more than `number`. */

@@ -27,7 +27,7 @@ const KEYS: readonly string[] = [
   'reason',
   'ask',
 ];
-const MOST_KEPT = 10_000;
+const MAX_KEPT = 10_000;
 
 /** The compiled rules of a policy. They never change; the cache next to them is derived from them alone. */
 export class CompiledRules {
@@ -46,7 +46,7 @@ export class CompiledRules {
     // During a deployment two definitions of one tool can differ in effect or privilege.
     if (known?.effect === tool.effect && known.privileged === tool.privileged) return known.rules;
     const rules = Object.freeze(this.#rules.filter(({ rule }) => isAbout(rule, tool)));
-    if (this.#byTool.size >= MOST_KEPT) this.#byTool.clear();
+    if (this.#byTool.size >= MAX_KEPT) this.#byTool.clear();
     this.#byTool.set(tool.id, { effect: tool.effect, privileged: tool.privileged, rules });
     return rules;
   }

@@ -40,11 +40,11 @@ export function decideByRules(compiled: CompiledRules, call: RuleCall): RuleDeci
     verdict,
     by,
     matched: matched.map(({ rule }) => rule),
-    askers: verdict === 'ask' ? askersOf(matched, call.identity, unmatched) : NOBODY,
+    askers: verdict === 'ask' ? askersOf(matched, call.identity, unmatched) : NO_ASKERS,
   };
 }
 
-const NOBODY: readonly AskingRule[] = Object.freeze([]);
+const NO_ASKERS: readonly AskingRule[] = Object.freeze([]);
 
 export function isAboutCaller(
   { rule, agents }: CompiledRule,

@@ -6,7 +6,7 @@ export type PointerStep =
   /** `index` is -1 if the name is not an index of a list. */
   | { readonly kind: 'member'; readonly name: string; readonly index: number };
 
-const MOST_STEPS = 32;
+const MAX_STEPS = 32;
 const INDEX = /^(?:0|[1-9]\d{0,8})$/;
 const EVERY: PointerStep = Object.freeze({ kind: 'every' });
 
@@ -25,5 +25,5 @@ export function parsePointer(text: string): readonly PointerStep[] | undefined {
       const name = unescapeStep(part);
       return { kind: 'member', name, index: INDEX.test(name) ? Number(name) : -1 };
     });
-  return steps.length > MOST_STEPS ? undefined : Object.freeze(steps);
+  return steps.length > MAX_STEPS ? undefined : Object.freeze(steps);
 }

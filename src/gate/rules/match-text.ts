@@ -5,17 +5,18 @@ import { ofText, type Judge } from './judgement.ts';
  * Max steps for one text: its length times the size of the compiled pattern. The engine takes about 10 ns per step, so no text blocks a
  * worker for more than a fifth of a second. A longer text is `unclear`.
  */
-const MOST_STEPS = 16 * 1024 * 1024;
-const LONGEST_PATTERN = 2_000;
+const MAX_STEPS = 16 * 1024 * 1024;
+const MAX_PATTERN_LENGTH = 2_000;
 
 /**
  * Searches the text for an RE2 pattern, in time linear in the length of the text. Throws if RE2 does not support the pattern, for example
  * back-references.
  */
 export function matchPattern(source: string): Judge {
-  if (source.length > LONGEST_PATTERN) throw new RangeError(`a pattern has more than ${LONGEST_PATTERN} characters`);
+  if (source.length > MAX_PATTERN_LENGTH)
+    throw new RangeError(`a pattern has more than ${MAX_PATTERN_LENGTH} characters`);
   const compiled = RE2JS.compile(source);
-  const longest = Math.floor(MOST_STEPS / compiled.programSize());
+  const longest = Math.floor(MAX_STEPS / compiled.programSize());
   return ofText((text) => {
     if (text.length > longest) return 'unclear';
     return compiled.test(text) ? 'holds' : 'fails';

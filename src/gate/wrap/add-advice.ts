@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../domain/json.ts';
-import { whenHere } from '../when-here.ts';
+import { andThen } from '../and-then.ts';
 
 /** Puts the advice of loop detection where the model reads it. Without advice the result is returned unchanged. */
 export type Advise = (result: unknown, advice: string | undefined) => unknown;
@@ -44,7 +44,7 @@ const advised = new WeakMap<object, string>();
  * Stores the advice for a value without changing the value, and removes older advice. An error is never copied or changed: it may be
  * frozen, have private fields, or be created by the platform, and the code that catches it compares class and identity.
  */
-export function adviseBeside(value: unknown, advice: string | undefined): void {
+export function storeAdvice(value: unknown, advice: string | undefined): void {
   if (!isReference(value)) return;
   if (advice === undefined) advised.delete(value);
   else advised.set(value, advice);
@@ -65,7 +65,7 @@ function isReference(value: unknown): value is object {
 /** The AI SDK asks a tool separately for what the model reads, so the result itself can stay what the program expects. */
 export const adviseInModelOutput: Advise = (result, advice) => {
   if (typeof result === 'string') return advice === undefined ? result : textWithAdvice(result, advice);
-  adviseBeside(result, advice);
+  storeAdvice(result, advice);
   return result;
 };
 
@@ -85,7 +85,7 @@ export function converterFor(tool: object): ToModelOutput {
     const { output } = options;
     const converted = own === undefined ? plainOutput(output) : own.call(tool, options);
     const advice = adviceOf(output);
-    return advice === undefined ? converted : whenHere(converted, (value) => addToOutput(value, advice));
+    return advice === undefined ? converted : andThen(converted, (value) => addToOutput(value, advice));
   };
   converters.add(convert);
   return convert;

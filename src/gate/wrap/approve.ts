@@ -12,7 +12,7 @@ import { mergeAsks } from '../approvals/merge-asks.ts';
 import { askApprover, type AskedEnding } from './ask-approver.ts';
 import type { GatedCall, GateParts, GateQuestion } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
-import { tellEvent } from './tell-event.ts';
+import { emitEvent } from './emit-event.ts';
 
 /** Asks an approver about the arguments that would run. Undefined means yes; every other end of the question ends the call. */
 export async function approve(
@@ -36,7 +36,7 @@ export async function approve(
   const { askers, binding } = question;
   const { resolution } = APPROVAL_ENDINGS[ending];
   if (approvalId !== '') {
-    tellEvent('approval.resolved', call, parts, () => ({
+    emitEvent('approval.resolved', call, parts, () => ({
       approvalId: approvalId as ApprovalId,
       resolution,
       durationMs: elapsedMs(askedAt),
@@ -71,7 +71,7 @@ async function ask(call: GatedCall, question: GateQuestion, parts: GateParts): P
 }
 
 function tellAsked(call: GatedCall, id: string, { severity, timeoutMs }: GateQuestion, parts: GateParts): void {
-  tellEvent('approval.requested', call, parts, () => ({ approvalId: id as ApprovalId, severity, timeoutMs }));
+  emitEvent('approval.requested', call, parts, () => ({ approvalId: id as ApprovalId, severity, timeoutMs }));
 }
 
 function writeQuestion(

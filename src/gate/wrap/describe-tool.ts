@@ -15,7 +15,7 @@ export interface ToolFacts extends LoopFacts {
   readonly privileged?: boolean;
 }
 
-const LONGEST_DESCRIPTION = 10_000;
+const MAX_DESCRIPTION_LENGTH = 10_000;
 
 /** `name` is the name by which the tool is known where it is wrapped, if that differs from its own name. */
 export function describeTool(tool: object, facts: ToolFacts, name = ownName(tool)): GatedTool {
@@ -23,7 +23,7 @@ export function describeTool(tool: object, facts: ToolFacts, name = ownName(tool
   const said = tool as Record<string, unknown>;
   const effect = facts.effect ?? EFFECTS.find((known) => known === said['effect']) ?? 'unsafe';
   const privileged = facts.privileged ?? said['privileged'] === true;
-  const description = ownText(tool, 'description')?.slice(0, LONGEST_DESCRIPTION) ?? '';
+  const description = ownText(tool, 'description')?.slice(0, MAX_DESCRIPTION_LENGTH) ?? '';
   const digest = sha256(JSON.stringify([id, effect, privileged, description]));
   return { id, effect, privileged, digest, ...loopFacts(said, facts) };
 }

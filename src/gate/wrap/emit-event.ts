@@ -23,7 +23,7 @@ interface JudgedArguments {
 }
 
 /** Emits a worker's event for a call that runs in this process. Its facts are computed only if there is a listener. */
-export function tellEvent<Kind extends EventKind>(
+export function emitEvent<Kind extends EventKind>(
   kind: Kind,
   { callId, session, run, identity, tool, spans }: GatedCall,
   { events }: Pick<GateParts, 'events'>,
@@ -37,30 +37,30 @@ export function tellEvent<Kind extends EventKind>(
   events.emit(kind, facts() as EventFacts<Kind>, shared as SharedFields);
 }
 
-export function tellLoop(call: GatedCall, loop: LoopVerdict, needs: Needs): void {
+export function reportLoop(call: GatedCall, loop: LoopVerdict, needs: Needs): void {
   if (loop.kind === 'pass') return;
   const { detector, count } = loop;
   const facts = { stage: 'gate', callId: call.callId, tool: call.tool.id, run: call.run, detector, count };
   if (loop.kind === 'warn') {
-    tellEvent('loop.warned', call, needs, () => ({ detector, count }));
+    emitEvent('loop.warned', call, needs, () => ({ detector, count }));
     needs.log.warn(facts, 'the run looks like a loop; the call goes on with advice');
     return;
   }
-  tellEvent('loop.blocked', call, needs, () => ({ detector, count, blocks: loop.scope }));
+  emitEvent('loop.blocked', call, needs, () => ({ detector, count, blocks: loop.scope }));
   // A run that has ended was logged when it ended.
   if (detector !== 'ended') needs.log.warn({ ...facts, blocks: loop.scope }, 'a call was blocked as part of a loop');
 }
 
-export function tellBlocked(call: GatedCall, { outcome, by: decidedBy, failedHook }: Refusal, needs: Needs): void {
-  tellEvent('tool.blocked', call, needs, () => {
+export function emitBlocked(call: GatedCall, { outcome, by: decidedBy, failedHook }: Refusal, needs: Needs): void {
+  emitEvent('tool.blocked', call, needs, () => {
     const by = blockedBy(outcome.error?.code ?? '');
     const byId = decidedBy ?? failedHook;
     return { ...endOf(outcome), ...(by === undefined ? {} : { by }), ...(byId === undefined ? {} : { byId }) };
   });
 }
 
-export function tellStarted(call: GatedCall, { arguments: args, canonical }: JudgedArguments, needs: Needs): void {
-  tellEvent('tool.started', call, needs, () => ({
+export function emitStarted(call: GatedCall, { arguments: args, canonical }: JudgedArguments, needs: Needs): void {
+  emitEvent('tool.started', call, needs, () => ({
     parameters: canonical === call.canonical ? call.parameters : summariseValue(args, canonical),
     runner: 'wrapped',
     effect: call.tool.effect,
@@ -68,7 +68,7 @@ export function tellStarted(call: GatedCall, { arguments: args, canonical }: Jud
 }
 
 /** Emits `tool.completed` or `tool.failed`. `fault` is the category and status that the failure itself showed. */
-export function tellEnded(
+export function emitEnded(
   call: GatedCall,
   outcome: Outcome,
   fault: Fault | undefined,
@@ -76,8 +76,8 @@ export function tellEnded(
   needs: Needs,
 ): void {
   const durationMs = elapsedMs(startedAt);
-  if (outcome.kind === 'ok') tellEvent('tool.completed', call, needs, () => ({ durationMs }));
-  else tellEvent('tool.failed', call, needs, () => ({ ...endOf(outcome, fault), durationMs }));
+  if (outcome.kind === 'ok') emitEvent('tool.completed', call, needs, () => ({ durationMs }));
+  else emitEvent('tool.failed', call, needs, () => ({ ...endOf(outcome, fault), durationMs }));
 }
 
 function endOf(outcome: Outcome, fault?: Fault) {

@@ -4,7 +4,7 @@ import { approving, asking, before, plugin, refusalOf, wrapEcho } from '../../..
 import { deferred } from '../../../test/support/sample-call.ts';
 import { recordingNeeds } from '../../../test/support/sample-hooks.ts';
 import { createGate } from '../../compose/create-gate.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { endingOutcome, type ApprovalEnding } from '../approvals/endings.ts';
 import type { Gate } from './create-gate.ts';
 import type { GateApprover, GateQuestion } from './gate-parts.ts';
@@ -77,7 +77,7 @@ describe('approval of a gate', () => {
     };
     const refusal = await refusalOf(wrapEcho({ approver, hooks: [plugin(asking())] })({}));
     expect((refusal as Error).message).toBe(
-      trouble('APPROVAL_DENIED', { tool: 'box.echo', comment: 'Not on a Friday' }).error!.message,
+      errorOutcome('APPROVAL_DENIED', { tool: 'box.echo', comment: 'Not on a Friday' }).error!.message,
     );
   });
 

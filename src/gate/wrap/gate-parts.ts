@@ -4,7 +4,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { LoopSettings } from '../../domain/loop-settings.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ValueSummary } from '../../domain/summarise-value.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
 import type { GateHooks, HookedCall } from '../../ports/gate-hooks.ts';
@@ -48,7 +48,7 @@ export interface GateParts {
 /** Puts questions to people. Two steps: a question has an id before the gate waits for its answer. */
 export interface GateApprover {
   /** Asks a question. If the receipt has a `decision`, it is already answered; `null` means that there is no approver to ask. */
-  request(question: GateQuestion): Soon<GateReceipt>;
+  request(question: GateQuestion): MaybePromise<GateReceipt>;
   /** Waits for the decision. The signal is aborted when the call is stopped or the question times out: withdraw the question then. */
   wait(id: string, options: { readonly signal: AbortSignal }): Promise<GateAnswer>;
 }

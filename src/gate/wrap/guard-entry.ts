@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../domain/json.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { summariseValue, type ValueSummary } from '../../domain/summarise-value.ts';
 import { toTraceContext } from '../../domain/trace-context.ts';
 import type { ReadRewritten, RewrittenArguments } from '../../ports/gate-hooks.ts';
 import { checkArguments, type CheckedArguments, type WrittenArguments } from '../../wire/check-arguments.ts';
 import { randomId } from '../../wire/ids.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
-import { whenHere } from '../when-here.ts';
+import { andThen } from '../and-then.ts';
 import { readCall, withInput, type EntryPoint, type ReadCall } from './entry-points.ts';
 import type { Advise } from './add-advice.ts';
 import { CallSpans } from './call-spans.ts';
@@ -18,7 +18,7 @@ import type { CheckOutput } from './review-result.ts';
 import { createFinish, refuse, type Finish, type Passage, type PassageNeeds, type Thrown } from './passage.ts';
 
 /** Reads rewritten arguments in the way the tool's own schema does. */
-export type ParseInput = (value: JsonObject) => Soon<ParsedInput>;
+export type ParseInput = (value: JsonObject) => MaybePromise<ParsedInput>;
 export type ParsedInput =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -87,7 +87,7 @@ function pass(
     brought.problem === undefined
       ? judgeCall(call, open, readRewritten(guarded, read), needs)
       : refuseUnchecked(call, open, brought.problem, needs);
-  const passing = whenHere(judging, (verdict) => {
+  const passing = andThen(judging, (verdict) => {
     if (verdict.kind !== 'allowed') {
       const refused = refuse(verdict, passage, needs);
       if (returnsErrors && refused instanceof GateBlocked) return refused.message;
@@ -175,7 +175,7 @@ function withDefaults(written: WrittenArguments, { fill }: GuardedTool): Checked
  */
 function readRewritten({ parse }: GuardedTool, { input }: ReadCall): ReadRewritten {
   return (value, canonical) =>
-    whenHere(parse(value), (parsed): RewrittenArguments => {
+    andThen(parse(value), (parsed): RewrittenArguments => {
       if (!parsed.ok) return { kind: 'wrong', problems: parsed.problems };
       if (typeof input === 'string')
         return { kind: 'judged', arguments: JSON.parse(canonical) as JsonObject, canonical };
@@ -221,7 +221,7 @@ function run(entered: EnteredCall, enter: () => unknown, finish: Finish | undefi
   try {
     result = enterAs(entered, enter);
   } catch (error) {
-    return whenHere(finish.threw(error), raise);
+    return andThen(finish.threw(error), raise);
   }
   if (isAsyncIterable(result)) {
     const updates = observe(updatesAs(entered, result), finish);
@@ -230,7 +230,7 @@ function run(entered: EnteredCall, enter: () => unknown, finish: Finish | undefi
   if (!isThenable(result)) return finish.returned(result);
   return Promise.resolve(result).then(
     (value) => finish.returned(value),
-    (error: unknown) => whenHere(finish.threw(error), raise),
+    (error: unknown) => andThen(finish.threw(error), raise),
   );
 }
 

@@ -1,8 +1,8 @@
 import type { ArgumentChange } from '../../domain/argument-change.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { withAdvice } from '../../domain/outcome.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ReadRewritten } from '../../ports/gate-hooks.ts';
 import { judge, opposedByLoop, type GateChecks, type Opposed, type Unopposed } from '../judge.ts';
 import { argumentSignatures, targetSignature } from '../loop/argument-signature.ts';
@@ -11,12 +11,12 @@ import { PASS, RUN_ENDED, type LoopVerdict } from '../loop/loop-verdict.ts';
 import { asksOf } from '../rules/asks-of.ts';
 import { compileRules } from '../rules/compile-rules.ts';
 import { decideByRules } from '../rules/decide-by-rules.ts';
-import { whenHere } from '../when-here.ts';
+import { andThen } from '../and-then.ts';
 import { approve } from './approve.ts';
 import type { Refusal } from './gate-blocked.ts';
 import type { GatedCall, GateParts } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
-import { tellLoop } from './tell-event.ts';
+import { reportLoop } from './emit-event.ts';
 
 /** The call with its current arguments. */
 export interface JudgedCall {
@@ -40,8 +40,8 @@ export function judgeCall(
   open: OpenAttempt,
   read: ReadRewritten,
   parts: GateParts,
-): Soon<CallVerdict> {
-  return whenHere(judge(call, checksOf(call, open, read, parts)), (judgement) => {
+): MaybePromise<CallVerdict> {
+  return andThen(judge(call, checksOf(call, open, read, parts)), (judgement) => {
     switch (judgement.kind) {
       case 'aborted':
         return { kind: 'aborted', ...argumentsOf(call) };
@@ -56,11 +56,11 @@ export function judgeCall(
 /** Refuses arguments that cannot be checked. Like every attempt, this one counts for loop detection. */
 export function refuseUnchecked(call: GatedCall, open: OpenAttempt, problem: string, parts: GateParts): CallVerdict {
   const loop = detectLoopOf(call, open, parts);
-  tellLoop(call, loop, parts);
+  reportLoop(call, loop, parts);
   const refusal: Refusal =
     loop.kind === 'block'
       ? refusalOf(opposedByLoop(loop))
-      : advised({ outcome: trouble('ARGUMENTS_INVALID', { tool: call.tool.id, problems: [problem] }) }, loop);
+      : advised({ outcome: errorOutcome('ARGUMENTS_INVALID', { tool: call.tool.id, problems: [problem] }) }, loop);
   return { kind: 'refused', refusal, ...argumentsOf(call) };
 }
 
@@ -69,7 +69,7 @@ function checksOf(call: GatedCall, open: OpenAttempt, read: ReadRewritten, parts
   const { policy, hooks } = parts;
   return {
     detectLoop: (current) => detectLoopOf(call, open, parts, current),
-    reportLoop: (loop) => tellLoop(call, loop, parts),
+    reportLoop: (loop) => reportLoop(call, loop, parts),
     decideByRules: (args) => decideByRules(compileRules(policy), { tool, identity, policy, arguments: args }),
     runHooks: () => hooks.before(call, read),
   };
@@ -88,7 +88,7 @@ function approveIfAsked(
   open: OpenAttempt,
   { loop, decision, passed }: Unopposed,
   parts: GateParts,
-): Soon<CallVerdict> {
+): MaybePromise<CallVerdict> {
   const judged = argumentsOf(passed);
   const allowed: CallVerdict = {
     kind: 'allowed',

@@ -1,6 +1,6 @@
 import { faultOfStatus, statusOf } from '../../domain/classify-thrown.ts';
 import type { Fault } from '../../domain/error-category.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 
@@ -39,15 +39,15 @@ export function outcomeOfPlain(plain: JsonValue | undefined, judge: ResultJudge)
       : { content: [], structured: plain };
   if (judged.kind === 'ok') return { ...ok, ...shown };
   const code = judged.kind === 'failed' ? 'TOOL_FAILED' : 'TOOL_DENIED';
-  return trouble(code, { message: judged.message ?? '' }, { executed: 'yes', ...shown });
+  return errorOutcome(code, { message: judged.message ?? '' }, { executed: 'yes', ...shown });
 }
 
 export function outcomeOfThrown(error: unknown, tool: string, aborted: boolean, judge: ResultJudge): Outcome {
-  if (aborted) return trouble('CALL_CANCELLED', {}, { executed: 'unknown' });
+  if (aborted) return errorOutcome('CALL_CANCELLED', {}, { executed: 'unknown' });
   const said = judge.thrown(error);
-  if (said === undefined) return trouble('TOOL_THREW', { tool, type: typeName(error) }, { executed: 'yes' });
+  if (said === undefined) return errorOutcome('TOOL_THREW', { tool, type: typeName(error) }, { executed: 'yes' });
   const facts = said.code === undefined ? { message: said.message } : { message: said.message, code: said.code };
-  return trouble(said.how === 'failed' ? 'TOOL_FAILED' : 'TOOL_DENIED', facts, { executed: 'yes' });
+  return errorOutcome(said.how === 'failed' ? 'TOOL_FAILED' : 'TOOL_DENIED', facts, { executed: 'yes' });
 }
 
 /** What the OpenAI Agents SDK gives the model in place of an error, unless the tool sets another text. */
@@ -59,7 +59,7 @@ export function isErrorText(value: unknown): value is string {
 
 export function outcomeOfErrorText(text: string): Outcome {
   const content = [{ kind: 'text', text: text.slice(0, MAX_ERROR_CHARACTERS) } as const];
-  return trouble('TOOL_FAILED', { message: text.slice(0, MAX_MESSAGE) }, { executed: 'yes', content });
+  return errorOutcome('TOOL_FAILED', { message: text.slice(0, MAX_MESSAGE) }, { executed: 'yes', content });
 }
 
 /** The fault of a returned failure, from the HTTP status in its data, as on a worker. */

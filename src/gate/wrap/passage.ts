@@ -1,13 +1,13 @@
 import { classifyThrown } from '../../domain/classify-thrown.ts';
 import type { Fault } from '../../domain/error-category.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { withAdvice, type Outcome } from '../../domain/outcome.ts';
 import type { Identity } from '../../domain/session.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Trace } from '../../domain/trace-context.ts';
-import { whenHere } from '../when-here.ts';
-import { adviseBeside, type Advise } from './add-advice.ts';
+import { andThen } from '../and-then.ts';
+import { storeAdvice, type Advise } from './add-advice.ts';
 import { endedAttempt } from './end-attempt.ts';
 import { GateBlocked, type Refusal } from './gate-blocked.ts';
 import type { GatedCall, GateParts } from './gate-parts.ts';
@@ -34,7 +34,7 @@ import {
   type ReviewedCall,
 } from './review-result.ts';
 import type { OpenAttempt, RunMemory } from './run-memory.ts';
-import { tellBlocked, tellEnded, tellStarted } from './tell-event.ts';
+import { emitBlocked, emitEnded, emitStarted } from './emit-event.ts';
 
 /** The run, session and identity that a wrapped tool's calls belong to. */
 export interface RunFrame {
@@ -76,7 +76,7 @@ export interface Finish {
   /** The tool has result hooks: nothing is passed on before they have answered. */
   readonly reviews: boolean;
   returned(value: unknown): unknown;
-  threw(error: unknown): Soon<Thrown>;
+  threw(error: unknown): MaybePromise<Thrown>;
   /** The caller stopped reading the updates. */
   left(): void;
 }
@@ -88,10 +88,11 @@ export function refuse(
   needs: PassageNeeds,
 ): unknown {
   const { call } = passage;
-  const refusal: Refusal = verdict.kind === 'refused' ? verdict.refusal : { outcome: trouble('CALL_CANCELLED', {}) };
-  tellBlocked(call, refusal, needs);
+  const refusal: Refusal =
+    verdict.kind === 'refused' ? verdict.refusal : { outcome: errorOutcome('CALL_CANCELLED', {}) };
+  emitBlocked(call, refusal, needs);
   if (remember(() => refusal.outcome, passage, needs) !== undefined)
-    tellObservers(refusal.outcome, verdict, passage, needs);
+    notifyObservers(refusal.outcome, verdict, passage, needs);
   const reason: unknown = call.signal?.reason;
   // If the code that stopped the call gave its own error, that one is thrown.
   if (refusal.outcome.kind === 'cancelled' && reason instanceof Error) return reason;
@@ -108,7 +109,7 @@ export function createFinish(
   const { advice } = verdict;
   const enteredAt = performance.now();
   const reviews = needs.hooks.listens('tool_result', call.tool);
-  tellStarted(call, verdict, needs);
+  emitStarted(call, verdict, needs);
   let ended = false;
   /**
    * Records what the tool itself did, for loop detection and events. If there are result hooks, observers are notified later, after the
@@ -120,8 +121,8 @@ export function createFinish(
     entered.isOver = true;
     const known = remember(outcome, passage, needs, value);
     if (known === undefined) return;
-    if (!reviews) tellObservers(known, verdict, passage, needs);
-    tellEnded(call, known, faultOf(known), enteredAt, needs);
+    if (!reviews) notifyObservers(known, verdict, passage, needs);
+    emitEnded(call, known, faultOf(known), enteredAt, needs);
   };
   const thrownOutcome = (error: unknown): Outcome =>
     outcomeOfThrown(error, call.tool.id, call.signal?.aborted === true, needs.judge);
@@ -151,24 +152,24 @@ export function createFinish(
         'problem' in read
           ? unreadable(read.problem, reviewed)
           : reviewReturned(readable, wholeOutcome(readable), reviewed, needs);
-      return whenHere(reviewing, giveOn);
+      return andThen(reviewing, giveOn);
     },
     threw(error) {
       // A hook withheld the result, and that was already reported.
       if (ended && reviews) return { error };
       endThrown(error);
       if (!reviews) {
-        adviseBeside(error, advice);
+        storeAdvice(error, advice);
         return { error };
       }
       const own = thrownOutcome(error);
       const reviewed = reviewedCall();
       const isStopped = own.kind === 'cancelled';
       const reviewing = isStopped ? stoppedCall(reviewed, own.executed) : reviewThrown(error, own, reviewed, needs);
-      return whenHere(reviewing, (known) => {
-        tellObservers(known.outcome, verdict, passage, needs);
+      return andThen(reviewing, (known) => {
+        notifyObservers(known.outcome, verdict, passage, needs);
         const thrown = known.kind === 'threw' ? known.error : error;
-        if (!(thrown instanceof GateBlocked)) adviseBeside(thrown, advice);
+        if (!(thrown instanceof GateBlocked)) storeAdvice(thrown, advice);
         return { error: thrown };
       });
     },
@@ -176,7 +177,7 @@ export function createFinish(
       if (ended) return;
       const error = new Error('nobody reads on');
       endThrown(error);
-      if (reviews) tellObservers(thrownOutcome(error), verdict, passage, needs);
+      if (reviews) notifyObservers(thrownOutcome(error), verdict, passage, needs);
     },
   };
 
@@ -192,7 +193,7 @@ export function createFinish(
   }
 
   function giveOn(reviewed: Reviewed): unknown {
-    tellObservers(reviewed.outcome, verdict, passage, needs);
+    notifyObservers(reviewed.outcome, verdict, passage, needs);
     if (reviewed.kind === 'returned') return adviseSafely(reviewed.value);
     // A framework ends the whole run of an agent if it gets an error here.
     if (returnsErrors && reviewed.error instanceof GateBlocked) return reviewed.error.message;
@@ -227,7 +228,7 @@ function remember(
   }
 }
 
-function tellObservers(
+function notifyObservers(
   ending: Outcome,
   judged: JudgedCall & { readonly advice?: string },
   { call, startedAt }: Passage,

@@ -1,15 +1,15 @@
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { withAdvice, type Outcome } from '../../domain/outcome.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { copyPlain } from '../../wire/plain-json.ts';
-import { whenHere } from '../when-here.ts';
+import { andThen } from '../and-then.ts';
 import { GateBlocked } from './gate-blocked.ts';
 import type { GatedCall, GateParts } from './gate-parts.ts';
 import type { JudgedCall } from './judge-call.ts';
 
 /** Returns the problems of a replaced result: it must match the tool's output schema, if there is one. */
-export type CheckOutput = (value: JsonValue) => Soon<readonly string[]>;
+export type CheckOutput = (value: JsonValue) => MaybePromise<readonly string[]>;
 
 /** What the caller gets, and the outcome for observers. */
 export type Reviewed =
@@ -43,7 +43,7 @@ export function reviewReturned(
   own: Outcome,
   reviewed: ReviewedCall,
   needs: Needs,
-): Soon<Reviewed> {
+): MaybePromise<Reviewed> {
   return review(own, reviewed, needs, {
     kept: { kind: 'returned', value, outcome: own },
     replaced: (outcome) => ({ kind: 'returned', value: valueOf(outcome), outcome }),
@@ -54,7 +54,12 @@ export function reviewReturned(
  * Calls the result hooks with what a tool threw. Hooks see the error's message, or the JSON of a value that is no error, as the text of the
  * content.
  */
-export function reviewThrown(error: unknown, own: Outcome, reviewed: ReviewedCall, needs: Needs): Soon<Reviewed> {
+export function reviewThrown(
+  error: unknown,
+  own: Outcome,
+  reviewed: ReviewedCall,
+  needs: Needs,
+): MaybePromise<Reviewed> {
   const text = textOf(error);
   if (text === undefined) return unreadable('hooks check it, so what is thrown must be an error or JSON', reviewed);
   const shown: Outcome = {
@@ -70,7 +75,7 @@ export function reviewThrown(error: unknown, own: Outcome, reviewed: ReviewedCal
 
 /** What a stopped call throws. It contains nothing that the tool returned or threw. */
 export function stoppedCall({ call }: ReviewedCall, executed: Outcome['executed']): Reviewed {
-  const outcome = trouble('CALL_CANCELLED', {}, { executed });
+  const outcome = errorOutcome('CALL_CANCELLED', {}, { executed });
   const reason: unknown = call.signal?.reason;
   return { kind: 'threw', error: reason instanceof Error ? reason : blocked(outcome, { call }), outcome };
 }
@@ -78,7 +83,7 @@ export function stoppedCall({ call }: ReviewedCall, executed: Outcome['executed'
 /** Withholds a result that hooks cannot be shown, as a worker rejects it. */
 export function unreadable(problem: string, reviewed: ReviewedCall): Reviewed {
   const { call } = reviewed;
-  const outcome = trouble('RESULT_UNSERIALISABLE', { tool: call.tool.id, problem }, { executed: 'yes' });
+  const outcome = errorOutcome('RESULT_UNSERIALISABLE', { tool: call.tool.id, problem }, { executed: 'yes' });
   return { kind: 'threw', error: blocked(outcome, reviewed), outcome };
 }
 
@@ -87,7 +92,7 @@ interface Endings {
   readonly replaced: (outcome: Outcome) => Reviewed;
 }
 
-function review(shown: Outcome, reviewed: ReviewedCall, { hooks }: Needs, endings: Endings): Soon<Reviewed> {
+function review(shown: Outcome, reviewed: ReviewedCall, { hooks }: Needs, endings: Endings): MaybePromise<Reviewed> {
   const { call, judged, durationMs, checkOutput } = reviewed;
   const { canonical: _canonical, parameters: _parameters, spans: _spans, ...facts } = call;
   const ended = { ...facts, arguments: judged.arguments, changedBy: judged.changedBy, outcome: shown, durationMs };
@@ -95,7 +100,7 @@ function review(shown: Outcome, reviewed: ReviewedCall, { hooks }: Needs, ending
     scrub: <Value>(value: Value): Value => value,
     findProblem: (outcome: Outcome) => findProblem(outcome, checkOutput),
   };
-  return whenHere(hooks.result(ended, checks), (verdict): Reviewed => {
+  return andThen(hooks.result(ended, checks), (verdict): Reviewed => {
     switch (verdict.kind) {
       case 'kept':
         return verdict.isAnswered === true ? endings.replaced(shown) : endings.kept;
@@ -105,7 +110,11 @@ function review(shown: Outcome, reviewed: ReviewedCall, { hooks }: Needs, ending
         return stoppedCall(reviewed, shown.executed);
       case 'withheld': {
         const { hook } = verdict;
-        const outcome = trouble('HOOK_RESULT_WITHHELD', { tool: call.tool.id, hook }, { executed: shown.executed });
+        const outcome = errorOutcome(
+          'HOOK_RESULT_WITHHELD',
+          { tool: call.tool.id, hook },
+          { executed: shown.executed },
+        );
         return { kind: 'threw', error: blocked(outcome, reviewed, hook), outcome };
       }
     }
@@ -122,13 +131,13 @@ function blocked(
 }
 
 /** Why a replaced result cannot be used. A function returns one value: either the structured value or the text. */
-function findProblem(outcome: Outcome, checkOutput: CheckOutput): Soon<string | undefined> {
+function findProblem(outcome: Outcome, checkOutput: CheckOutput): MaybePromise<string | undefined> {
   const { content, structured, kind } = outcome;
   if (content.some((block) => block.kind !== 'text')) return 'the content may hold texts only';
   if (kind !== 'ok' && structured === undefined) return undefined;
   if (content.length > 0 && structured !== undefined) return 'it has both content and structured';
   if (kind !== 'ok') return undefined;
-  return whenHere(checkOutput(valueOf(outcome)), (problems) =>
+  return andThen(checkOutput(valueOf(outcome)), (problems) =>
     problems.length === 0 ? undefined : 'it does not match the output schema',
   );
 }

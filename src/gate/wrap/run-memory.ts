@@ -69,7 +69,7 @@ export interface EndedAttempt extends Pick<Attempt, 'ending' | 'result'> {
 }
 
 /** If a run uses more tools than this, the others share one counter. */
-const MOST_TOOLS = 1000;
+const MAX_TOOLS = 1000;
 
 export function createRunMemory(session: SessionMemory, now: () => number = Date.now): RunMemory {
   let part = beginPart(session, now());
@@ -146,7 +146,7 @@ function beginPart({ loopEnds }: SessionMemory, startedAt: number): RunPart {
 }
 
 function countTool({ callsOf }: RunPart, tool: string): number {
-  const name = callsOf.has(tool) || callsOf.size < MOST_TOOLS ? tool : '';
+  const name = callsOf.has(tool) || callsOf.size < MAX_TOOLS ? tool : '';
   const calls = (callsOf.get(name) ?? 0) + 1;
   callsOf.set(name, calls);
   return calls;

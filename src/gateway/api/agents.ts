@@ -126,7 +126,7 @@ export function addAgents(api: Api, { plane }: ApiNeeds): void {
     return agents.map(({ declaration, ...place }) => {
       const paused = record.policy.paused.all === true || isPaused(record, place.name);
       const tools = ids.filter((id) => selects(declaration.selection, id)).length;
-      const problems = [...operations.agentDoubts(place, declaration, catalog)];
+      const problems = [...operations.agentWarnings(place, declaration, catalog)];
       return { ...place, declaration, paused, tools, problems };
     });
   }

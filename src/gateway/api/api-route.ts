@@ -130,8 +130,8 @@ function problemsOf(statuses: readonly number[]): Record<number, object> {
   return Object.fromEntries(statuses.map((status) => [status, answer]));
 }
 
-const MOST_PROBLEMS = 8;
-const LONGEST_PROBLEM = 200;
+const MAX_PROBLEMS = 8;
+const MAX_PROBLEM_LENGTH = 200;
 
 /** An app whose schemas refuse with the problem's own words: where, and what was expected. The value itself is not repeated. */
 export function newApi(): Api {
@@ -143,14 +143,14 @@ export function newApi(): Api {
         return [`${place}: ${issue.message}`];
       });
       throw planeError('PARAMETER_INVALID', {
-        problems: problems.slice(0, MOST_PROBLEMS).map((text) => escapeHidden(cut(text))),
+        problems: problems.slice(0, MAX_PROBLEMS).map((text) => escapeHidden(cut(text))),
       });
     },
   });
 }
 
 function cut(text: string): string {
-  return text.length <= LONGEST_PROBLEM ? text : `${text.slice(0, LONGEST_PROBLEM)}…`;
+  return text.length <= MAX_PROBLEM_LENGTH ? text : `${text.slice(0, MAX_PROBLEM_LENGTH)}…`;
 }
 
 /** Members without a value are not there. */

@@ -104,19 +104,19 @@ export const grantWishSchema = z
     ]),
     /** Only for the agent that asked; so unless it says false. */
     agentOnly: z.boolean().optional(),
-    lifetimeMs: z.int().min(1).max(APPROVAL_LIMITS.mostGrantMs).optional(),
+    lifetimeMs: z.int().min(1).max(APPROVAL_LIMITS.maxGrantMs).optional(),
     uses: z.int().min(1).max(1_000_000).optional(),
   })
-  .meta({ id: 'GrantWish' });
+  .meta({ id: 'GrantOptions' });
 
 /** Longer than what is kept of it, so that a person's text is cut and not refused; a flood is. */
-const LONGEST_COMMENT = 10_000;
+const MAX_COMMENT_LENGTH = 10_000;
 
 export const decideRequestSchema = z
   .strictObject({
     decision: z.enum(APPROVAL_DECISIONS),
     binding: z.string().min(1).max(128),
-    comment: z.string().max(LONGEST_COMMENT).optional(),
+    comment: z.string().max(MAX_COMMENT_LENGTH).optional(),
     /** Run these instead: all of them, not a patch. */
     arguments: z.record(z.string(), z.unknown()).optional(),
     /** Only with `allow-always`. */

@@ -19,15 +19,15 @@ import { showFiles, showOutcome } from './show-outcome.ts';
 type Needs = Pick<ApiNeeds, 'plane'>;
 type DetailNeeds = Pick<ApiNeeds, 'plane' | 'isRequester'>;
 
-const MOST_RECORDS = 200;
-const MOST_CHILDREN = 200;
+const MAX_RECORDS = 200;
+const MAX_CHILDREN = 200;
 const SCAN = 5000;
 
 /** Everything that is known of one call: from its store as long as that keeps it, from the trail after that. Throws CALL_UNKNOWN. */
 export async function readCallDetail(needs: DetailNeeds, auth: Authenticated, asked: string): Promise<CallDetail> {
   const { plane } = needs;
   const callId = asCallId(asked);
-  const { records } = await plane.trail.queryTrail({ filter: { callId }, limit: MOST_RECORDS });
+  const { records } = await plane.trail.queryTrail({ filter: { callId }, limit: MAX_RECORDS });
   const audit = records.map((record) => showRecord(record) as AuditRecordView).toReversed();
   const record = await plane.store.readCall(callId);
   if (record === undefined && audit.length === 0) throw planeError('CALL_UNKNOWN', { callId });
@@ -159,7 +159,7 @@ async function readChildren({ plane }: Needs, call: CallDetail['call']): Promise
     .flatMap(({ text }) => parseRecord(text) ?? [])
     .filter(isEnding)
     .filter((record) => record.parent === callId)
-    .slice(0, MOST_CHILDREN)
+    .slice(0, MAX_CHILDREN)
     .map(rowOfRecord)
     .toReversed();
 }

@@ -29,9 +29,9 @@ import { listCalls } from './list-calls.ts';
 import { wholeNumber } from './page-schema.ts';
 
 const TAG = 'calls';
-const MOST_WAIT_MS = 25_000;
+const MAX_WAIT_MS = 25_000;
 const POLL_FIRST_MS = 25;
-const POLL_MOST_MS = 500;
+const MAX_POLL_MS = 500;
 
 const callParams = z.strictObject({ id: z.string().max(256) });
 
@@ -53,7 +53,7 @@ const callHeaders = z.object({
   tracestate: z.string().max(LIMITS.traceStateLength).optional(),
 });
 
-const waitQuery = z.strictObject({ waitMs: wholeNumber(0, MOST_WAIT_MS).optional() });
+const waitQuery = z.strictObject({ waitMs: wholeNumber(0, MAX_WAIT_MS).optional() });
 
 export function addCalls(api: Api, needs: ApiNeeds): void {
   const { plane } = needs;
@@ -147,7 +147,7 @@ export function addCalls(api: Api, needs: ApiNeeds): void {
       },
       problems: [404],
     },
-    async (context, { params, query: { waitMs = MOST_WAIT_MS } }) => {
+    async (context, { params, query: { waitMs = MAX_WAIT_MS } }) => {
       const auth = context.get('auth');
       const { signal } = context.req.raw;
       if (hasScope(auth, 'operator'))
@@ -251,7 +251,7 @@ async function waitAsOperator(
 ): Promise<CallAnswer> {
   const callId = asCallId(asked);
   const giveUpAt = performance.now() + waitMs;
-  for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MOST_MS)) {
+  for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
     const outcome = await readOutcome(needs, callId);
     if (outcome !== undefined) return { kind: 'settled', callId, outcome };
     const leftMs = giveUpAt - performance.now();

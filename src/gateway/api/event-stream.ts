@@ -12,7 +12,7 @@ export interface StreamOptions {
 }
 
 /** The longest that a timer can be set for. */
-const MOST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Server-sent events to one reader. What it has not read yet is bounded: who reads too slowly is told to read the lists again, and the
@@ -37,7 +37,7 @@ export class EventStream {
     this.#write(`retry: 1000\n\n`);
     this.#heartbeat = setInterval(() => this.#write(': still here\n\n'), heartbeatMs);
     this.#heartbeat.unref();
-    const leftMs = Math.min(Math.max(options.endsAt - Date.now(), 0), MOST_TIMER_MS);
+    const leftMs = Math.min(Math.max(options.endsAt - Date.now(), 0), MAX_TIMER_MS);
     this.#expiry = setTimeout(() => this.close(), leftMs);
     this.#expiry.unref();
   }

@@ -88,12 +88,12 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
       case 'statistics':
         return stream.send('statistics', event.statistics, event.id);
       case 'approvals':
-        return void tellApproval(stream, auth, event);
+        return void sendApproval(stream, auth, event);
     }
   }
 
   /** Who may see what of it is asked each time: roles and schemas change while a stream is open. */
-  async function tellApproval(
+  async function sendApproval(
     stream: EventStream,
     auth: Authenticated,
     { approvalId, id }: FeedEvent & { readonly topic: 'approvals' },

@@ -19,7 +19,7 @@ import { PAGE_LIMITS } from './page-schema.ts';
 const TAG = 'policy';
 /** So many cells are worked out before others get their turn. */
 const AT_ONCE = 2000;
-const MOST_SESSIONS = 1000;
+const MAX_SESSIONS = 1000;
 
 export function addExplain(api: Api, { plane }: ApiNeeds): void {
   const { operations, store } = plane;
@@ -94,7 +94,7 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
   async function listAgents({ policy }: PolicyRecord, tenant: string): Promise<string[]> {
     const declared = namesInTenant(policy, tenant);
     if (declared !== undefined) return declared;
-    const sessions = await store.listSessions(MOST_SESSIONS);
+    const sessions = await store.listSessions(MAX_SESSIONS);
     return [...new Set(sessions.map(({ identity }) => identity.agent))].sort();
   }
 }

@@ -23,12 +23,12 @@ export function sendFile({ name, mediaType, bytes }: OutcomeFile, index: number)
   });
 }
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 /** The last part of a path at most, in the letters that RFC 8187 has; whatever else is spelled out. */
 function encodeName(name: string): string {
   const last = wellFormed(name).split(/[/\\]/).at(-1) ?? '';
-  const shown = wellFormed(last.replaceAll(/[\p{Cc}\p{Cf}]/gu, '_').slice(0, LONGEST_NAME));
+  const shown = wellFormed(last.replaceAll(/[\p{Cc}\p{Cf}]/gu, '_').slice(0, MAX_NAME_LENGTH));
   return encodeURIComponent(shown === '' || /^\.+$/.test(shown) ? 'file' : shown).replaceAll(
     /['()*]/g,
     (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,

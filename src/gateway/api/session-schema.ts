@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { ACTOR_SURFACES } from '../../domain/actor.ts';
 import { cursorQuery, identitySchema, limitQuery, moment, nameText, pageOf } from './page-schema.ts';
 
-const MOST_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
-const duration = z.int().min(1).max(MOST_LIFETIME_MS);
+const MAX_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
+const duration = z.int().min(1).max(MAX_LIFETIME_MS);
 
 export const sessionSchema = z
   .strictObject({

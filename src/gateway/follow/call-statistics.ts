@@ -7,7 +7,7 @@ const FINE_FOR_MS = 60 * 60_000;
 const COARSE_MS = 60_000;
 const SHOWN_NAMES = 20;
 /** Of one bucket: names come from callers, and there may be any number of them. */
-const MOST_NAMES = 500;
+const MAX_NAMES = 500;
 
 interface Share {
   calls: number;
@@ -72,7 +72,7 @@ function uniteShares(into: Map<string, Share>, from: ReadonlyMap<string, Share>)
 
 function shareOf(shares: Map<string, Share>, name: string): Share | undefined {
   let share = shares.get(name);
-  if (share === undefined && shares.size < MOST_NAMES) {
+  if (share === undefined && shares.size < MAX_NAMES) {
     share = { calls: 0, notOk: 0, durations: new DurationCounts() };
     shares.set(name, share);
   }

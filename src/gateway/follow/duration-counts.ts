@@ -34,11 +34,11 @@ export class DurationCounts {
 }
 
 /** No run is measured more exactly than in steps of ten microseconds. */
-const SHORTEST_MS = 0.01;
+const MIN_MS = 0.01;
 
 /** From one to eight milliseconds each has its own cell; shorter runs have cells below zero that grow like those above eight. */
 function cellOf(durationMs: number): number {
-  if (durationMs < 1) return Math.floor(Math.log(Math.max(durationMs, SHORTEST_MS)) / GROWTH);
+  if (durationMs < 1) return Math.floor(Math.log(Math.max(durationMs, MIN_MS)) / GROWTH);
   if (durationMs < 8) return Math.round(durationMs);
   return 8 + Math.floor(Math.log(durationMs / 8) / GROWTH);
 }

@@ -7,7 +7,7 @@ import { comparePlaces, type PlacedRow } from './settled-calls.ts';
 
 /** One read of the trail looks at so many records, so that others get their turn in between. */
 const SCAN = 5_000;
-const MOST_READS = 4;
+const MAX_READS = 4;
 /** Beyond the page: the calls of its last millisecond must all be there to be put in order. */
 const MORE = 50;
 
@@ -55,7 +55,7 @@ export async function readSettled(
     if (place === undefined) return cut(rows, limit, undefined);
     const isComplete = rows.length > limit && place.at < rows.toSorted(byPlace)[limit - 1]!.place.at;
     // Within one millisecond nothing could be gone on from: it is read to its end, however long it is.
-    const mayStop = reads + 1 >= MOST_READS && place.at !== (before?.at ?? -1);
+    const mayStop = reads + 1 >= MAX_READS && place.at !== (before?.at ?? -1);
     if (isComplete || mayStop) return cut(rows, limit, place.at);
   }
 }

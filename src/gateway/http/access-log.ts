@@ -6,7 +6,7 @@ import type { RequestFacts } from './request-facts.ts';
 import { whenSent } from './when-sent.ts';
 
 const QUIET_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
-const LONGEST_PATH = 200;
+const MAX_PATH_LENGTH = 200;
 /** Somebody may paste a token where it does not belong. */
 const SECRETS = /sp[tsl]_[^/]*/g;
 
@@ -79,5 +79,5 @@ export function createAccessLog(
 /** A target that is no path may be a whole address, with a password in it. */
 function shownPath(target: string): string {
   if (!target.startsWith('/')) return '(no path)';
-  return target.split('?', 1)[0]!.replaceAll(SECRETS, '***').slice(0, LONGEST_PATH);
+  return target.split('?', 1)[0]!.replaceAll(SECRETS, '***').slice(0, MAX_PATH_LENGTH);
 }

@@ -31,7 +31,7 @@ export interface Authenticator {
 
 /** So long a revoked token may still read, at a gateway that has proved it just before. */
 export const PROOF_MS = 2000;
-const MOST_PROOFS = 10_000;
+const MAX_PROOFS = 10_000;
 
 interface Proof {
   readonly auth: Authenticated;
@@ -54,7 +54,7 @@ export function createAuthenticator(
       const leftMs = Math.min(PROOF_MS, auth.expiresAt - Date.now());
       proofs.set(digest, { auth, until: now() + leftMs });
     } else if (before !== undefined) onLost(before.auth);
-    if (proofs.size > MOST_PROOFS) proofs.delete(proofs.keys().next().value!);
+    if (proofs.size > MAX_PROOFS) proofs.delete(proofs.keys().next().value!);
   }
 
   async function prove(

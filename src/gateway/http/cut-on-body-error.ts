@@ -5,7 +5,7 @@ const WHOLE_TYPES = /^application\/(?:problem\+)?json\b/;
  * An answer whose stream never fails: the adapter would write the error to the client and the console. A stream that breaks is cut,
  * so that the client does not take what it has for everything.
  */
-export function calmBody(response: Response, cut: (error: unknown) => void): Response {
+export function cutOnBodyError(response: Response, cut: (error: unknown) => void): Response {
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null || WHOLE_TYPES.test(type)) return response;
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();

@@ -12,7 +12,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 5000;
 const CHECK_TIMEOUTS_MS = 1000;
-const MOST_REQUESTS_PER_SOCKET = 10_000;
+const MAX_REQUESTS_PER_SOCKET = 10_000;
 
 export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
@@ -38,7 +38,7 @@ export function createHttpServer(settings: ConnectionSettings, listener: Request
   });
   // Of more it would silently drop the rest, which may be what the guard looks for. Their size is bounded.
   server.maxHeadersCount = 0;
-  server.maxRequestsPerSocket = MOST_REQUESTS_PER_SOCKET;
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   const connections = limitConnections(server, settings);
   const serve = serveInTurn((incoming, outgoing) => {
     connections.begin(incoming, outgoing);

@@ -100,14 +100,14 @@ interface LoginRequest {
   readonly text: string;
 }
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 async function readLogin(read: () => Promise<unknown>): Promise<LoginRequest> {
   const body = await read().catch(() => undefined);
   const entries = isJsonObject(body) ? Object.entries(body) : [];
   const [[kind, text] = []] = entries;
   if (entries.length === 1 && (kind === 'code' || kind === 'token') && typeof text === 'string') {
-    return { kind, text: text.slice(0, LONGEST) };
+    return { kind, text: text.slice(0, MAX_LENGTH) };
   }
   throw planeError('PARAMETER_INVALID', { problems: ['exactly one of code and token is expected, as text'] });
 }

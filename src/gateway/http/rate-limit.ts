@@ -10,7 +10,7 @@ interface Bucket {
 }
 
 /** Bounded: who comes with many keys only forgets the oldest of them, which had the longest time to refill. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /** A token bucket per key. In memory: each gateway counts for itself. */
 export class RateLimit {
@@ -57,7 +57,7 @@ export class RateLimit {
     const bucket = { left, at: now };
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
-    if (this.#buckets.size > MOST_KEYS) this.#buckets.delete(this.#buckets.keys().next().value!);
+    if (this.#buckets.size > MAX_KEYS) this.#buckets.delete(this.#buckets.keys().next().value!);
     return bucket;
   }
 }

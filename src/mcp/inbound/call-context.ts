@@ -10,7 +10,7 @@ import type { McpHome, McpPeer } from './mcp-home.ts';
 import type { StateOwner } from './sealed-state.ts';
 
 /** One request that leads to a call: the peer, its session, and what its client can do. */
-export interface CallScene {
+export interface McpCallContext {
   readonly home: McpHome;
   readonly peer: McpPeer;
   readonly session: SessionHandle;

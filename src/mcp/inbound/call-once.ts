@@ -2,14 +2,14 @@ import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import type { CallAnswer } from '../../client/call-answer.ts';
 import { APPROVAL_LIMITS, type ApprovalId } from '../../domain/approval.ts';
 import type { CallEvent } from '../../domain/call-event.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { parseScopedId, type CallId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { SessionHandle } from '../../domain/session.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { sha256 } from '../../wire/digest.ts';
-import type { Answered, Pursued } from './call-scene.ts';
+import type { Answered, Pursued } from './call-context.ts';
 import { CallUnderWay } from './call-under-way.ts';
 import type { CallWish } from './call-wish.ts';
 import { hearEvents } from './hear-events.ts';
@@ -121,11 +121,12 @@ async function callOwed(
   hear: (event: CallEvent) => void,
 ): Promise<CallAnswer> {
   const holding = await hold(request, answered);
-  if (holding.kind === 'aborted') return { kind: 'refused', outcome: trouble('CALL_CANCELLED', { by: 'request' }) };
+  if (holding.kind === 'aborted')
+    return { kind: 'refused', outcome: errorOutcome('CALL_CANCELLED', { by: 'request' }) };
   if (holding.kind !== 'held') {
     const isStore = holding.kind === 'full' && holding.of === 'store';
     const what = isStore ? 'the store cannot write now' : 'open MCP calls of this subject';
-    return { kind: 'refused', outcome: trouble('OVERLOADED', { what, retryAfterMs: OVERLOADED_RETRY_MS }) };
+    return { kind: 'refused', outcome: errorOutcome('OVERLOADED', { what, retryAfterMs: OVERLOADED_RETRY_MS }) };
   }
   const { held } = holding;
   return held.earlier === undefined ? call(request, answered, hear, held.key) : attach(request, answered, hear, held);
@@ -255,7 +256,7 @@ function wayBackOf({ owed, wish }: OwnRequest): 'arguments' | 'key' | 'id' {
 
 /** How long a call is owed by default: as long as a question can stay open, because one may be asked now or later, and an hour more. */
 function owedMs({ plane }: McpHome): number {
-  return plane.config.gateway.mcp.owedMs ?? APPROVAL_LIMITS.mostTimeoutMs + OWED_LONGER_MS;
+  return plane.config.gateway.mcp.owedMs ?? APPROVAL_LIMITS.maxTimeoutMs + OWED_LONGER_MS;
 }
 
 /** How long a call with a question is owed: as long as the question can be answered, and an hour more. The configured `owedMs` takes precedence. */

@@ -7,7 +7,7 @@ import type { McpPlane } from './mcp-plane.ts';
 
 /** Most calls are over before the first poll for a question. */
 const LOOK_FIRST_MS = 40;
-const LOOK_MOST_MS = 500;
+const MAX_LOOK_MS = 500;
 
 export type CallStanding =
   | Exclude<CallAnswer, { readonly kind: 'pending' }>
@@ -74,7 +74,7 @@ export class CallUnderWay {
   }
 
   async #lookForQuestion(signal: AbortSignal, seen: ApprovalId | undefined): Promise<CallStanding> {
-    for (let pauseMs = LOOK_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, LOOK_MOST_MS)) {
+    for (let pauseMs = LOOK_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_LOOK_MS)) {
       await pause(pauseMs, signal);
       if (signal.aborted) return new Promise(() => undefined);
       if (this.#callId === undefined || this.#started) continue;

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { invalidParams } from './protocol-problem.ts';
 import { META } from './show-outcome.ts';
 
-const MOST_KEY_LENGTH = 255;
-const MOST_TOKEN_LENGTH = 256;
-const MOST_RUN_LENGTH = 128;
+const MAX_KEY_LENGTH = 255;
+const MAX_TOKEN_LENGTH = 256;
+const MAX_RUN_LENGTH = 128;
 const CONTROL = /\p{Cc}/u;
 
 /** What a client sends about a call in addition to its arguments. */
@@ -31,9 +31,9 @@ export function readWish(meta: unknown): CallWish {
   if (fresh !== undefined && typeof fresh !== 'boolean') throw invalidParams(`_meta.${META.new} must be true or false`);
   const { traceparent, tracestate } = meta;
   return {
-    ...given('key', ownText(meta, META.idempotencyKey, MOST_KEY_LENGTH)),
-    ...given('callId', ownText(meta, META.callId, MOST_TOKEN_LENGTH)),
-    ...given('run', ownText(meta, META.run, MOST_RUN_LENGTH)),
+    ...given('key', ownText(meta, META.idempotencyKey, MAX_KEY_LENGTH)),
+    ...given('callId', ownText(meta, META.callId, MAX_TOKEN_LENGTH)),
+    ...given('run', ownText(meta, META.run, MAX_RUN_LENGTH)),
     ...given('fresh', fresh),
     ...given('progressToken', progressToken as string | number | undefined),
     ...given('trace', typeof traceparent === 'string' ? traceparent : undefined),
@@ -42,7 +42,7 @@ export function readWish(meta: unknown): CallWish {
 }
 
 function isToken(token: unknown): boolean {
-  return typeof token === 'string' ? token.length <= MOST_TOKEN_LENGTH : Number.isSafeInteger(token);
+  return typeof token === 'string' ? token.length <= MAX_TOKEN_LENGTH : Number.isSafeInteger(token);
 }
 
 function ownText(meta: JsonObject, name: string, mostLength: number): string | undefined {

@@ -19,7 +19,7 @@ import { createToolChanges } from './tool-changes.ts';
 import { whenDone } from './when-done.ts';
 
 /** Max delay of a Node timer. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface McpEndpoint {
   /**
@@ -70,7 +70,7 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
    */
   function hear(caller: McpCaller, listener: (event: ServerEvent) => void, end: () => void): () => void {
     const { expiresAt } = caller.bearer;
-    const expires = setTimeout(end, Math.min(expiresAt - Date.now(), LONGEST_TIMER_MS));
+    const expires = setTimeout(end, Math.min(expiresAt - Date.now(), MAX_TIMER_MS));
     expires.unref();
     const stop = watchTools(caller, (change) => {
       if (change === 'ended') end();

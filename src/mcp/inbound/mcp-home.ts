@@ -15,7 +15,7 @@ import { createShownTools, type ShownTools } from './shown-tools.ts';
  * bearer may make it.
  */
 const TOOLS_KNOWN_MS = 2000;
-const MOST_KNOWN = 1000;
+const MAX_KNOWN = 1000;
 
 export type McpEra = '2025' | '2026';
 
@@ -77,7 +77,7 @@ export function createMcpHome(plane: McpPlane): McpHome {
 
   const toolsOf: McpHome['toolsOf'] = async (caller) => {
     const tools = show(await plane.client.toolkit(await handleOf(caller)));
-    if (known.size >= MOST_KNOWN) known.clear();
+    if (known.size >= MAX_KNOWN) known.clear();
     known.set(keyOf(caller), { until: performance.now() + TOOLS_KNOWN_MS, tools });
     return tools;
   };

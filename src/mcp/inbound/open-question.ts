@@ -2,9 +2,9 @@ import type { Approval, ApprovalId } from '../../domain/approval.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import { standingOf } from '../../gate/approvals/may-decide.ts';
 import { formDecisions, readFormAnswer } from './approval-form.ts';
-import type { CallScene } from './call-scene.ts';
+import type { McpCallContext } from './call-context.ts';
 
-type Scene = Pick<CallScene, 'home' | 'session' | 'peer'>;
+type Scene = Pick<McpCallContext, 'home' | 'session' | 'peer'>;
 
 /** A pending approval, and whether the person at this client may decide it. */
 export interface OpenQuestion {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { HeldCall } from './owed-calls.ts';
 import { isCalledOff, OwedRequest, type Sent } from './owed-request.ts';
@@ -110,7 +110,7 @@ describe('a request among the calls owed', () => {
 
 it('a call is called off by the request that made it, and by nothing that named it', () => {
   const by = ['request', 'caller', 'agent', 'parent', 'operator'] as const;
-  expect(by.filter((each) => isCalledOff(trouble('APPROVAL_ABORTED', { by: each })))).toEqual(['request']);
-  expect(isCalledOff(trouble('CALL_CANCELLED', {}))).toBe(false);
-  expect(isCalledOff(trouble('CALL_CANCELLED', { by: 'request' }, { executed: 'unknown' }))).toBe(false);
+  expect(by.filter((each) => isCalledOff(errorOutcome('APPROVAL_ABORTED', { by: each })))).toEqual(['request']);
+  expect(isCalledOff(errorOutcome('CALL_CANCELLED', {}))).toBe(false);
+  expect(isCalledOff(errorOutcome('CALL_CANCELLED', { by: 'request' }, { executed: 'unknown' }))).toBe(false);
 });

@@ -3,7 +3,7 @@ import type { ApprovalId } from '../../domain/approval.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { approvalForm } from './approval-form.ts';
-import type { CallScene, Pursued } from './call-scene.ts';
+import type { McpCallContext, Pursued } from './call-context.ts';
 import { CallUnderWay, type CallStanding } from './call-under-way.ts';
 import { canShowForms } from './client-abilities.ts';
 import { applyAnswer, findQuestion, type OpenQuestion } from './open-question.ts';
@@ -27,12 +27,12 @@ interface HandedOver {
 }
 
 /** Follows a call to its end, or to the point where the client has to act first. A request with a state comes from a client that has acted. */
-export async function pursueCall(scene: CallScene): Promise<Pursued> {
-  const state = await openState(scene);
-  return state === undefined ? follow(scene, scene.begin()) : resume(scene, state);
+export async function pursueCall(context: McpCallContext): Promise<Pursued> {
+  const state = await openState(context);
+  return state === undefined ? follow(context, context.begin()) : resume(context, state);
 }
 
-async function openState({ home, owner, ctx }: CallScene): Promise<JsonObject | undefined> {
+async function openState({ home, owner, ctx }: McpCallContext): Promise<JsonObject | undefined> {
   const sealed: unknown = ctx.mcpReq.requestState();
   if (sealed === undefined) return undefined;
   const state = typeof sealed === 'string' ? await home.seals.open(owner, sealed) : undefined;
@@ -41,54 +41,54 @@ async function openState({ home, owner, ctx }: CallScene): Promise<JsonObject | 
   throw invalidParams('requestState is not valid, or was used', { reason: 'state_invalid' });
 }
 
-async function follow(scene: CallScene, call: CallUnderWay): Promise<Pursued> {
-  return come(scene, await call.next());
+async function follow(context: McpCallContext, call: CallUnderWay): Promise<Pursued> {
+  return come(context, await call.next());
 }
 
-async function come(scene: CallScene, standing: CallStanding): Promise<Pursued> {
-  if (standing.kind === 'parked') return askAbout(scene, standing);
-  if (standing.kind === 'pending') return goesOn(scene, standing);
-  const anew = standing.kind === 'settled' ? await scene.anew?.(standing.outcome) : undefined;
-  if (anew !== undefined) return follow(scene, anew);
-  const missing = scene.peer.era === '2026' ? missingCapability(standing.outcome) : undefined;
+async function come(context: McpCallContext, standing: CallStanding): Promise<Pursued> {
+  if (standing.kind === 'parked') return askAbout(context, standing);
+  if (standing.kind === 'pending') return goesOn(context, standing);
+  const anew = standing.kind === 'settled' ? await context.anew?.(standing.outcome) : undefined;
+  if (anew !== undefined) return follow(context, anew);
+  const missing = context.peer.era === '2026' ? missingCapability(standing.outcome) : undefined;
   if (missing !== undefined) throw missing;
   const wanted = standing.kind === 'settled' ? wantedInput(standing.outcome) : undefined;
-  return wanted === undefined ? standing : askFor(scene, wanted, standing);
+  return wanted === undefined ? standing : askFor(context, wanted, standing);
 }
 
 /** Asks the client for the input that the tool wants. With that input the tool is run again. */
-async function askFor(scene: CallScene, wanted: WantedInput, standing: Pursued): Promise<Pursued> {
+async function askFor(context: McpCallContext, wanted: WantedInput, standing: Pursued): Promise<Pursued> {
   const { requests, state } = wanted;
   const kept = state === undefined ? {} : { state };
-  if (scene.peer.era === '2026') {
+  if (context.peer.era === '2026') {
     const sealed = { asked: Object.keys(requests), ...kept };
-    const requestState = scene.home.seals.seal(scene.owner, sealed, FORM_MS);
+    const requestState = context.home.seals.seal(context.owner, sealed, FORM_MS);
     return { kind: 'reply', reply: inputRequired({ inputRequests: toWire(requests), requestState }), next: 'done' };
   }
-  const responses = await askAtOnce(scene, requests, FORM_MS);
+  const responses = await askAtOnce(context, requests, FORM_MS);
   // A client that does not answer gets the tool's outcome, which names the missing input.
-  return responses === undefined ? standing : follow(scene, scene.begin({ responses, ...kept }));
+  return responses === undefined ? standing : follow(context, context.begin({ responses, ...kept }));
 }
 
-async function askAbout(scene: CallScene, parked: Parked): Promise<Pursued> {
-  if (!canShowForms(scene.peer)) return scene.comesBack() ? waitMore(scene, parked) : goesOn(scene, parked);
-  const question = await findQuestion(scene, parked.approval);
+async function askAbout(context: McpCallContext, parked: Parked): Promise<Pursued> {
+  if (!canShowForms(context.peer)) return context.comesBack() ? waitMore(context, parked) : goesOn(context, parked);
+  const question = await findQuestion(context, parked.approval);
   // The question was decided in the meantime.
-  if (question === undefined) return follow(scene, find(scene, parked.callId));
-  return scene.peer.era === '2026' ? handOver(scene, parked, question) : askNow(scene, parked, question);
+  if (question === undefined) return follow(context, find(context, parked.callId));
+  return context.peer.era === '2026' ? handOver(context, parked, question) : askNow(context, parked, question);
 }
 
 /** A client that came back for its call waits for the decision here, so that it does not have to ask again and again. */
-async function waitMore(scene: CallScene, { callId, approval }: Parked): Promise<Pursued> {
-  const standing = await find(scene, callId).next(approval);
-  return standing.kind === 'parked' ? goesOn(scene, standing) : come(scene, standing);
+async function waitMore(context: McpCallContext, { callId, approval }: Parked): Promise<Pursued> {
+  const standing = await find(context, callId).next(approval);
+  return standing.kind === 'parked' ? goesOn(context, standing) : come(context, standing);
 }
 
 /** 2026: the client asks its person and comes back with the answer, to any gateway. */
-function handOver(scene: CallScene, { callId }: Parked, question: OpenQuestion): Pursued {
-  const { home, owner } = scene;
+function handOver(context: McpCallContext, { callId }: Parked, question: OpenQuestion): Pursued {
+  const { home, owner } = context;
   const { approval, mayDecide } = question;
-  const owed = scene.owedDigest();
+  const owed = context.owedDigest();
   const form = approvalForm(approval, mayDecide);
   const state = {
     callId,
@@ -104,61 +104,64 @@ function handOver(scene: CallScene, { callId }: Parked, question: OpenQuestion):
 }
 
 /** Continues when the client is back with its person's answer. */
-async function resume(scene: CallScene, state: JsonObject): Promise<Pursued> {
+async function resume(context: McpCallContext, state: JsonObject): Promise<Pursued> {
   const { asked, state: kept } = state;
   if (Array.isArray(asked)) {
-    const responses = answersTo(asked.map(String), scene.ctx.mcpReq.inputResponses);
-    return follow(scene, scene.begin({ responses, ...(typeof kept === 'string' ? { state: kept } : {}) }));
+    const responses = answersTo(asked.map(String), context.ctx.mcpReq.inputResponses);
+    return follow(context, context.begin({ responses, ...(typeof kept === 'string' ? { state: kept } : {}) }));
   }
   // Only `handOver` can have sealed this state, so its shape is known.
   const { callId, approval, binding, owed } = state as unknown as HandedOver;
-  await scene.resumed(callId, owed);
-  const question = await findQuestion(scene, approval, binding);
-  if (question === undefined) return follow(scene, find(scene, callId));
-  const answered = await applyAnswer(scene, callId, question, scene.ctx.mcpReq.inputResponses?.[APPROVAL]);
+  await context.resumed(callId, owed);
+  const question = await findQuestion(context, approval, binding);
+  if (question === undefined) return follow(context, find(context, callId));
+  const answered = await applyAnswer(context, callId, question, context.ctx.mcpReq.inputResponses?.[APPROVAL]);
   const parked: Parked = { kind: 'parked', callId, approval };
-  if (answered === 'dismissed') return goesOn(scene, parked);
-  return answered === 'unanswered' ? handOver(scene, parked, question) : waitOn(scene, parked);
+  if (answered === 'dismissed') return goesOn(context, parked);
+  return answered === 'unanswered' ? handOver(context, parked, question) : waitOn(context, parked);
 }
 
 /** Waits without showing the form again. If the question is still undecided when the wait ends, the form is shown once more. */
-async function waitOn(scene: CallScene, { callId, approval }: Parked): Promise<Pursued> {
-  return come(scene, await find(scene, callId).next(approval));
+async function waitOn(context: McpCallContext, { callId, approval }: Parked): Promise<Pursued> {
+  return come(context, await find(context, callId).next(approval));
 }
 
 /** 2025: shows the form while the call waits. If another approver decides first, the form is withdrawn. */
-async function askNow(scene: CallScene, parked: Parked, question: OpenQuestion): Promise<Pursued> {
-  const { ctx } = scene;
+async function askNow(context: McpCallContext, parked: Parked, question: OpenQuestion): Promise<Pursued> {
+  const { ctx } = context;
   const form = approvalForm(question.approval, question.mayDecide);
   const done = new AbortController();
-  const signal = AbortSignal.any([scene.signal, done.signal]);
+  const signal = AbortSignal.any([context.signal, done.signal]);
   const asking = ctx.mcpReq.elicitInput(form, { signal, timeout: FORM_MS, relatedRequestId: ctx.mcpReq.id });
   const answer = asking.then(
     (said) => ({ said: said as unknown }),
     () => ({ said: { action: 'cancel' } as unknown }),
   );
-  const deciding = find(scene, parked.callId, FORM_MS).next(parked.approval);
+  const deciding = find(context, parked.callId, FORM_MS).next(parked.approval);
   try {
     const first = await Promise.race([answer, deciding]);
-    if (!('said' in first)) return first.kind === 'parked' ? await goesOn(scene, first) : await come(scene, first);
-    const answered = await applyAnswer(scene, parked.callId, question, first.said);
-    if (answered === 'unanswered') return await askNow(scene, parked, question);
-    return answered === 'dismissed' ? await goesOn(scene, parked) : await waitOn(scene, parked);
+    if (!('said' in first)) return first.kind === 'parked' ? await goesOn(context, first) : await come(context, first);
+    const answered = await applyAnswer(context, parked.callId, question, first.said);
+    if (answered === 'unanswered') return await askNow(context, parked, question);
+    return answered === 'dismissed' ? await goesOn(context, parked) : await waitOn(context, parked);
   } finally {
     done.abort();
   }
 }
 
-function find({ home, session, signal }: CallScene, callId: string, waitMs?: number): CallUnderWay {
+function find({ home, session, signal }: McpCallContext, callId: string, waitMs?: number): CallUnderWay {
   const { client, config } = home.plane;
   return CallUnderWay.found(client, session, callId, { waitMs: waitMs ?? config.gateway.mcp.waitMs, signal });
 }
 
 /** Replies that the call has no outcome yet, and that this client can do nothing about it: with a task or with a pending result. */
-async function goesOn(scene: CallScene, at: Exclude<CallStanding, { readonly outcome: unknown }>): Promise<Pursued> {
-  const { home, peer, owner } = scene;
+async function goesOn(
+  context: McpCallContext,
+  at: Exclude<CallStanding, { readonly outcome: unknown }>,
+): Promise<Pursued> {
+  const { home, peer, owner } = context;
   const approval = at.kind === 'parked' ? at.approval : undefined;
   if (knowsTasks(peer) && owner.method === 'tools/call')
     return { kind: 'reply', reply: await taskOf(home, at.callId, approval), next: 'done' };
-  return { kind: 'reply', reply: scene.pending(at), next: 'come-back', approval };
+  return { kind: 'reply', reply: context.pending(at), next: 'come-back', approval };
 }

@@ -3,10 +3,10 @@ import { JSON_LIMITS, parseStrictJson, type JsonProblem } from '../../wire/stric
 import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
 
 /** Room for the arguments of the largest call, plus the message around them. */
-const MOST_BYTES = JSON_LIMITS.bytes + 64 * 1024;
-const LIMITS = { ...JSON_LIMITS, bytes: MOST_BYTES };
-const MOST_ID_LENGTH = 256;
-const MOST_METHOD_LENGTH = 128;
+const MAX_BYTES = JSON_LIMITS.bytes + 64 * 1024;
+const LIMITS = { ...JSON_LIMITS, bytes: MAX_BYTES };
+const MAX_ID_LENGTH = 256;
+const MAX_METHOD_LENGTH = 128;
 
 const REQUEST_KEYS = new Set(['jsonrpc', 'id', 'method', 'params']);
 const RESPONSE_KEYS = new Set(['jsonrpc', 'id', 'result', 'error']);
@@ -21,7 +21,7 @@ export async function readMessage(request: Request): Promise<ReadMessage> {
   if (refused !== undefined) return rejected(refused);
   const body = await readBody(request);
   if (body === undefined) {
-    return rejected(rejectMessage(413, RPC.transport, `The message has more than ${MOST_BYTES} bytes.`));
+    return rejected(rejectMessage(413, RPC.transport, `The message has more than ${MAX_BYTES} bytes.`));
   }
   const parsed = parseStrictJson(body, LIMITS);
   if (!parsed.ok) return rejected(rejectJson(parsed.error));
@@ -58,12 +58,12 @@ function mediaTypes(text: string | null): ReadonlySet<string> {
 
 /** Undefined if the body is too large; reading stops as soon as that is known. */
 async function readBody(request: Request): Promise<Uint8Array | undefined> {
-  if (Number(request.headers.get('content-length') ?? 0) > MOST_BYTES) return undefined;
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BYTES) return undefined;
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of request.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > MOST_BYTES) return undefined;
+    if (bytes > MAX_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -94,7 +94,7 @@ function shapeProblem(value: unknown): string | undefined {
   if ('id' in value && !isId(value['id'])) return 'id must be a whole number or a short text.';
   if (isResponse) return responseProblem(value);
   const { method, params } = value;
-  if (typeof method !== 'string' || method.length > MOST_METHOD_LENGTH) return 'method must be a short text.';
+  if (typeof method !== 'string' || method.length > MAX_METHOD_LENGTH) return 'method must be a short text.';
   if (params !== undefined && !isJsonObject(params)) return 'params must be an object.';
   return undefined;
 }
@@ -105,5 +105,5 @@ function responseProblem(value: JsonObject): string | undefined {
 }
 
 function isId(id: unknown): boolean {
-  return typeof id === 'string' ? id.length <= MOST_ID_LENGTH : Number.isSafeInteger(id);
+  return typeof id === 'string' ? id.length <= MAX_ID_LENGTH : Number.isSafeInteger(id);
 }

@@ -12,7 +12,7 @@ const VERSION = 'sp1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Max length of a sealed state, in characters. A tool's own state may be 256 KiB, before it is encrypted and encoded. */
-const MOST_LENGTH = 512 * 1024;
+const MAX_LENGTH = 512 * 1024;
 /** Authenticated with every state. So if the same key also seals other things, none of them can be opened here. */
 const PURPOSE = Buffer.from('sallyport mcp request state 1');
 
@@ -67,7 +67,7 @@ function encrypt(key: Uint8Array, text: string): string {
 }
 
 function readBody(key: Uint8Array, sealed: string): JsonObject | undefined {
-  const [version, text, ...rest] = sealed.length > MOST_LENGTH ? [] : sealed.split('.');
+  const [version, text, ...rest] = sealed.length > MAX_LENGTH ? [] : sealed.split('.');
   if (version !== VERSION || text === undefined || rest.length > 0) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   // Accept only the canonical base64url text. Uses are counted by text, so another spelling of the same bytes would be a second use.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContentBlock } from '../../domain/content.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { showOutcome } from './show-outcome.ts';
 
@@ -26,7 +26,7 @@ describe('what an MCP client is shown of an outcome', () => {
 
   it('has the advice beside the reason of a call that failed', () => {
     const advice = 'It has failed 10 times.';
-    const failed = { ...trouble('TOOL_FAILED', { message: 'No paper.' }, { executed: 'yes' }), advice };
+    const failed = { ...errorOutcome('TOOL_FAILED', { message: 'No paper.' }, { executed: 'yes' }), advice };
     expect(textsOf(failed)).toEqual(['No paper.', advice]);
     expect(showOutcome(failed, { anyStructured: false })._meta?.['sallyport/outcome']).toMatchObject({ advice });
   });

@@ -40,7 +40,7 @@ export function showOutcome(outcome: Outcome, { callId, anyStructured, earlier }
   if (structured !== undefined) addText(content, JSON.stringify(structured));
   // The advice is added as text, because the model cannot see `_meta`.
   if (advice !== undefined) content.push({ type: 'text', text: advice });
-  if (earlier !== undefined) content.push({ type: 'text', text: tellEarlier(earlier) });
+  if (earlier !== undefined) content.push({ type: 'text', text: describeEarlier(earlier) });
   return {
     content,
     ...(structured !== undefined && (anyStructured || isJsonObject(structured))
@@ -52,7 +52,7 @@ export function showOutcome(outcome: Outcome, { callId, anyStructured, earlier }
 }
 
 /** This text is for the model, which cannot see `_meta`. */
-function tellEarlier({ callId, madeAt }: EarlierCall): string {
+function describeEarlier({ callId, madeAt }: EarlierCall): string {
   return `This is the answer to your earlier call ${callId} of ${timeOf(madeAt)}, which had the same arguments. The call was not made a second time.`;
 }
 

@@ -6,7 +6,7 @@ import {
 import { INPUT_KINDS, type InputKind, type InputRequest, type InputRequests } from '../../domain/input.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { CallScene } from './call-scene.ts';
+import type { McpCallContext } from './call-context.ts';
 import type { McpPeer } from './mcp-home.ts';
 
 /** What a tool needs from its caller before it can go on. */
@@ -90,7 +90,7 @@ export function answersTo(names: readonly string[], given: unknown): JsonObject 
 
 /** 2025: sends all questions to the client at the same time and waits for the answers. Undefined if one of them was not answered. */
 export async function askAtOnce(
-  { ctx, signal }: CallScene,
+  { ctx, signal }: McpCallContext,
   requests: InputRequests,
   timeout: number,
 ): Promise<JsonObject | undefined> {

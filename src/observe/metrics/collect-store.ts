@@ -14,8 +14,8 @@ export type ReadStore = Pick<
 const FRESH_MS = 1000;
 /** If the store takes longer than this, the scrape goes on without its values. */
 const PATIENCE_MS = 2000;
-const MOST_APPROVALS = 1000;
-const MOST_POOLS = 200;
+const MAX_APPROVALS = 1000;
+const MAX_POOLS = 200;
 
 const READ: readonly GaugeName[] = [
   'sallyport_queue_depth',
@@ -37,13 +37,13 @@ export function collectStore(meter: Meter, store: ReadStore, onTrouble: (error: 
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
   let isDown = false;
-  const poolLabel = boundedLabel(MOST_POOLS);
+  const poolLabel = boundedLabel(MAX_POOLS);
 
   async function read(): Promise<void> {
     const [queues, workers, approvals, audits] = await Promise.all([
       store.queueState(),
       store.listWorkers(),
-      store.listApprovalStates({ state: 'pending', limit: MOST_APPROVALS }),
+      store.listApprovalStates({ state: 'pending', limit: MAX_APPROVALS }),
       Promise.all(store.auditLanes.map(readLane)),
     ]);
     for (const name of READ) meter.clear(name);

@@ -51,8 +51,8 @@ interface Attempt {
 }
 
 /** Max attempts and calls whose times are kept until they end. */
-const MOST_OPEN = 20_000;
-const MOST_NAMES = 50;
+const MAX_OPEN = 20_000;
+const MAX_NAMES = 50;
 
 /** Counts diagnostic events. For each attempt it keeps when the last stage ended, because the next stage began there. */
 export function createEventCounter(
@@ -60,8 +60,8 @@ export function createEventCounter(
   { tools, pool, serves }: CountSettings,
 ): (event: DiagnosticEvent) => void {
   const toolLabel = boundedLabel(tools);
-  const detectorLabel = boundedLabel(MOST_NAMES);
-  const hookLabel = boundedLabel(MOST_NAMES);
+  const detectorLabel = boundedLabel(MAX_NAMES);
+  const hookLabel = boundedLabel(MAX_NAMES);
   const attempts = new Map<string, Attempt>();
   const acceptedAfterMs = new Map<string, number>();
   const toolOf = ({ tool }: DiagnosticEvent): string => (tool !== undefined && serves(tool) ? toolLabel(tool) : OTHER);
@@ -218,5 +218,5 @@ export function createEventCounter(
 
 function keep<Value>(map: Map<string, Value>, id: string, value: Value): void {
   map.set(id, value);
-  if (map.size > MOST_OPEN) map.delete(map.keys().next().value ?? '');
+  if (map.size > MAX_OPEN) map.delete(map.keys().next().value ?? '');
 }

@@ -22,7 +22,7 @@ export interface ExportNeeds {
 }
 
 /** Limits of what a slow or dead collector may cost: this many spans in memory, and these waits. */
-const MOST_WAITING = 8192;
+const MAX_WAITING = 8192;
 const BATCH = 512;
 const DELAY_MS = 1000;
 const REQUEST_MS = 5000;
@@ -55,7 +55,7 @@ export async function openSpanExport(options: TraceOptions, needs: ExportNeeds):
   };
   const batches = new BatchSpanProcessor({
     exporter: toldOnce(exporter, endpoint, needs.log, done),
-    maxQueueSize: 2 * MOST_WAITING,
+    maxQueueSize: 2 * MAX_WAITING,
     maxExportBatchSize: BATCH,
     scheduledDelayMillis: DELAY_MS,
     exportTimeoutMillis: 2 * REQUEST_MS,
@@ -64,7 +64,7 @@ export async function openSpanExport(options: TraceOptions, needs: ExportNeeds):
   const bounded: SpanProcessor = {
     onStart: () => undefined,
     onEnd(span: ReadableSpan) {
-      if (waiting >= MOST_WAITING) return needs.onSpans?.('dropped', 1);
+      if (waiting >= MAX_WAITING) return needs.onSpans?.('dropped', 1);
       waiting += 1;
       batches.onEnd(span);
     },

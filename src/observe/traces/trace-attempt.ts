@@ -91,7 +91,7 @@ export class AttemptTrace {
         return true;
       case 'call.settled':
         this.#end('settle', event, { attributes: attributesOfEnd(event) });
-        if (event.trace?.begins === true) this.#tellCall(event, event.trace);
+        if (event.trace?.begins === true) this.#endCallSpan(event, event.trace);
         return true;
       default:
         return false;
@@ -162,7 +162,7 @@ export class AttemptTrace {
   }
 
   /** Emits the span of the whole call. The caller sent no trace, so no other process emits it. */
-  #tellCall(event: DiagnosticEventOf<'call.settled'>, { traceId, parentSpanId }: TraceIds): void {
+  #endCallSpan(event: DiagnosticEventOf<'call.settled'>, { traceId, parentSpanId }: TraceIds): void {
     if (parentSpanId === undefined) return;
     this.#tell({
       name: 'call',

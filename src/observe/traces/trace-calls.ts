@@ -11,7 +11,7 @@ type Accepted = DiagnosticEventOf<'call.accepted' | 'call.attached'>;
  * Max calls and attempts that are traced at once. Beyond it the oldest is evicted: the span of an evicted call is emitted with what is
  * known; an evicted attempt emits no more spans.
  */
-const MOST_OPEN = 20_000;
+const MAX_OPEN = 20_000;
 
 export interface CallTracer {
   hear(event: DiagnosticEvent): void;
@@ -20,7 +20,7 @@ export interface CallTracer {
 }
 
 /** Makes spans from diagnostic events: one per stage, below one for the whole call. Traces that are not sampled are ignored. */
-export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MOST_OPEN): CallTracer {
+export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX_OPEN): CallTracer {
   const attempts = new Map<string, AttemptTrace>();
   /** Keyed by the span id of the call. */
   const waiting = new Map<string, Accepted>();
@@ -44,14 +44,14 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MOS
         return;
       case 'call.replayed':
       case 'call.refused':
-        return tellCall(event, event.at - event.durationMs, resultOf(event));
+        return endCallSpan(event, event.at - event.durationMs, resultOf(event));
       case 'call.replied':
       case 'call.pending': {
         const accepted = waiting.get(event.trace!.spanId);
         waiting.delete(event.trace!.spanId);
         const madeMs = event.at - event.durationMs;
-        tellReply(event, accepted === undefined ? madeMs : madeMs + accepted.durationMs);
-        return tellCall(event, madeMs, resultOf(accepted ?? event), accepted);
+        endReplySpan(event, accepted === undefined ? madeMs : madeMs + accepted.durationMs);
+        return endCallSpan(event, madeMs, resultOf(accepted ?? event), accepted);
       }
       default:
     }
@@ -60,10 +60,10 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MOS
   function forget(spanId: string): void {
     const accepted = waiting.get(spanId);
     waiting.delete(spanId);
-    if (accepted !== undefined) tellCall(accepted, accepted.at - accepted.durationMs, resultOf(accepted), accepted);
+    if (accepted !== undefined) endCallSpan(accepted, accepted.at - accepted.durationMs, resultOf(accepted), accepted);
   }
 
-  function tellCall(event: DiagnosticEvent, startMs: number, result: string, accepted?: Accepted): void {
+  function endCallSpan(event: DiagnosticEvent, startMs: number, result: string, accepted?: Accepted): void {
     const { traceId, spanId, parentSpanId } = event.trace!;
     const parent = accepted?.parent ?? ('parent' in event ? event.parent : undefined);
     tell({
@@ -88,7 +88,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MOS
   }
 
   /** The `reply` span: the time that the caller waited after the call was accepted. */
-  function tellReply(event: DiagnosticEvent, startMs: number): void {
+  function endReplySpan(event: DiagnosticEvent, startMs: number): void {
     const { traceId, spanId: parentSpanId } = event.trace!;
     tell({
       name: 'reply',

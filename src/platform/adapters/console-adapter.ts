@@ -7,7 +7,7 @@ import { decode } from '../../wire/message-pack.ts';
 
 type Needs = Pick<OutboundStore, 'readEffect' | 'listEffects'>;
 
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 
 /** Keeps messages in the store, where operators read them with `sallyport messages list`. A message's id is the key of its effect. */
 export function createConsoleAdapter(platform: string, store: Needs): PlatformAdapter {
@@ -31,11 +31,11 @@ export function createConsoleAdapter(platform: string, store: Needs): PlatformAd
     deliver,
     async call({ operation, channel, arguments: args }) {
       if (operation !== 'messages') return { kind: 'refused', problem: 'its only operation is "messages"' };
-      const limit = args['limit'] ?? MOST_LISTED;
-      if (!Number.isInteger(limit) || (limit as number) < 1 || (limit as number) > MOST_LISTED) {
-        return { kind: 'refused', problem: `limit must be a whole number from 1 to ${MOST_LISTED}` };
+      const limit = args['limit'] ?? MAX_LISTED;
+      if (!Number.isInteger(limit) || (limit as number) < 1 || (limit as number) > MAX_LISTED) {
+        return { kind: 'refused', problem: `limit must be a whole number from 1 to ${MAX_LISTED}` };
       }
-      const found = await store.listEffects({ platform, channel, state: 'delivered', limit: MOST_LISTED });
+      const found = await store.listEffects({ platform, channel, state: 'delivered', limit: MAX_LISTED });
       const value: JsonValue[] = found
         .filter(isMessage)
         .slice(0, limit as number)

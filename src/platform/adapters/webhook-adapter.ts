@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { planeError } from '../../domain/errors.ts';
 import { findWebhookProblem } from '../../domain/webhook-url.ts';
-import { LEAST_SECRET_LENGTH } from '../../http/signature.ts';
+import { MIN_SECRET_LENGTH } from '../../http/signature.ts';
 import { isWorthAnother, signedPost, type PostAnswer } from '../../http/signed-post.ts';
 import type {
   AdapterEffect,
@@ -23,8 +23,8 @@ export interface WebhookAdapterOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-const MOST_ANSWER_BYTES = 1024 * 1024;
-const MOST_ID_LENGTH = 256;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_ID_LENGTH = 256;
 /** The only statuses that mean "not done, try again"; after any other status the operation may have been done. */
 const NOT_DONE: readonly number[] = [429, 503];
 
@@ -40,7 +40,7 @@ export function createWebhookAdapter(platform: string, options: WebhookAdapterOp
   function post(key: string, message: JsonObject, signal: AbortSignal): Promise<PostAnswer> {
     const headers = { 'sallyport-effect': key };
     const body = JSON.stringify(message);
-    return signedPost({ url, secret, body, headers, timeoutMs, maxAnswerBytes: MOST_ANSWER_BYTES }, rules, signal);
+    return signedPost({ url, secret, body, headers, timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES }, rules, signal);
   }
 
   return {
@@ -57,8 +57,8 @@ export function createWebhookAdapter(platform: string, options: WebhookAdapterOp
 function checkOptions(platform: string, url: string, secret: string): void {
   const wrong = findWebhookProblem(url);
   const problems = wrong === undefined ? [] : [`platforms.${platform}.url ${wrong}`];
-  if (secret.length < LEAST_SECRET_LENGTH) {
-    problems.push(`the secret of platforms.${platform} must have ${LEAST_SECRET_LENGTH} characters or more`);
+  if (secret.length < MIN_SECRET_LENGTH) {
+    problems.push(`the secret of platforms.${platform} must have ${MIN_SECRET_LENGTH} characters or more`);
   }
   if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems });
 }
@@ -91,7 +91,7 @@ function readDelivery(answer: PostAnswer): DeliveryResult {
     return { kind: isWorthAnother(status) ? 'again' : 'refused', problem: `HTTP ${status}` };
   const said = readJson(answer.body);
   const messageId = isJsonObject(said) ? said['messageId'] : undefined;
-  const usable = typeof messageId === 'string' && messageId !== '' && messageId.length <= MOST_ID_LENGTH;
+  const usable = typeof messageId === 'string' && messageId !== '' && messageId.length <= MAX_ID_LENGTH;
   return usable ? { kind: 'delivered', messageId } : { kind: 'delivered' };
 }
 
@@ -105,7 +105,7 @@ function readAnswer(answer: PostAnswer): OperationResult {
   const { status, body, cut } = answer;
   if (NOT_DONE.includes(status)) return { kind: 'again', problem: `HTTP ${status}` };
   if (status < 200 || status >= 300) return { kind: 'refused', problem: `HTTP ${status}` };
-  if (cut) return { kind: 'refused', problem: `it was done, but its answer has more than ${MOST_ANSWER_BYTES} bytes` };
+  if (cut) return { kind: 'refused', problem: `it was done, but its answer has more than ${MAX_ANSWER_BYTES} bytes` };
   if (body.length === 0) return { kind: 'answered', value: null };
   const value = readJson(body);
   return value === undefined

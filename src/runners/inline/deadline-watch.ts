@@ -7,7 +7,7 @@ export interface TimedRun {
 }
 
 /** Longest timeout of a timer. For a longer run the timer is set again. */
-const MOST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * One timer for all runs, set for the run that ends first: a timer per run costs more than a short run. A run that ends early leaves the
@@ -37,7 +37,7 @@ export class DeadlineWatch {
   #setFor(endsAt: number): void {
     clearTimeout(this.#timer);
     this.#ringsAt = endsAt;
-    const waitMs = Math.min(MOST_TIMER_MS, Math.max(1, Math.ceil(endsAt - performance.now())));
+    const waitMs = Math.min(MAX_TIMER_MS, Math.max(1, Math.ceil(endsAt - performance.now())));
     this.#timer = setTimeout(() => this.#ring(), waitMs);
   }
 

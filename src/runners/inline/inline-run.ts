@@ -1,7 +1,7 @@
 import type { CallId } from '../../domain/ids.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ServiceRequest } from '../../ports/service-access.ts';
 import type {
   NestedCallRequest,
@@ -58,7 +58,7 @@ export class InlineRun implements RunHost, TimedRun {
     if (this.#stoppedFor !== undefined) throw abortError(this.#stoppedFor);
   }
 
-  stopFor(): Soon<RunEnding | undefined> {
+  stopFor(): MaybePromise<RunEnding | undefined> {
     return this.#request.start?.stopFor();
   }
 

@@ -1,6 +1,6 @@
 import { importModule, loadedModule } from '../../authoring/import-module.ts';
 import type { CallId } from '../../domain/ids.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { RunEnding, RunRequest, ToolRunner } from '../../ports/tool-runner.ts';
 import { factsOf, runLoaded, runTool } from '../run-tool.ts';
 import { DeadlineWatch } from './deadline-watch.ts';
@@ -38,7 +38,7 @@ export class InlineRunner implements ToolRunner {
     return this.#running;
   }
 
-  run(request: RunRequest): Soon<RunEnding> {
+  run(request: RunRequest): MaybePromise<RunEnding> {
     if (request.signal.aborted) return { kind: 'aborted' };
     const { source } = request;
     const run = new InlineRun(request, this.#abortGraceMs);

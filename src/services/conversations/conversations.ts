@@ -11,7 +11,7 @@ import type { ScopedStore, StoredDocument } from '../storage/scoped-store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MESSAGES = 'messages';
-const MOST_CHARACTERS = 64 * 1024;
+const MAX_CHARACTERS = 64 * 1024;
 const CHARACTERS_PER_TOKEN = 4;
 const PAGE = 100;
 
@@ -26,7 +26,7 @@ const config = z.strictObject({
 });
 const newMessage = z.strictObject({
   role: z.enum(['user', 'assistant', 'system', 'tool']),
-  text: longText(MOST_CHARACTERS),
+  text: longText(MAX_CHARACTERS),
   name: shortText(200).optional(),
   key: shortText(200).optional(),
 });

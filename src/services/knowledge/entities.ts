@@ -7,7 +7,7 @@ import { busy } from '../storage/change-document.ts';
 import type { Put, ScopedStore, StoredDocument } from '../storage/scoped-store.ts';
 
 export const ENTITIES = 'entities';
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 
 export type EntityBody = Omit<Entity, 'id'>;
 
@@ -17,16 +17,16 @@ function entityId({ type, name }: Pick<Entity, 'type' | 'name'>): string {
   return sha256(JSON.stringify([folded(type), folded(name)])).slice(0, 24);
 }
 
-export interface EntityWish {
+export interface NewEntity {
   readonly name: string;
   readonly type: string;
   readonly text?: string | undefined;
   readonly facts: JsonObject;
 }
 
-export async function putEntity(store: ScopedStore, scope: string, wish: EntityWish, most: number): Promise<Entity> {
+export async function putEntity(store: ScopedStore, scope: string, wish: NewEntity, most: number): Promise<Entity> {
   const id = entityId(wish);
-  for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
+  for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
     const scopeVersion = await store.scopeVersion(scope);
     const [before] = await store.read(scope, ENTITIES, [id]);
     const body = changed(before, wish);
@@ -43,7 +43,7 @@ export async function putEntity(store: ScopedStore, scope: string, wish: EntityW
   throw busy();
 }
 
-function changed(before: StoredDocument | undefined, { name, type, text, facts }: EntityWish): EntityBody {
+function changed(before: StoredDocument | undefined, { name, type, text, facts }: NewEntity): EntityBody {
   const known = before === undefined ? undefined : (JSON.parse(before.body) as EntityBody);
   const merged = Object.entries({ ...known?.facts, ...facts }).filter(([, value]) => value !== null);
   return {

@@ -12,7 +12,7 @@ import { deleteEntity, mergeEntities } from './merge-entities.ts';
 import { findNeighbourhood } from './neighbourhood.ts';
 import { relate, unrelate } from './relations.ts';
 
-const MOST_FACTS_CHARACTERS = 16 * 1024;
+const MAX_FACTS_CHARACTERS = 16 * 1024;
 
 const config = z.strictObject({
   /** Who shares the entities: one subject, all subjects of a channel, or the whole tenant. */
@@ -26,7 +26,7 @@ const type = shortText(64).default('thing');
 const relation = shortText(64);
 const facts = z
   .record(z.string().min(1).max(100), z.json())
-  .refine((value) => JSON.stringify(value).length <= MOST_FACTS_CHARACTERS, 'expected less than 16 KiB of facts');
+  .refine((value) => JSON.stringify(value).length <= MAX_FACTS_CHARACTERS, 'expected less than 16 KiB of facts');
 const newEntity = z.strictObject({ name, type, text: longText(16 * 1024).optional(), facts: facts.default({}) });
 const named = z.strictObject({ name, type });
 const pair = z.strictObject({ from: id, relation, to: id });

@@ -6,9 +6,9 @@ import { ENTITIES, entityPut, toEntity, unknownEntity } from './entities.ts';
 import { RELATIONS, relationId, relationPut, toRelation } from './relations.ts';
 
 /** Max relations that are changed in one step. An entity with more of them cannot be merged or deleted until some relations are removed. */
-const MOST_RELATIONS = 2000;
-const MOST_TRIES = 20;
-const MOST_CHARACTERS = 64 * 1024;
+const MAX_RELATIONS = 2000;
+const MAX_TRIES = 20;
+const MAX_CHARACTERS = 64 * 1024;
 
 /**
  * Changes an entity together with its relations. The commit fails, and is retried, if anything in the scope changed after the relations were read.
@@ -19,11 +19,11 @@ async function changeWithRelations<Result>(
   id: string,
   change: (relations: readonly Relation[]) => Promise<{ readonly batch: Batch; readonly result: Result } | undefined>,
 ): Promise<Result | undefined> {
-  for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
+  for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
     const scopeVersion = await store.scopeVersion(scope);
-    const found = await store.list(scope, RELATIONS, { label: id, limit: MOST_RELATIONS + 1 });
-    if (found.length > MOST_RELATIONS) {
-      throw new ServiceFailure('KNOWLEDGE_FULL', `Entity ${id} has more than ${MOST_RELATIONS} relations.`);
+    const found = await store.list(scope, RELATIONS, { label: id, limit: MAX_RELATIONS + 1 });
+    if (found.length > MAX_RELATIONS) {
+      throw new ServiceFailure('KNOWLEDGE_FULL', `Entity ${id} has more than ${MAX_RELATIONS} relations.`);
     }
     const changed = await change(found.map(toRelation));
     if (changed === undefined) return undefined;
@@ -52,7 +52,7 @@ export async function mergeEntities(store: ScopedStore, scope: string, from: str
     const texts = [entity.text, old.text].filter((text) => text !== '');
     const next = {
       ...body,
-      text: [...new Set(texts)].join('\n').slice(0, MOST_CHARACTERS),
+      text: [...new Set(texts)].join('\n').slice(0, MAX_CHARACTERS),
       facts: { ...old.facts, ...entity.facts },
     };
     const moved = relations

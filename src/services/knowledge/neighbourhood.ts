@@ -5,9 +5,9 @@ import { RELATIONS, relationId, toRelation } from './relations.ts';
 
 /** Max relations that are read for one entity: the newest ones. */
 const RELATIONS_OF_ONE = 200;
-const MOST_RELATIONS = 1000;
+const MAX_RELATIONS = 1000;
 
-export interface NeighbourhoodWish {
+export interface NeighbourhoodQuery {
   readonly of: string;
   readonly depth: number;
   readonly limit: number;
@@ -18,7 +18,7 @@ export interface NeighbourhoodWish {
 export async function findNeighbourhood(
   store: ScopedStore,
   scope: string,
-  { of, depth, limit, relation: only }: NeighbourhoodWish,
+  { of, depth, limit, relation: only }: NeighbourhoodQuery,
 ): Promise<Neighbourhood> {
   const entities = new Map<string, Entity>();
   const relations = new Map<string, Relation>();
@@ -51,6 +51,6 @@ export async function findNeighbourhood(
   }
 
   const shown = [...relations.values()].filter(({ from, to }) => entities.has(from) && entities.has(to));
-  if (shown.length > MOST_RELATIONS) complete = false;
-  return { entities: [...entities.values()], relations: shown.slice(0, MOST_RELATIONS), complete };
+  if (shown.length > MAX_RELATIONS) complete = false;
+  return { entities: [...entities.values()], relations: shown.slice(0, MAX_RELATIONS), complete };
 }

@@ -24,7 +24,7 @@ export interface EmbeddingsClient extends Embedder {
 }
 
 const FIRST_BACK_OFF_MS = 250;
-const LONGEST_BACK_OFF_MS = 10_000;
+const MAX_BACK_OFF_MS = 10_000;
 
 /** Why one attempt failed. `retryAfterMs` is the wait that the server asked for. */
 class Attempt extends Error {
@@ -106,9 +106,9 @@ export function createEmbeddingsClient(settings: EmbeddingsSettings, log: Log): 
           log.warn({ model, tries: tries + 1, problem: message }, 'embeddings were not made');
           throw new ServiceFailure('MODEL_FAILED', 'The embeddings model does not answer now.', error);
         }
-        const backOffMs = Math.min(FIRST_BACK_OFF_MS * 2 ** tries, LONGEST_BACK_OFF_MS);
+        const backOffMs = Math.min(FIRST_BACK_OFF_MS * 2 ** tries, MAX_BACK_OFF_MS);
         // Half of the wait is random: workers that failed at the same time should not retry at the same time.
-        const waitMs = Math.min(wishMs ?? backOffMs * (0.5 + Math.random() / 2), LONGEST_BACK_OFF_MS);
+        const waitMs = Math.min(wishMs ?? backOffMs * (0.5 + Math.random() / 2), MAX_BACK_OFF_MS);
         await pause(waitMs, undefined, { signal: signal ?? closing.signal }).catch(() => {
           throw stopped();
         });

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../domain/json.ts';
 
-const MOST_DIMENSIONS = 16_384;
+const MAX_DIMENSIONS = 16_384;
 
 export interface ExpectedEmbeddings {
   readonly count: number;
@@ -54,7 +54,7 @@ function isVector(value: unknown): value is number[] {
   return (
     Array.isArray(value) &&
     value.length > 0 &&
-    value.length <= MOST_DIMENSIONS &&
+    value.length <= MAX_DIMENSIONS &&
     value.every((number) => typeof number === 'number' && Number.isFinite(number))
   );
 }

@@ -2,7 +2,7 @@ import { ServiceFailure } from '../service-failure.ts';
 import type { ScopedStore, StoredVector } from '../storage/scoped-store.ts';
 import type { Embedder } from './embedder.ts';
 import { mergeRanked, rankByWords, round, type Ranked } from './rank.ts';
-import { MOST_QUERY_TERMS, termsOf } from './terms.ts';
+import { MAX_QUERY_TERMS, termsOf } from './terms.ts';
 import { isOfModel, packVector, similarity } from './vector.ts';
 
 /** Max vectors of one scope that are searched: those of the newest documents. Older documents are found by their words only. */
@@ -40,7 +40,7 @@ export async function searchDocuments(
 }
 
 async function searchWords(store: ScopedStore, { scope, collection, text, limit }: SearchRequest): Promise<Ranked[]> {
-  const terms = termsOf(text, MOST_QUERY_TERMS);
+  const terms = termsOf(text, MAX_QUERY_TERMS);
   if (terms.length === 0) return [];
   return rankByWords(await store.postings(scope, collection, terms, SEARCHED_POSTINGS), limit);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mergeRanked, rankByWords } from './rank.ts';
-import { MOST_TERMS, termsOf } from './terms.ts';
+import { MAX_TERMS, termsOf } from './terms.ts';
 import { isOfModel, packVector, similarity } from './vector.ts';
 
 /** Any code points, half of a pair among them. */
@@ -26,7 +26,7 @@ describe('termsOf', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const terms = termsOf(text);
-        expect(terms.length).toBeLessThanOrEqual(MOST_TERMS);
+        expect(terms.length).toBeLessThanOrEqual(MAX_TERMS);
         expect(terms.filter((term) => !/^[\p{L}\p{N}]{1,40}$/u.test(term))).toEqual([]);
       }),
     );

@@ -1,20 +1,20 @@
 const WORD = /[\p{L}\p{N}]+/gu;
 /** Scripts that are written without spaces. Their words are indexed as pairs of characters. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
-const LONGEST_WORD = 40;
-const MOST_CHARACTERS = 16 * 1024;
+const MAX_WORD_LENGTH = 40;
+const MAX_CHARACTERS = 16 * 1024;
 /** Max terms of one document: a longer text is found by its first words only. */
-export const MOST_TERMS = 400;
+export const MAX_TERMS = 400;
 /** Max terms of one query. */
-export const MOST_QUERY_TERMS = 16;
+export const MAX_QUERY_TERMS = 16;
 
 /**
  * Returns the distinct words of a text, folded: case and accents do not matter. Both stores index exactly these words, so both find the same
  * documents.
  */
-export function termsOf(text: string, most: number = MOST_TERMS): string[] {
+export function termsOf(text: string, most: number = MAX_TERMS): string[] {
   const folded = text
-    .slice(0, MOST_CHARACTERS)
+    .slice(0, MAX_CHARACTERS)
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '')
     .toLowerCase();
@@ -30,7 +30,7 @@ export function termsOf(text: string, most: number = MOST_TERMS): string[] {
 
 /** Cuts a long word between characters, never inside a surrogate pair. */
 function cut(word: string): string {
-  return word.length <= LONGEST_WORD ? word : Array.from(word).slice(0, LONGEST_WORD).join('');
+  return word.length <= MAX_WORD_LENGTH ? word : Array.from(word).slice(0, MAX_WORD_LENGTH).join('');
 }
 
 function* pairsOf(word: string): Generator<string> {

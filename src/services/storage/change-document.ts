@@ -1,7 +1,7 @@
 import { ServiceFailure } from '../service-failure.ts';
 import type { Put, ScopedStore, StoredDocument } from './scoped-store.ts';
 
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 
 /** Reads, changes and writes one document. Retries when another writer was faster. Returns undefined if the document does not exist. */
 export async function changeDocument(
@@ -10,7 +10,7 @@ export async function changeDocument(
   { collection, id }: { readonly collection: string; readonly id: string },
   change: (document: StoredDocument) => Omit<Put, 'collection' | 'id'>,
 ): Promise<StoredDocument | undefined> {
-  for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
+  for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
     const [before] = await store.read(scope, collection, [id]);
     if (before === undefined) return undefined;
     const put = { ...change(before), collection, id };

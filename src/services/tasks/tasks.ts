@@ -9,7 +9,7 @@ import { storageHealth } from '../storage/storage-health.ts';
 import type { ScopedStore, StoredDocument } from '../storage/scoped-store.ts';
 
 const TASKS = 'tasks';
-const MOST_LISTED = 500;
+const MAX_LISTED = 500;
 
 const config = z.strictObject({
   /** Max tasks of one subject, including done ones. */
@@ -18,7 +18,7 @@ const config = z.strictObject({
 const title = shortText(500);
 const notes = longText(16 * 1024);
 const moment = z.iso.datetime({ offset: true, error: 'expected a time like 2030-01-31T09:00:00Z' });
-const limit = z.int().min(1).max(MOST_LISTED).default(100);
+const limit = z.int().min(1).max(MAX_LISTED).default(100);
 const id = z.string().min(1).max(64);
 const newTask = z.strictObject({
   title,

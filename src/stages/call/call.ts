@@ -1,4 +1,4 @@
-import { planeError, trouble } from '../../domain/errors.ts';
+import { planeError, errorOutcome } from '../../domain/errors.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { runEndedByLoop } from '../../domain/session-ended.ts';
@@ -39,20 +39,21 @@ export function toAcceptance(answer: AcceptAnswer): CallAcceptance {
     case 'replayed':
       return { kind: 'replayed', callId: answer.callId, outcome: decodeOutcome(answer.outcome) };
     case 'conflict':
-      return { kind: 'refused', outcome: trouble('KEY_CONFLICT', { callId: answer.callId }) };
+      return { kind: 'refused', outcome: errorOutcome('KEY_CONFLICT', { callId: answer.callId }) };
     case 'unauthenticated':
-      return { kind: 'refused', outcome: trouble(ENDING_CODES[answer.ending], {}) };
+      return { kind: 'refused', outcome: errorOutcome(ENDING_CODES[answer.ending], {}) };
     case 'run-ended':
       return { kind: 'refused', outcome: runEndedByLoop(answer.restMs) };
     case 'overloaded': {
       const { kind: _, ...facts } = answer;
       const { what } = facts;
-      if (what === AUDIT_LATE) return { kind: 'refused', outcome: trouble('AUDIT_UNAVAILABLE', { what: 'calls' }) };
-      return { kind: 'refused', outcome: trouble('OVERLOADED', facts) };
+      if (what === AUDIT_LATE)
+        return { kind: 'refused', outcome: errorOutcome('AUDIT_UNAVAILABLE', { what: 'calls' }) };
+      return { kind: 'refused', outcome: errorOutcome('OVERLOADED', facts) };
     }
     case 'share-full': {
       const { kind: _, ...facts } = answer;
-      return { kind: 'refused', outcome: trouble('SUBJECT_SHARE_FULL', facts) };
+      return { kind: 'refused', outcome: errorOutcome('SUBJECT_SHARE_FULL', facts) };
     }
     // Thrown, not refused: the call may have run. Every store failure that leaves this open is thrown.
     case 'known-but-full':

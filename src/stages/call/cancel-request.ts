@@ -1,8 +1,8 @@
 import type { CancelledBy } from '../../domain/cancelled-by.ts';
 import type { PublishedTool } from '../../domain/catalog.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { CallId, ToolId } from '../../domain/ids.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
 import type { CallStore, CancelRequest } from '../../ports/call-store.ts';
 import { encode } from '../../wire/message-pack.ts';
@@ -12,7 +12,7 @@ import { encodeOutcome } from '../../wire/outcome.ts';
 export async function unsafeDigestOf(
   callId: CallId,
   store: Pick<CallStore, 'readCall'>,
-  findTool: (tool: ToolId) => Soon<PublishedTool | undefined>,
+  findTool: (tool: ToolId) => MaybePromise<PublishedTool | undefined>,
 ): Promise<{ readonly unsafeDigest?: string }> {
   const record = await store.readCall(callId);
   if (record === undefined || record.outcome !== undefined) return {};
@@ -32,9 +32,9 @@ export function cancelRequest(
 ): CancelRequest {
   return {
     callId,
-    outcome: encodeOutcome(trouble('CALL_CANCELLED', { by })),
-    outcomeIfHeld: encodeOutcome(trouble('CALL_CANCELLED', { by }, { executed: 'unknown' })),
-    outcomeIfParked: encodeOutcome(trouble('APPROVAL_ABORTED', { by })),
+    outcome: encodeOutcome(errorOutcome('CALL_CANCELLED', { by })),
+    outcomeIfHeld: encodeOutcome(errorOutcome('CALL_CANCELLED', { by }, { executed: 'unknown' })),
+    outcomeIfParked: encodeOutcome(errorOutcome('APPROVAL_ABORTED', { by })),
     audit: encode({ outcome: 'cancelled', by: name }),
     retentionMs,
   };

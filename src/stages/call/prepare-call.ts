@@ -1,6 +1,6 @@
 import { ENVELOPE_VERSION, LIMITS } from '../../domain/call.ts';
 import type { PublishedTool } from '../../domain/catalog.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { nestedPool, type CallId, type RunId, type SessionId } from '../../domain/ids.ts';
 import type { GivenInput } from '../../domain/input.ts';
 import type { JsonObject } from '../../domain/json.ts';
@@ -57,13 +57,13 @@ export function prepareCall(order: CallOrder): PreparedCall {
   if (!checked.ok) {
     return refused(
       checked.code === 'ARGUMENTS_TOO_LARGE'
-        ? trouble('ARGUMENTS_TOO_LARGE', checked.facts)
-        : trouble('ENVELOPE_INVALID', checked.facts),
+        ? errorOutcome('ARGUMENTS_TOO_LARGE', checked.facts)
+        : errorOutcome('ENVELOPE_INVALID', checked.facts),
     );
   }
   const key = order.key ?? newKey(order.session);
   const keyProblem = order.key === undefined ? undefined : findKeyProblem(key);
-  if (keyProblem !== undefined) return refused(trouble('KEY_INVALID', { problem: keyProblem }));
+  if (keyProblem !== undefined) return refused(errorOutcome('KEY_INVALID', { problem: keyProblem }));
   const declaration = order.tool.tool;
   const deadlineMs = order.deadlineMs ?? declaration.limits.timeoutMs + QUEUE_BUDGET_MS;
   const problem = findProblem(order, deadlineMs);
@@ -71,9 +71,9 @@ export function prepareCall(order: CallOrder): PreparedCall {
   const input = order.input === undefined ? undefined : writeInput(order.input);
   if (input?.kind === 'refused') return refused(input.outcome);
   const callId = askedCallId(order.session, key);
-  if (callId === undefined) return refused(trouble('SESSION_UNKNOWN', {}));
+  if (callId === undefined) return refused(errorOutcome('SESSION_UNKNOWN', {}));
   const pool = poolOf(order);
-  if (pool === undefined) return refused(trouble('TOOL_PINNED', { tool: declaration.id }));
+  if (pool === undefined) return refused(errorOutcome('TOOL_PINNED', { tool: declaration.id }));
   const request: Writable<AcceptRequest> = {
     callId,
     bodyDigest: bodyDigest(declaration.id, checked.canonical, input?.text),
@@ -109,12 +109,14 @@ function findKeyProblem(key: unknown): string | undefined {
 }
 
 function findProblem(order: CallOrder, deadlineMs: number): Outcome | undefined {
-  if (order.depth > LIMITS.nestedDepth) return trouble('NESTED_TOO_DEEP', { limit: LIMITS.nestedDepth });
+  if (order.depth > LIMITS.nestedDepth) return errorOutcome('NESTED_TOO_DEEP', { limit: LIMITS.nestedDepth });
   if (!Number.isInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > LIMITS.maxDeadlineMs) {
-    return trouble('DEADLINE_INVALID', { limitMs: LIMITS.maxDeadlineMs });
+    return errorOutcome('DEADLINE_INVALID', { limitMs: LIMITS.maxDeadlineMs });
   }
   if (order.trace !== undefined && (typeof order.trace !== 'string' || order.trace.length > LIMITS.traceLength)) {
-    return trouble('ENVELOPE_INVALID', { problem: `trace must be text of at most ${LIMITS.traceLength} characters` });
+    return errorOutcome('ENVELOPE_INVALID', {
+      problem: `trace must be text of at most ${LIMITS.traceLength} characters`,
+    });
   }
   return checkUntrusted(order.untrusted);
 }
@@ -122,10 +124,11 @@ function findProblem(order: CallOrder, deadlineMs: number): Outcome | undefined 
 function checkUntrusted(untrusted: JsonObject | undefined): Outcome | undefined {
   if (untrusted === undefined) return undefined;
   const checked = checkArguments(untrusted);
-  if (!checked.ok) return trouble('ENVELOPE_INVALID', { problem: 'the untrusted context is not a plain JSON object' });
+  if (!checked.ok)
+    return errorOutcome('ENVELOPE_INVALID', { problem: 'the untrusted context is not a plain JSON object' });
   const bytes = Buffer.byteLength(checked.canonical);
   if (bytes <= LIMITS.untrustedBytes) return undefined;
-  return trouble('ARGUMENTS_TOO_LARGE', {
+  return errorOutcome('ARGUMENTS_TOO_LARGE', {
     what: 'bytes of untrusted context',
     is: bytes,
     limit: LIMITS.untrustedBytes,

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../domain/call.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { isInputKind, type GivenInput, type InputKind } from '../../domain/input.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
@@ -31,11 +31,14 @@ export function writeInput(input: GivenInput): WrittenInput | { readonly kind: '
   if (!checked.ok || bytes > LIMITS.inputBytes) {
     const what = checked.ok ? 'bytes' : checked.facts.what;
     const limit = checked.ok ? LIMITS.inputBytes : checked.facts.limit;
-    return { kind: 'refused', outcome: trouble('ARGUMENTS_TOO_LARGE', { what: `${what} of input`, is: bytes, limit }) };
+    return {
+      kind: 'refused',
+      outcome: errorOutcome('ARGUMENTS_TOO_LARGE', { what: `${what} of input`, is: bytes, limit }),
+    };
   }
   return { kind: 'written', text: checked.canonical, ...named };
 }
 
 function invalid(problem: string): { readonly kind: 'refused'; readonly outcome: Outcome } {
-  return { kind: 'refused', outcome: trouble('ENVELOPE_INVALID', { problem }) };
+  return { kind: 'refused', outcome: errorOutcome('ENVELOPE_INVALID', { problem }) };
 }

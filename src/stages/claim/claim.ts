@@ -1,8 +1,8 @@
 import { ended, type Ending } from '../../domain/ending.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { sessionEnded } from '../../domain/session-ended.ts';
 import type { Policy, PolicyRecord } from '../../domain/policy.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { RenewAnswer } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 
@@ -23,14 +23,14 @@ type Needs = Pick<Plane, 'store' | 'policies' | 'settings'>;
  * The delivery itself was the claim; this checks that its snapshot is still current. If nothing was revoked since accept (same epoch) and
  * the call was held only briefly, no store round trip is needed.
  */
-export function claim(delivered: DeliveredCall, needs: Needs): Soon<ClaimedCall | Ending> {
+export function claim(delivered: DeliveredCall, needs: Needs): MaybePromise<ClaimedCall | Ending> {
   const { delivery, lane } = delivered;
   const recovered = delivery.recovered;
   if (recovered?.wasRunning === true && recovered.effect === 'unsafe') {
-    return ended(trouble('MAY_HAVE_RUN', { tool: delivery.tool }, { executed: 'unknown' }));
+    return ended(errorOutcome('MAY_HAVE_RUN', { tool: delivery.tool }, { executed: 'unknown' }));
   }
   if (recovered?.cancelRequested === true) {
-    return ended(trouble('CALL_CANCELLED', {}, { executed: recovered.starts > 0 ? 'unknown' : 'no' }));
+    return ended(errorOutcome('CALL_CANCELLED', {}, { executed: recovered.starts > 0 ? 'unknown' : 'no' }));
   }
   const heldMs = performance.now() - delivered.arrivedAt;
   const now = lane.now + heldMs;
@@ -75,17 +75,17 @@ export async function claimAgain(claimed: ClaimedCall, needs: Needs): Promise<Cl
   const stopped = stoppedBy(lease);
   if (stopped !== undefined) return stopped;
   const ending = checked.endings[0];
-  if (ending !== undefined) return ended(trouble('SESSION_ENDED', { ending }));
+  if (ending !== undefined) return ended(errorOutcome('SESSION_ENDED', { ending }));
   return claimAt(claimed, { lane: checked.lane, now: checked.lane.now, checkedAt }, needs);
 }
 
 function stoppedBy(lease: RenewAnswer | undefined): Ending | undefined {
-  if (lease === 'cancel') return ended(trouble('CALL_CANCELLED', {}));
+  if (lease === 'cancel') return ended(errorOutcome('CALL_CANCELLED', {}));
   return lease === 'renewed' ? undefined : { kind: 'lost' };
 }
 
-function claimAt(delivered: DeliveredCall, checked: Checked, needs: Needs): Soon<ClaimedCall | Ending> {
-  if (checked.now >= delivered.delivery.deadline) return ended(trouble('DEADLINE_PASSED', {}));
+function claimAt(delivered: DeliveredCall, checked: Checked, needs: Needs): MaybePromise<ClaimedCall | Ending> {
+  if (checked.now >= delivered.delivery.deadline) return ended(errorOutcome('DEADLINE_PASSED', {}));
   const current = needs.policies.atLeast(checked.lane.policyVersion);
   return current instanceof Promise
     ? current.then((record) => claimUnder(record, delivered, checked))

@@ -1,8 +1,8 @@
 import { ended, type Ending } from '../../domain/ending.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { sessionEnded } from '../../domain/session-ended.ts';
 import type { Identity } from '../../domain/session.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
 import { withArguments, withSealed } from '../../wire/audit-detail.ts';
 import { sha256 } from '../../wire/digest.ts';
@@ -30,7 +30,7 @@ const BEGUN: Begun = Object.freeze({ kind: 'begun' });
  * if it is lost, it is run again. A mark alone starts nothing: the runner checks the permit of the call right before it enters the tool,
  * also when the answer to the mark came late.
  */
-export function begin(call: BeginningCall, needs: Needs): Soon<Begun | Ending> {
+export function begin(call: BeginningCall, needs: Needs): MaybePromise<Begun | Ending> {
   const { delivery } = call.delivered;
   const { effect, privileged, limits } = call.tool.declaration;
   const mustMark =
@@ -49,7 +49,7 @@ async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> 
   const maxAttempts = effect === 'unsafe' ? 1 : limits.maxAttempts;
   const owned = { callId, pool, workerId, entryId, fence, effect, maxAttempts };
   const intent = privileged ? intentOf(call, needs) : undefined;
-  if (intent === NOT_SEALED) return ended(trouble('AUDIT_UNAVAILABLE', { what: 'privileged tools' }));
+  if (intent === NOT_SEALED) return ended(errorOutcome('AUDIT_UNAVAILABLE', { what: 'privileged tools' }));
   const answer = await needs.store.startCall(intent === undefined ? owned : { ...owned, intent });
   switch (answer.kind) {
     case 'started':
@@ -57,17 +57,17 @@ async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> 
     case 'fenced':
       return { kind: 'lost' };
     case 'cancelled':
-      return ended(trouble('CALL_CANCELLED', {}));
+      return ended(errorOutcome('CALL_CANCELLED', {}));
     case 'expired':
-      return ended(trouble('DEADLINE_PASSED', {}));
+      return ended(errorOutcome('DEADLINE_PASSED', {}));
     case 'session-ended':
       return ended(sessionEnded(answer.ending));
     case 'audit-late':
-      return ended(trouble('AUDIT_UNAVAILABLE', { what: 'privileged tools' }));
+      return ended(errorOutcome('AUDIT_UNAVAILABLE', { what: 'privileged tools' }));
     case 'may-have-run':
-      return ended(trouble('MAY_HAVE_RUN', { tool: id }, { executed: 'unknown' }));
+      return ended(errorOutcome('MAY_HAVE_RUN', { tool: id }, { executed: 'unknown' }));
     case 'used-up':
-      return ended(trouble('TOOL_POISONOUS', { tool: id, starts: answer.starts }, { executed: 'unknown' }));
+      return ended(errorOutcome('TOOL_POISONOUS', { tool: id, starts: answer.starts }, { executed: 'unknown' }));
   }
 }
 

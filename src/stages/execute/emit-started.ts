@@ -15,7 +15,7 @@ interface StartingCall {
 }
 
 /** Emits that the tool is entered, and returns the function that emits its end. Each start has exactly one end. */
-export function tellStarted(call: StartingCall, events: CallEmitter): (ending: RunEnding, outcome: Outcome) => void {
+export function emitStarted(call: StartingCall, events: CallEmitter): (ending: RunEnding, outcome: Outcome) => void {
   const { runner, declaration } = call.tool;
   const parameters = summariseValue(call.arguments, call.canonical);
   events.emit('tool.started', { parameters, runner, effect: declaration.effect });

@@ -1,5 +1,5 @@
 import type { WriteBacks } from '../../domain/content.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { ToolId } from '../../domain/ids.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { nearNames } from '../../domain/near-names.ts';
@@ -32,29 +32,29 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
     case 'input-required':
       return inputOutcome(ending, tool);
     case 'invalid-arguments':
-      return trouble('ARGUMENTS_INVALID', { tool, problems: [...ending.problems] });
+      return errorOutcome('ARGUMENTS_INVALID', { tool, problems: [...ending.problems] });
     case 'changed-arguments':
       return changedOutcome(ending.changes, call);
     case 'changed-answers':
-      return trouble('ANSWERS_TRANSFORMED', { tool, changes: [...ending.changes] }, { executed: 'yes' });
+      return errorOutcome('ANSWERS_TRANSFORMED', { tool, changes: [...ending.changes] }, { executed: 'yes' });
     case 'normalised':
     case 'not-json':
       // These answer the step `normalise`, which this run did not ask for.
-      return trouble('TOOL_CRASHED', { tool, how: 'protocol: an unknown ending' }, { executed: 'unknown' });
+      return errorOutcome('TOOL_CRASHED', { tool, how: 'protocol: an unknown ending' }, { executed: 'unknown' });
     case 'not-run':
       return ending.outcome;
     case 'threw':
-      return trouble('TOOL_THREW', { tool, type: ending.type }, { executed: 'yes' });
+      return errorOutcome('TOOL_THREW', { tool, type: ending.type }, { executed: 'yes' });
     case 'timed-out':
-      return trouble('TOOL_TIMED_OUT', { tool, afterMs: call.timeoutMs }, { executed: 'unknown' });
+      return errorOutcome('TOOL_TIMED_OUT', { tool, afterMs: call.timeoutMs }, { executed: 'unknown' });
     case 'aborted':
-      return trouble('CALL_CANCELLED', {}, { executed: 'unknown' });
+      return errorOutcome('CALL_CANCELLED', {}, { executed: 'unknown' });
     case 'crashed':
-      return trouble('TOOL_CRASHED', { tool, how: ending.how }, { executed: 'unknown' });
+      return errorOutcome('TOOL_CRASHED', { tool, how: ending.how }, { executed: 'unknown' });
     case 'unserialisable':
-      return trouble('RESULT_UNSERIALISABLE', { tool, problem: ending.problem }, { executed: 'yes' });
+      return errorOutcome('RESULT_UNSERIALISABLE', { tool, problem: ending.problem }, { executed: 'yes' });
     case 'too-large':
-      return trouble('RESULT_TOO_LARGE', { tool, is: ending.bytes, limit: ending.limit }, { executed: 'yes' });
+      return errorOutcome('RESULT_TOO_LARGE', { tool, is: ending.bytes, limit: ending.limit }, { executed: 'yes' });
   }
 }
 
@@ -66,8 +66,8 @@ function changedOutcome(changes: readonly string[], { tool, inputSchema }: Ended
   const names = changes.map((change) => (change.endsWith(REMOVED) ? change.slice(0, -REMOVED.length) : undefined));
   const unknown = names.filter((name) => name !== undefined && !known.includes(name) && !name.includes('.'));
   if (known.length === 0 || unknown.length < changes.length)
-    return trouble('ARGUMENTS_TRANSFORMED', { tool, changes: [...changes] });
-  return trouble('ARGUMENTS_INVALID', { tool, problems: unknown.map((name) => describeUnknown(name!, known)) });
+    return errorOutcome('ARGUMENTS_TRANSFORMED', { tool, changes: [...changes] });
+  return errorOutcome('ARGUMENTS_INVALID', { tool, problems: unknown.map((name) => describeUnknown(name!, known)) });
 }
 
 function describeUnknown(name: string, known: readonly string[]): string {
@@ -79,20 +79,24 @@ function refusedOutcome(ending: Extract<RunEnding, { kind: 'refused' }>): Outcom
   const { message, code } = ending;
   const facts = code === undefined ? { message } : { message, code };
   const more = { executed: 'yes', ...carried(ending.writeBacks) } as const;
-  return ending.how === 'denied' ? trouble('TOOL_DENIED', facts, more) : trouble('TOOL_FAILED', facts, more);
+  return ending.how === 'denied' ? errorOutcome('TOOL_DENIED', facts, more) : errorOutcome('TOOL_FAILED', facts, more);
 }
 
 /** The tool's code ran up to its question; what it did before that is done. */
 function inputOutcome(ending: Extract<RunEnding, { kind: 'input-required' }>, tool: ToolId): Outcome {
   const more = { executed: 'yes', ...carried(ending.writeBacks) } as const;
   if (ending.unavailable.length > 0)
-    return trouble('INPUT_UNAVAILABLE', { tool, kinds: [...ending.unavailable] }, more);
+    return errorOutcome('INPUT_UNAVAILABLE', { tool, kinds: [...ending.unavailable] }, more);
   // The runner has already converted this to plain data.
   const { requests, problems, ...state } = ending.required as unknown as {
     requests: JsonObject;
     problems?: JsonObject;
   };
-  return trouble('INPUT_REQUIRED', { tool, requests, ...state, ...(problems === undefined ? {} : { problems }) }, more);
+  return errorOutcome(
+    'INPUT_REQUIRED',
+    { tool, requests, ...state, ...(problems === undefined ? {} : { problems }) },
+    more,
+  );
 }
 
 function returnedOutcome(result: ToolResult, writeBacks: WriteBacks, call: EndedCall): Outcome {
@@ -107,14 +111,14 @@ function returnedOutcome(result: ToolResult, writeBacks: WriteBacks, call: Ended
   if (judged.kind !== 'ok') {
     const { content, ...structured } = shown;
     const visible = content.length === 0 ? structured : shown;
-    return trouble(
+    return errorOutcome(
       judged.kind === 'denied' ? 'TOOL_DENIED' : 'TOOL_FAILED',
       { message: judged.message },
       { ...more, ...visible },
     );
   }
   const problems = outputProblems(result, call);
-  if (problems.length > 0) return trouble('RESULT_INVALID', { tool: call.tool, problems }, more);
+  if (problems.length > 0) return errorOutcome('RESULT_INVALID', { tool: call.tool, problems }, more);
   return { kind: 'ok', retryable: false, ...more, ...shown };
 }
 

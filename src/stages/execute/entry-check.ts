@@ -1,13 +1,13 @@
 import type { Ending } from '../../domain/ending.ts';
-import type { Soon } from '../../domain/soon.ts';
-import { whenHere } from '../../gate/when-here.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import { andThen } from '../../gate/and-then.ts';
 import type { RunEnding, StartCheck } from '../../ports/tool-runner.ts';
 
 /** Whether an allowed call may still be started. See `src/start-permit.ts`. */
 export interface Permit {
   readonly validUntil: number;
   marked(): void;
-  stopFor(): Soon<Ending | undefined>;
+  stopFor(): MaybePromise<Ending | undefined>;
 }
 
 /** The permit in the form that a runner checks. If it stops a run before its tool is entered, the call ends as the permit decides. */
@@ -24,8 +24,8 @@ export class EntryCheck implements StartCheck {
     return this.#permit.validUntil;
   }
 
-  stopFor(): Soon<RunEnding | undefined> {
-    const stopping = whenHere(this.#permit.stopFor(), (stop) => this.#endingOf(stop));
+  stopFor(): MaybePromise<RunEnding | undefined> {
+    const stopping = andThen(this.#permit.stopFor(), (stop) => this.#endingOf(stop));
     return stopping instanceof Promise ? stopping.catch((error: unknown) => this.#fail(error)) : stopping;
   }
 

@@ -1,10 +1,10 @@
 import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { CallEvent } from '../../domain/call-event.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { Executed, Outcome } from '../../domain/outcome.ts';
 import { refuseSecrets } from '../../domain/secret-use.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { parseTrace, toTraceContext, traceIdIn, type TraceContext } from '../../domain/trace-context.ts';
 import type { Plane } from '../../ports/plane.ts';
 import type { ServiceAccess } from '../../ports/service-access.ts';
@@ -19,7 +19,7 @@ import { redactLine } from './redact-line.ts';
 import { reviewFor, reviewResult, type ResultReview } from './review-result.ts';
 import { withInput } from './with-input.ts';
 import { runAndJudge, type ExecutableCall } from './run-and-judge.ts';
-import { tellStarted } from './tell-started.ts';
+import { emitStarted } from './emit-started.ts';
 
 const STARTED: CallEvent = Object.freeze({ kind: 'started' });
 
@@ -48,7 +48,7 @@ export function execute(
   verdict: { readonly call: AllowedCall; readonly facts?: VerdictFacts },
   needs: Needs,
   permit?: Permit,
-): Soon<Ending> {
+): MaybePromise<Ending> {
   const { call, facts } = verdict;
   if (call.claimed.signal.aborted) return stopped(call, 'no', needs);
   // Identify checked what the caller sent; hooks and people may have added other secret references since.
@@ -63,7 +63,7 @@ export function execute(
   if (refused !== undefined) return ended(refused);
   const { claimed: delivered, tool, identity, canonical, envelope: sent } = call;
   const beginning = begin({ delivered, tool, identity, canonical, sent }, needs);
-  const enter = (): Soon<Ending> => run(call, needs, permit, reviewFor(call, facts?.changedBy, needs));
+  const enter = (): MaybePromise<Ending> => run(call, needs, permit, reviewFor(call, facts?.changedBy, needs));
   if (!(beginning instanceof Promise)) return beginning.kind === 'begun' ? enter() : beginning;
   permit?.marked();
   return beginning.then((begun) => (begun.kind === 'begun' ? enter() : begun));
@@ -74,7 +74,7 @@ function run(
   needs: Needs,
   permit: Permit | undefined,
   review: ResultReview | undefined,
-): Soon<Ending> {
+): MaybePromise<Ending> {
   const start = permit === undefined ? undefined : new EntryCheck(permit);
   notify(call, STARTED, needs);
   const services = openServices(call, needs);
@@ -83,7 +83,7 @@ function run(
   const use = secretUse(call, call.canonical, needs, onTaint);
   const order = withInput(executable(call, needs, { services, effects, start }), call.envelope);
   const outcome = runAndJudge(use === undefined ? order : { ...order, secrets: use }, needs);
-  const end = (late: Outcome): Soon<Ending> => {
+  const end = (late: Outcome): MaybePromise<Ending> => {
     services?.close();
     const stop = start?.stopped;
     if (stop !== undefined) return stop;
@@ -95,7 +95,12 @@ function run(
   return outcome instanceof Promise ? outcome.then(end) : end(outcome);
 }
 
-function ending(call: AllowedCall, outcome: Outcome, needs: Needs, review: ResultReview | undefined): Soon<Ending> {
+function ending(
+  call: AllowedCall,
+  outcome: Outcome,
+  needs: Needs,
+  review: ResultReview | undefined,
+): MaybePromise<Ending> {
   if (call.claimed.signal.aborted && outcome.kind === 'cancelled') return stopped(call, 'unknown', needs);
   if (review === undefined) return ended(outcome);
   return reviewResult(call, outcome, review, (withheld) =>
@@ -149,7 +154,7 @@ function executable(call: AllowedCall, needs: Needs, { services, effects, start 
       return needs.nested(delivery, { depth: envelope.depth + 1, timeLeftMs: leftMs, signal, trace }, request);
     },
     onPlatform: effects?.onPlatform,
-    onJudged: claimed.events === undefined ? undefined : tellStarted(call, claimed.events),
+    onJudged: claimed.events === undefined ? undefined : emitStarted(call, claimed.events),
   };
 }
 
@@ -174,12 +179,12 @@ async function stopped(
   const { delivery, signal } = call.claimed;
   if (signal.reason === 'lost') return { kind: 'lost' };
   if (signal.reason !== 'draining') {
-    const outcome = trouble('CALL_CANCELLED', {}, { executed });
+    const outcome = errorOutcome('CALL_CANCELLED', {}, { executed });
     return reviewing === undefined ? ended(outcome) : { kind: 'ended', outcome, reviewed: { own: reviewing.own } };
   }
   if (executed !== 'no' && call.tool.declaration.effect === 'unsafe') {
     // The tool certainly ran if a hook was still being asked about its result.
-    return reviewing?.withheld ?? ended(trouble('MAY_HAVE_RUN', { tool: delivery.tool }, { executed }));
+    return reviewing?.withheld ?? ended(errorOutcome('MAY_HAVE_RUN', { tool: delivery.tool }, { executed }));
   }
   const answer = await needs.store.abandonCall({ ...delivery, handedBack: false });
   return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };

@@ -1,9 +1,9 @@
 import type { ArgumentChange } from '../../domain/argument-change.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { Soon } from '../../domain/soon.ts';
-import { whenHere } from '../../gate/when-here.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import { andThen } from '../../gate/and-then.ts';
 import type { GateHooks, ResultCall, ResultVerdict } from '../../ports/gate-hooks.ts';
 import type { Plane } from '../../ports/plane.ts';
 import type { Scrub } from '../../ports/tool-runner.ts';
@@ -21,7 +21,7 @@ export interface ResultReview {
 
 const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
 /** Min time for hooks, even if the tool used up the call's deadline. It is shorter than the extra time that every ending gets. */
-const LEAST_HOOKS_MS = 1000;
+const MIN_HOOKS_MS = 1000;
 /** Bytes of an encoded outcome in addition to its content: kind, flags, code, message. */
 const OUTCOME_BYTES = 128;
 
@@ -42,14 +42,14 @@ export function reviewResult(
   call: AllowedCall,
   own: Outcome,
   review: ResultReview,
-  stop: (withheld: Ending) => Soon<Ending>,
-): Soon<Ending> {
+  stop: (withheld: Ending) => MaybePromise<Ending>,
+): MaybePromise<Ending> {
   if (!isOwnResult(own)) return ended(withoutKeys(own, call));
   const checks = {
     scrub: review.scrub,
     findProblem: (outcome: Outcome) => findProblem(outcome, call),
   };
-  return whenHere(review.hooks.result(resultCall(call, own, review), checks), (verdict) => {
+  return andThen(review.hooks.result(resultCall(call, own, review), checks), (verdict) => {
     const ending = endingOf(verdict, own, call);
     return verdict.kind === 'aborted' ? stop(ending) : ending;
   });
@@ -66,9 +66,9 @@ const UNSEEN = 'what is wrong with it is not shown, because hooks check the resu
 function withoutKeys(own: Outcome, { tool }: AllowedCall): Outcome {
   const [{ executed }, { id }] = [own, tool.declaration];
   if (own.error?.code === 'RESULT_INVALID')
-    return trouble('RESULT_INVALID', { tool: id, problems: [UNSEEN] }, { executed });
+    return errorOutcome('RESULT_INVALID', { tool: id, problems: [UNSEEN] }, { executed });
   if (own.error?.code === 'RESULT_UNSERIALISABLE')
-    return trouble('RESULT_UNSERIALISABLE', { tool: id, problem: UNSEEN }, { executed });
+    return errorOutcome('RESULT_UNSERIALISABLE', { tool: id, problem: UNSEEN }, { executed });
   return own;
 }
 
@@ -80,7 +80,7 @@ function endingOf(verdict: ResultVerdict, own: Outcome, { tool }: AllowedCall): 
   }
   // Files and messages of the tool are withheld too.
   const facts = { tool: tool.declaration.id, hook: verdict.hook };
-  const outcome = trouble('HOOK_RESULT_WITHHELD', facts, { executed: own.executed });
+  const outcome = errorOutcome('HOOK_RESULT_WITHHELD', facts, { executed: own.executed });
   return { kind: 'ended', outcome, reviewed: { own, withheldBy: verdict.hook } };
 }
 
@@ -103,7 +103,7 @@ function resultCall(call: AllowedCall, outcome: Outcome, { changedBy, startedAt 
     outcome,
     durationMs: now - startedAt,
     signal,
-    answerBy: now + Math.max(LEAST_HOOKS_MS, leftMs),
+    answerBy: now + Math.max(MIN_HOOKS_MS, leftMs),
   };
 }
 

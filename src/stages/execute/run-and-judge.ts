@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { RunnerName } from '../../domain/tool.ts';
-import { whenHere } from '../../gate/when-here.ts';
+import { andThen } from '../../gate/and-then.ts';
 import type { RunEnding, RunRequest, ToolRunner } from '../../ports/tool-runner.ts';
 import { endingToOutcome } from './ending-to-outcome.ts';
 import { bindState } from './with-input.ts';
@@ -23,13 +23,13 @@ export interface ExecuteNeeds {
 }
 
 /** Runs the tool and judges its ending. The cause of an exception goes to the call's log, never into the outcome. */
-export function runAndJudge(call: ExecutableCall, needs: ExecuteNeeds): Soon<Outcome> {
+export function runAndJudge(call: ExecutableCall, needs: ExecuteNeeds): MaybePromise<Outcome> {
   const { builtIn } = call;
   // A tool of the plane itself has no code to load, so its permit is checked here and it is entered at once.
   const ending =
     builtIn === undefined
       ? needs.runners[call.runner].run(call)
-      : whenHere(call.start?.stopFor(), (stop) => stop ?? builtIn.run(call));
+      : andThen(call.start?.stopFor(), (stop) => stop ?? builtIn.run(call));
   return ending instanceof Promise ? ending.then((late) => judge(late, call)) : judge(ending, call);
 }
 

@@ -2,7 +2,7 @@ import { nameOfAsker, type ApprovalQuestion, type Asker, type QuestionMask } fro
 import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { sessionEnded } from '../../domain/session-ended.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
 import { deniedAtOnce } from '../../gate/approvals/denied-at-once.ts';
@@ -98,7 +98,7 @@ export function endedBy(
 ): Ending {
   const outcome = endingOutcome(ending, { tool: call.tool.declaration.id, ...facts });
   // Only an ending that allows has no outcome, and this function is not called for one.
-  return refuse(outcome ?? trouble('APPROVAL_MALFORMED', {}), call.claimed.events, 'approval', undefined, askers);
+  return refuse(outcome ?? errorOutcome('APPROVAL_MALFORMED', {}), call.claimed.events, 'approval', undefined, askers);
 }
 
 function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedBy }: AskedArguments): ApprovalQuestion {
@@ -176,15 +176,15 @@ function notAsked(call: GatedCall, answer: Exclude<AskAnswer, { kind: 'asked' }>
     case 'fenced':
       return { kind: 'lost' };
     case 'cancelled':
-      return ended(trouble('CALL_CANCELLED', {}));
+      return ended(errorOutcome('CALL_CANCELLED', {}));
     case 'expired':
-      return ended(trouble('DEADLINE_PASSED', {}));
+      return ended(errorOutcome('DEADLINE_PASSED', {}));
     case 'session-ended':
       return ended(sessionEnded(answer.ending));
     case 'share-full': {
       // Refused in the same way as at admission: nothing was asked, and the key is free for another try.
       const { kind: _, ...facts } = answer;
-      return refuse(trouble('SUBJECT_SHARE_FULL', facts), call.claimed.events, 'approval');
+      return refuse(errorOutcome('SUBJECT_SHARE_FULL', facts), call.claimed.events, 'approval');
     }
   }
 }

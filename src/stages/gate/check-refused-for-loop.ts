@@ -12,7 +12,7 @@ type Claimed = DeliveredCall & { readonly policy: Policy };
  * A call that identify refused skips all other checks, so an agent that repeats it forever would never be stopped. So loop detection looks
  * at refused calls too: an unknown tool name, a tool that the agent may not use, arguments that are always invalid.
  */
-export function brakeRefused(claimed: Claimed, ending: Ending): Ending {
+export function checkRefusedForLoop(claimed: Claimed, ending: Ending): Ending {
   const { delivery, policy, events } = claimed;
   if (ending.kind !== 'ended' || delivery.history === undefined || releasesKey(ending.outcome.kind)) return ending;
   const { agent } = JSON.parse(delivery.identity) as { agent: string };

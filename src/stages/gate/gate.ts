@@ -2,13 +2,13 @@ import type { RunHistory } from '../../domain/attempt.ts';
 import type { Ending } from '../../domain/ending.ts';
 import type { Ask } from '../../domain/hook.ts';
 import type { RuleDecision } from '../../domain/rule-decision.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { mergeAsks } from '../../gate/approvals/merge-asks.ts';
 import { judge, unchanged, type GateChecks, type PassedHooks, type Unopposed } from '../../gate/judge.ts';
 import { readRewritten, stopped } from '../../gate/judged-arguments.ts';
 import { PASS, type LoopVerdict } from '../../gate/loop/loop-verdict.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
-import { whenHere } from '../../gate/when-here.ts';
+import { andThen } from '../../gate/and-then.ts';
 import type { Plane } from '../../ports/plane.ts';
 import { askApproval, askDefaults } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall, type GateFacts } from './gated-call.ts';
@@ -24,13 +24,13 @@ type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | '
  * The checks between "may" and "does"; the strictest answer counts: loop detection, rules and hooks as in `judge`, then grants and people.
  * A call without objections and without hooks needs no wait and no store round trip.
  */
-export function gate<Call extends GatedCall>(call: Call, needs: Needs): Soon<Allowed<Call> | Ending> {
+export function gate<Call extends GatedCall>(call: Call, needs: Needs): MaybePromise<Allowed<Call> | Ending> {
   const { delivery, events } = call.claimed;
   if (delivery.resumedWith !== undefined) return resume(call, needs);
   const history = historyOf(delivery);
   const { arguments: args, canonical } = call;
   const judged = judge({ tool: call.tool.declaration, arguments: args, canonical }, checksOf(call, history, needs));
-  return whenHere(judged, (judgement) => {
+  return andThen(judged, (judgement) => {
     switch (judgement.kind) {
       case 'aborted':
         return stopped(call, needs);
@@ -66,7 +66,7 @@ export function gateAgain<Call extends GatedCall>(
   claimed: Call['claimed'],
   mayAsk: boolean,
   needs: Needs,
-): Soon<Allowed<Call> | Ending> {
+): MaybePromise<Allowed<Call> | Ending> {
   const again = { ...(basis?.call ?? call), claimed };
   if (claimed.delivery.resumedWith !== undefined) return resumeAgain(again, mayAsk, needs);
   const passed = basis?.passed ?? unchanged(again);
@@ -82,7 +82,7 @@ function conclude<Call extends GatedCall>(
   history: RunHistory,
   needs: Needs,
   mayAsk = true,
-): Soon<Allowed<Call> | Ending> {
+): MaybePromise<Allowed<Call> | Ending> {
   const [first, ...rest]: Ask[] = [...asksOf(decision), ...passed.asks];
   const facts: GateFacts | undefined = factsOf(call, loop, decision, passed);
   const effective =

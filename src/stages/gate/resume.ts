@@ -1,8 +1,8 @@
 import type { Approval, Asker } from '../../domain/approval.ts';
 import type { Ending } from '../../domain/ending.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { Ask } from '../../domain/hook.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
 import { mergeAgain } from '../../gate/approvals/merge-asks.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
@@ -24,7 +24,7 @@ type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | '
 export async function resume<Call extends GatedCall>(call: Call, needs: Needs): Promise<Allowed<Call> | Ending> {
   const approval = await readAllowing(call, needs);
   if (approval === undefined) return endedBy(call, 'already-decided');
-  tellResolved(call, approval);
+  emitResolved(call, approval);
   return resumeWith(call, approval, true, needs);
 }
 
@@ -43,7 +43,7 @@ export async function resumeAgain<Call extends GatedCall>(
  * asked about.
  */
 export function verdictStale({ tool, claimed }: GatedCall): Ending {
-  return refuse(trouble('VERDICT_STALE', { tool: tool.declaration.id }), claimed.events, 'rule');
+  return refuse(errorOutcome('VERDICT_STALE', { tool: tool.declaration.id }), claimed.events, 'rule');
 }
 
 async function readAllowing({ claimed }: GatedCall, { store }: Needs): Promise<Approval | undefined> {
@@ -90,7 +90,7 @@ function readAllowed(
   { editedArguments }: Approval,
   allowed: string,
   needs: Needs,
-): Soon<JudgedArguments | Ending> {
+): MaybePromise<JudgedArguments | Ending> {
   const read = readArguments(allowed);
   if (!read.ok) return endedBy(call, 'mismatch', { what: 'the arguments' });
   if (editedArguments === undefined) return { kind: 'judged', arguments: read.value, canonical: allowed };
@@ -98,7 +98,7 @@ function readAllowed(
 }
 
 /** Emits the resolution only if no callback was requested: otherwise the worker that claims the callback emits it. */
-function tellResolved({ claimed: { events } }: GatedCall, approval: Approval): void {
+function emitResolved({ claimed: { events } }: GatedCall, approval: Approval): void {
   if (approval.callback !== 'none' || events === undefined) return;
   const { question, resolution = 'allow-once', requestedAt, resolvedAt = requestedAt } = approval;
   const durationMs = resolvedAt - requestedAt;

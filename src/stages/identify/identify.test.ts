@@ -56,7 +56,7 @@ async function identified(delivery: Delivery, place: Place = {}) {
       tools: () => ({ find: () => served, near: () => ['notes.added'] }),
       peersFor: async () => ({ serving, notServing: 2 }),
       publishedDigest: async () => published,
-      standAside: async (_, waitMs) => void pauses.push(waitMs),
+      holdWithoutSlot: async (_, waitMs) => void pauses.push(waitMs),
       runners: { inline: runner, process: runner, 'process-per-call': runner },
       log: SILENT_LOG,
     },

@@ -1,15 +1,15 @@
 import type { Envelope } from '../../domain/call.ts';
 import type { SelectionAnswer } from '../../domain/agent.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { checkRunSelection, mayBeInjected } from '../../domain/injected-tools.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { namesSecrets, refuseSecrets } from '../../domain/secret-use.ts';
 import type { Identity } from '../../domain/session.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { judgedArguments, type JudgedArguments } from '../../gate/judged-arguments.ts';
-import { whenHere } from '../../gate/when-here.ts';
+import { andThen } from '../../gate/and-then.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { decodeEnvelope } from '../../wire/envelope.ts';
@@ -36,10 +36,13 @@ export interface IdentifiedCall<Claimed> {
 type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number; readonly now: number };
 type Needs = Pick<
   Plane,
-  'store' | 'tools' | 'peersFor' | 'publishedDigest' | 'standAside' | 'placement' | 'secrets' | 'runners' | 'log'
+  'store' | 'tools' | 'peersFor' | 'publishedDigest' | 'holdWithoutSlot' | 'placement' | 'secrets' | 'runners' | 'log'
 >;
 
-export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soon<IdentifiedCall<Call> | Ending> {
+export function identify<Call extends Claimed>(
+  claimed: Call,
+  needs: Needs,
+): MaybePromise<IdentifiedCall<Call> | Ending> {
   const { delivery } = claimed;
   const read = readEnvelope(claimed);
   if (read.kind !== 'read') return read;
@@ -51,9 +54,9 @@ export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soo
 
   const { id } = tool.declaration;
   // A pinned tool is never run for a caller in another process, whichever client put the call into this queue.
-  if (tool.declaration.pinned !== needs.placement) return ended(trouble('TOOL_PINNED', { tool: id }));
+  if (tool.declaration.pinned !== needs.placement) return ended(errorOutcome('TOOL_PINNED', { tool: id }));
   const call: Named<Call> = { claimed, envelope, identity, tool };
-  return whenHere(authorise(call, needs), (permission) =>
+  return andThen(authorise(call, needs), (permission) =>
     typeof permission === 'string' ? readAuthorised(call, permission, needs) : permission,
   );
 }
@@ -66,19 +69,19 @@ export function identifyAgain<Call extends Claimed>(
   identified: IdentifiedCall<Call>,
   claimed: Call,
   needs: Needs,
-): Soon<IdentifiedCall<Call> | Ending> {
+): MaybePromise<IdentifiedCall<Call> | Ending> {
   const call = { ...identified, claimed };
-  return whenHere(authorise(call, needs), (permission) =>
+  return andThen(authorise(call, needs), (permission) =>
     typeof permission === 'string' ? withArguments(call, identified, permission, needs) : permission,
   );
 }
 
 /** Returns the policy entry that lets this caller use this tool, or the ending if it may not. */
-function authorise<Call extends Claimed>(call: Named<Call>, needs: Needs): Soon<string | Ending> {
+function authorise<Call extends Claimed>(call: Named<Call>, needs: Needs): MaybePromise<string | Ending> {
   const { claimed, identity, tool } = call;
   const access = decideAccess(claimed.policy, tool.declaration, identity);
   if (!access.permission.allowed && access.permission.reason === 'paused') {
-    return ended(trouble('PAUSED', { tool: tool.declaration.id, agent: identity.agent }));
+    return ended(errorOutcome('PAUSED', { tool: tool.declaration.id, agent: identity.agent }));
   }
   return mayBeInjected(access.selection, tool.declaration, identity)
     ? selectInRun(call, needs).then((selection) => permissionOf(call, { ...access, selection }))
@@ -107,11 +110,11 @@ function permissionOf<Call>({ identity, tool }: Named<Call>, { selection, permis
   const { id } = tool.declaration;
   if (!selection.selected) {
     const reason = selection.reason === 'agent-unknown' ? 'no agent of that name is declared' : 'it did not select it';
-    return ended(trouble('NOT_SELECTED', { tool: id, agent: selection.agent, reason }));
+    return ended(errorOutcome('NOT_SELECTED', { tool: id, agent: selection.agent, reason }));
   }
   if (!permission.allowed) {
     const reason = refusalReason(permission.entry, tool.declaration.privileged);
-    return ended(trouble('PERMISSION_DENIED', { tool: id, subject: identity.subject, reason }));
+    return ended(errorOutcome('PERMISSION_DENIED', { tool: id, subject: identity.subject, reason }));
   }
   return permission.entry;
 }
@@ -125,21 +128,21 @@ function readAuthorised<Call extends Claimed>(
   call: Named<Call>,
   permission: string,
   needs: Needs,
-): Soon<IdentifiedCall<Call> | Ending> {
-  return whenHere(readSent(call, needs), (judged) =>
+): MaybePromise<IdentifiedCall<Call> | Ending> {
+  return andThen(readSent(call, needs), (judged) =>
     judged.kind === 'judged' ? withArguments(call, judged, permission, needs) : judged,
   );
 }
 
 /** For a resumed call, the allowed arguments are stored with the approval and are not parsed again; the sent ones only have to match the schema. */
-function readSent<Call extends Claimed>(call: Named<Call>, needs: Needs): Soon<JudgedArguments | Ending> {
+function readSent<Call extends Claimed>(call: Named<Call>, needs: Needs): MaybePromise<JudgedArguments | Ending> {
   const { claimed, envelope, tool } = call;
   const canonical = envelope.arguments;
   const read = readArguments(canonical);
-  if (!read.ok) return ended(trouble('ENVELOPE_INVALID', { problem: read.problem }));
+  if (!read.ok) return ended(errorOutcome('ENVELOPE_INVALID', { problem: read.problem }));
   if (claimed.delivery.resumedWith === undefined) return judgedArguments(call, read.value, canonical, needs);
   const problems = tool.validateInput(read.value);
-  if (problems.length > 0) return ended(trouble('ARGUMENTS_INVALID', { tool: tool.declaration.id, problems }));
+  if (problems.length > 0) return ended(errorOutcome('ARGUMENTS_INVALID', { tool: tool.declaration.id, problems }));
   return { kind: 'judged', arguments: read.value, canonical };
 }
 
@@ -161,19 +164,19 @@ function withArguments<Call extends Claimed>(
 /** The envelope must agree with what the store accepted; otherwise the entry was written to the stream by hand. */
 function readEnvelope(claimed: Claimed): { kind: 'read'; envelope: Envelope } | Ending {
   const { delivery } = claimed;
-  if (delivery.envelope.length === 0) return ended(trouble('BODY_LOST', {}, { executed: 'unknown' }));
+  if (delivery.envelope.length === 0) return ended(errorOutcome('BODY_LOST', {}, { executed: 'unknown' }));
   const decoded = decodeEnvelope(delivery.envelope);
   if (decoded.kind === 'unknown-version') {
-    return ended(trouble('ENVELOPE_VERSION', { version: decoded.version, known: '1' }));
+    return ended(errorOutcome('ENVELOPE_VERSION', { version: decoded.version, known: '1' }));
   }
-  if (decoded.kind === 'malformed') return ended(trouble('ENVELOPE_INVALID', { problem: decoded.problem }));
+  if (decoded.kind === 'malformed') return ended(errorOutcome('ENVELOPE_INVALID', { problem: decoded.problem }));
   const { envelope } = decoded;
   const agrees =
     envelope.session === delivery.session &&
     envelope.run === delivery.run &&
     envelope.tool === delivery.tool &&
     bodyDigest(envelope.tool, envelope.arguments, envelope.input) === delivery.bodyDigest;
-  if (!agrees) return ended(trouble('ENVELOPE_INVALID', { problem: 'it is not what was accepted' }));
+  if (!agrees) return ended(errorOutcome('ENVELOPE_INVALID', { problem: 'it is not what was accepted' }));
   return { kind: 'read', envelope };
 }
 
@@ -192,17 +195,17 @@ async function misplaced(
   const pauseMs = paceHandBack(delivery.handedBack, peers);
   if (pauseMs !== undefined) {
     // Do not hold the call past its deadline: from then on any worker may end it.
-    await needs.standAside(claimed, Math.min(pauseMs, delivery.deadline - claimed.now));
+    await needs.holdWithoutSlot(claimed, Math.min(pauseMs, delivery.deadline - claimed.now));
     const answer = await needs.store.abandonCall({ ...delivery, handedBack: true });
     return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };
   }
   if (tool === undefined && peers.serving === 0) {
     const published = await needs.publishedDigest(envelope.tool);
     return published === envelope.toolDigest
-      ? ended(trouble('TOOL_UNSERVED', { tool: envelope.tool }))
-      : ended(trouble('TOOL_UNKNOWN', { tool: envelope.tool, near: needs.tools().near(envelope.tool) }));
+      ? ended(errorOutcome('TOOL_UNSERVED', { tool: envelope.tool }))
+      : ended(errorOutcome('TOOL_UNKNOWN', { tool: envelope.tool, near: needs.tools().near(envelope.tool) }));
   }
   return ended(
-    trouble('TOOL_STALE', { tool: envelope.tool, current: tool?.declaration.digest ?? envelope.toolDigest }),
+    errorOutcome('TOOL_STALE', { tool: envelope.tool, current: tool?.declaration.digest ?? envelope.toolDigest }),
   );
 }

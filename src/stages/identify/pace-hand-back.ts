@@ -1,9 +1,9 @@
 import type { Peers } from '../../ports/plane.ts';
 
 /** Max times that each worker that does not serve a tool may be handed its call. After that the call ends, and its caller may retry. */
-const MOST_ROUNDS = 1000;
+const MAX_ROUNDS = 1000;
 const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 250;
 
 /**
  * How long to hold a call that this worker does not serve before handing it back. Undefined: do not hand it back, end it here.
@@ -15,8 +15,8 @@ const LONGEST_PAUSE_MS = 250;
 export function paceHandBack(handedBack: number, { serving, notServing }: Peers): number | undefined {
   if (serving === 0) return undefined;
   const round = Math.floor(handedBack / notServing);
-  if (round >= MOST_ROUNDS) return undefined;
+  if (round >= MAX_ROUNDS) return undefined;
   if (round === 0 || handedBack % notServing !== 0) return 0;
   const fairMs = FIRST_PAUSE_MS * notServing;
-  return Math.min(fairMs * round, Math.max(LONGEST_PAUSE_MS, fairMs));
+  return Math.min(fairMs * round, Math.max(MAX_PAUSE_MS, fairMs));
 }

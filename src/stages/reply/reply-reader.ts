@@ -2,7 +2,7 @@ import { planeError } from '../../domain/errors.ts';
 import type { CallerId, CallId } from '../../domain/ids.ts';
 import type { ReplyItem } from '../../ports/call-store.ts';
 import type { Store } from '../../ports/store.ts';
-import { WaitingRoom } from './waiting-room.ts';
+import { WaiterTable } from './waiter-table.ts';
 
 type Needs = Pick<Store, 'takeReplies' | 'readCall' | 'checkIncarnation'>;
 
@@ -60,7 +60,7 @@ const FETCH_AT_ONCE = 16;
  * arrived for a while, the call records themselves are read. So a lost reply costs time but never the answer.
  */
 export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader {
-  const room = new WaitingRoom<ReplyWaiter>();
+  const room = new WaiterTable<ReplyWaiter>();
   /** The number of waiters per lane. */
   const waiting: number[] = [];
   const reading = new Set<number>();

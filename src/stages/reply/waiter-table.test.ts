@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { WaitingRoom } from './waiting-room.ts';
+import { WaiterTable } from './waiter-table.ts';
 
 type Waiter = { readonly correlationId: string };
 
@@ -9,7 +9,7 @@ describe('waiting room', () => {
     const step = fc.record({ enters: fc.boolean(), which: fc.nat() });
     fc.assert(
       fc.property(fc.array(step, { minLength: 600, maxLength: 2000 }), (steps) => {
-        const room = new WaitingRoom<Waiter>();
+        const room = new WaiterTable<Waiter>();
         const inside: Waiter[] = [];
         const gone: Waiter[] = [];
         let entered = 0;
@@ -38,7 +38,7 @@ describe('waiting room', () => {
   });
 
   it('one who stays for ever does not make it grow, nor is its place given away', () => {
-    const room = new WaitingRoom<Waiter>();
+    const room = new WaiterTable<Waiter>();
     const patient = { correlationId: room.newNumber() };
     room.add(patient);
     for (let turn = 0; turn < 10_000; turn += 1) {
@@ -51,14 +51,14 @@ describe('waiting room', () => {
   });
 
   it('numbers that were given long before they are used find a place', () => {
-    const room = new WaitingRoom<Waiter>();
+    const room = new WaiterTable<Waiter>();
     const waiters = Array.from({ length: 3000 }, () => ({ correlationId: room.newNumber() }));
     for (const waiter of waiters) room.add(waiter);
     expect(waiters.every((waiter) => room.find(waiter.correlationId) === waiter)).toBe(true);
   });
 
   it.each(['', '~', 'zz', '-1', '1.5', '01', '1e0', '257', 'Infinity'])('finds nobody for %j', (correlationId) => {
-    const room = new WaitingRoom<Waiter>();
+    const room = new WaiterTable<Waiter>();
     room.add({ correlationId: room.newNumber() });
     expect(room.find(correlationId)).toBeUndefined();
   });

@@ -10,7 +10,7 @@ const FIRST_PLACES = 256;
  * behind. That table keeps all its former entries, and everything they reference, from being freed by the garbage collector of young
  * objects.
  */
-export class WaitingRoom<Waiter extends Numbered> {
+export class WaiterTable<Waiter extends Numbered> {
   #places: (Waiter | undefined)[] = emptyPlaces(FIRST_PLACES);
   #last = 0;
   #size = 0;

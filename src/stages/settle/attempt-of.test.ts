@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleDeclaration, sampleDelivered, sampleDelivery } from '../../../test/support/sample-call.ts';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import { sessionEnded } from '../../domain/session-ended.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Delivery } from '../../ports/call-store.ts';
@@ -38,8 +38,14 @@ describe('attemptOf', () => {
 
   it.each<[string, Outcome, Partial<Delivery>, SettlementFacts, string]>([
     ['is watched', OK, { watched: true }, {}, 'ok'],
-    ['went wrong', trouble('TOOL_TIMED_OUT', { tool: 'x', afterMs: 1 }, { executed: 'unknown' }), {}, {}, 'failed'],
-    ['was refused', trouble('PERMISSION_DENIED', { tool: 'x' } as never), {}, {}, 'refused'],
+    [
+      'went wrong',
+      errorOutcome('TOOL_TIMED_OUT', { tool: 'x', afterMs: 1 }, { executed: 'unknown' }),
+      {},
+      {},
+      'failed',
+    ],
+    ['was refused', errorOutcome('PERMISSION_DENIED', { tool: 'x' } as never), {}, {}, 'refused'],
     ['ran something else', OK, {}, rewritten('{"a":1}'), 'ok'],
   ])('has the result of a call that %s', (_, outcome, delivery, facts, ending) => {
     const { attempt } = attempted(outcome, delivery, facts);
@@ -67,7 +73,7 @@ describe('attemptOf', () => {
   });
 
   it('ends the run only when the loop was the reason', () => {
-    const ended = trouble('RUN_ENDED_BY_LOOP', { message: 'A loop ended this run.', restMs: 5000 } as never);
+    const ended = errorOutcome('RUN_ENDED_BY_LOOP', { message: 'A loop ended this run.', restMs: 5000 } as never);
     expect(attempted(ended).attempt.endsRun).toEqual({ restMs: 5000 });
     expect(attempted(OK).attempt).not.toHaveProperty('endsRun');
     // A call that was queued when its run ended must not end a run that was opened since.
@@ -87,7 +93,7 @@ describe('attemptOf', () => {
   });
 
   it('never leaves an attempt open', () => {
-    const { attempt } = attempted(trouble('DEADLINE_PASSED', {}));
+    const { attempt } = attempted(errorOutcome('DEADLINE_PASSED', {}));
     expect(attempt.ending).toBe('refused');
   });
 });

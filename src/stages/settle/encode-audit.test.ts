@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { readAuditDetail } from '../../wire/audit-detail.ts';
 import { sha256 } from '../../wire/digest.ts';
@@ -35,7 +35,7 @@ describe('encodeAudit', () => {
       expect(encodeAudit(OK, { ...FACTS, sent }, 5)).toEqual(encodeAudit(OK, FACTS, 5));
     }
     const long = { ...sent, arguments: `"${'ä☃😀'.repeat(1000)}"` };
-    const failed = trouble('TOOL_UNKNOWN', { tool: 'x'.repeat(500), near: [] });
+    const failed = errorOutcome('TOOL_UNKNOWN', { tool: 'x'.repeat(500), near: [] });
     const { payload, facts } = readAuditDetail(encodeAudit(failed, { sent: long }, 5, redactor));
     expect(Buffer.byteLength(payload.arguments!)).toBeGreaterThan(1000);
     expect(Buffer.byteLength(payload.arguments!)).toBeLessThanOrEqual(1024);
@@ -66,7 +66,7 @@ describe('encodeAudit', () => {
       ...digests,
       resultChangedBy: ['guard.mask'],
     });
-    const withheld = trouble('HOOK_RESULT_WITHHELD', { tool: 'a.b', hook: 'guard.mask' }, { executed: 'yes' });
+    const withheld = errorOutcome('HOOK_RESULT_WITHHELD', { tool: 'a.b', hook: 'guard.mask' }, { executed: 'yes' });
     expect(record(withheld, { ...FACTS, reviewed: { own, withheldBy: 'guard.mask' } }, 5)).toMatchObject({
       code: 'HOOK_RESULT_WITHHELD',
       executed: 'yes',
@@ -79,17 +79,17 @@ describe('encodeAudit', () => {
   it('names what warned of a loop, and what blocked one', () => {
     const gate = { advice: 'Try something else.', detector: 'repeat' };
     expect(record(OK, { ...FACTS, gate }, 5)).toMatchObject({ outcome: 'ok', detector: 'repeat' });
-    const blocked = trouble('LOOP_BLOCKED', { detector: 'cycle', message: 'no' } as never);
+    const blocked = errorOutcome('LOOP_BLOCKED', { detector: 'cycle', message: 'no' } as never);
     expect(record(blocked, FACTS, 5)).toMatchObject({ outcome: 'blocked', detector: 'cycle' });
   });
 
   it('names the hook that refused a call, and what wanted a person to be asked', () => {
-    const failed = trouble('HOOK_FAILED', {});
+    const failed = errorOutcome('HOOK_FAILED', {});
     expect(record(failed, { ...FACTS, gate: { hook: 'guard.mail' } }, 5)).toMatchObject({
       code: 'HOOK_FAILED',
       hook: 'guard.mail',
     });
-    const denied = trouble('APPROVAL_NO_ROUTE', { tool: 'a.b' } as never);
+    const denied = errorOutcome('APPROVAL_NO_ROUTE', { tool: 'a.b' } as never);
     const askers = ['hook guard.mail', 'rule r1'];
     expect(record(denied, { ...FACTS, gate: { askers } }, 5)).toMatchObject({ askers });
   });
@@ -102,11 +102,11 @@ describe('encodeAudit', () => {
 
   it('tells other endings and unknown facts', () => {
     expect(record({ ...OK, executed: 'unknown' }, FACTS, 5)).toMatchObject({ executed: 'unknown' });
-    expect(record(trouble('DEADLINE_PASSED', {}), FACTS, 5)).toMatchObject({
+    expect(record(errorOutcome('DEADLINE_PASSED', {}), FACTS, 5)).toMatchObject({
       outcome: 'expired',
       code: 'DEADLINE_PASSED',
     });
-    expect(record(trouble('BODY_LOST', {}), {}, 5)).toMatchObject({
+    expect(record(errorOutcome('BODY_LOST', {}), {}, 5)).toMatchObject({
       toolDigest: null,
       policyVersion: null,
       permission: null,

@@ -65,8 +65,8 @@ interface KnownRecords {
 }
 
 const known = new Map<string, KnownRecords>();
-const MOST_TOOLS = 1000;
-const MOST_MS = 128;
+const MAX_TOOLS = 1000;
+const MAX_MS = 128;
 
 /** Encodes the audit detail of a settled call. The bytes may be shared with other calls: treat them as read-only. */
 export function encodeAudit(
@@ -109,12 +109,12 @@ function encodeFixed(sent: Outcome, facts: SettlementFacts, durationMs: number):
     sent.kind === 'ok' &&
     sent.executed === 'yes' &&
     durationMs >= 0 &&
-    durationMs < MOST_MS &&
+    durationMs < MAX_MS &&
     facts.sent?.parent === undefined;
   if (!isUsual || toolDigest === undefined) return encodeRecord(sent, facts, durationMs);
   let records = known.get(toolDigest);
   if (records === undefined || records.policyVersion !== policyVersion || records.permission !== permission) {
-    if (known.size >= MOST_TOOLS) known.clear();
+    if (known.size >= MAX_TOOLS) known.clear();
     known.set(toolDigest, (records = { policyVersion, permission, encoded: new Map() }));
   }
   const before = records.encoded.get(durationMs);

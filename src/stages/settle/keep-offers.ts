@@ -1,4 +1,4 @@
-import { MOST_INJECTED } from '../../domain/injected-tools.ts';
+import { MAX_INJECTED } from '../../domain/injected-tools.ts';
 import { splitToolId, type ToolId } from '../../domain/ids.ts';
 import type { InjectedTool } from '../../domain/content.ts';
 import type { Outcome } from '../../domain/outcome.ts';
@@ -28,7 +28,7 @@ export async function keepOffers(
     const { callId, pool, workerId, entryId, fence } = delivery;
     try {
       const owned = { callId, pool, workerId, entryId, fence };
-      const answer = await needs.store.injectTools({ ...owned, tools, limit: MOST_INJECTED });
+      const answer = await needs.store.injectTools({ ...owned, tools, limit: MAX_INJECTED });
       return new Set(answer.kind === 'injected' ? answer.tools : []);
     } catch (error) {
       // A lost outcome would be worse than lost offers, so the call is settled without them.

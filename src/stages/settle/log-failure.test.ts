@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trouble } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Log } from '../../ports/log.ts';
 import { partialStore, sampleDelivered, sampleDelivery } from '../../../test/support/sample-call.ts';
@@ -22,10 +22,10 @@ const WORDS = 'the disk of ada is full';
 
 describe('a call that did not end ok', () => {
   it.each([
-    trouble('TOOL_FAILED', { message: WORDS }, { executed: 'yes' }),
-    trouble('TOOL_DENIED', { message: WORDS }, { executed: 'yes' }),
-    trouble('TOOL_THREW', { tool: 'notes.add', type: 'TypeError' }, { executed: 'yes' }),
-    trouble('MAY_HAVE_RUN', { tool: 'notes.add' }, { executed: 'unknown' }),
+    errorOutcome('TOOL_FAILED', { message: WORDS }, { executed: 'yes' }),
+    errorOutcome('TOOL_DENIED', { message: WORDS }, { executed: 'yes' }),
+    errorOutcome('TOOL_THREW', { tool: 'notes.add', type: 'TypeError' }, { executed: 'yes' }),
+    errorOutcome('MAY_HAVE_RUN', { tool: 'notes.add' }, { executed: 'unknown' }),
   ])('is told to the log as a warning: $kind', async (outcome) => {
     const delivery = sampleDelivery({});
     const [line, ...others] = await linesOf(outcome, delivery);
@@ -37,7 +37,7 @@ describe('a call that did not end ok', () => {
   });
 
   it('has none of the words of its tool in the log', async () => {
-    const lines = await linesOf(trouble('TOOL_FAILED', { message: WORDS }, { executed: 'yes' }));
+    const lines = await linesOf(errorOutcome('TOOL_FAILED', { message: WORDS }, { executed: 'yes' }));
     expect(JSON.stringify(lines)).not.toContain('disk');
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ApprovalId } from '../../domain/approval.ts';
-import { planeError, trouble } from '../../domain/errors.ts';
+import { planeError, errorOutcome } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Delivery, RecoveredCall, SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
 import { decodeOutcome } from '../../wire/outcome.ts';
@@ -59,7 +59,11 @@ describe('settle', () => {
   it('remembers for loop detection what the tool itself gave, and its cost, whatever hooks made of it', async () => {
     const writeBacks = { files: [], messages: [], injectedTools: [], cost: 2 };
     const own: Outcome = { ...OK, structured: { page: 1 }, writeBacks };
-    const withheld = trouble('HOOK_RESULT_WITHHELD', { tool: 'notes.add', hook: 'guard.mask' }, { executed: 'yes' });
+    const withheld = errorOutcome(
+      'HOOK_RESULT_WITHHELD',
+      { tool: 'notes.add', hook: 'guard.mask' },
+      { executed: 'yes' },
+    );
     const replaced: Outcome = { ...OK, structured: { page: '***' } };
     const [attempt] = settling({ outcome: own }).requests.map((request) => request.attempt);
     expect(attempt).toMatchObject({ ending: 'ok', cost: 2_000_000 });
@@ -106,7 +110,7 @@ describe('settle', () => {
     },
   );
 
-  const DENIED = trouble('SESSION_ENDED', { ending: 'revoked' });
+  const DENIED = errorOutcome('SESSION_ENDED', { ending: 'revoked' });
   const LOST: RecoveredCall = { starts: 0, wasRunning: false, cancelRequested: false };
   it.each([
     ['was nobody’s before', 'no', undefined, 'unsafe'],
@@ -130,7 +134,7 @@ describe('settle', () => {
     ['was lost before or after it was handed back', 'unknown', { fence: 8, handedBack: 6, recovered: LOST }],
   ] as const)('of a stale call that %s says executed %s', async (_what, executed, delivery) => {
     const { done, requests } = settling({
-      outcome: trouble('TOOL_STALE', { tool: 'notes.add', current: 'x' }),
+      outcome: errorOutcome('TOOL_STALE', { tool: 'notes.add', current: 'x' }),
       delivery,
     });
     await done;
@@ -155,7 +159,7 @@ describe('settle', () => {
 
   it('releases the key of an outcome that asks to come again, and of no other', async () => {
     for (const [outcome, releaseKey] of [
-      [trouble('TOOL_STALE', { tool: 'notes.add', current: 'x' }), true],
+      [errorOutcome('TOOL_STALE', { tool: 'notes.add', current: 'x' }), true],
       [DENIED, false],
       [OK, false],
     ] as const) {

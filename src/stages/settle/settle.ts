@@ -1,4 +1,4 @@
-import { PlaneError, trouble } from '../../domain/errors.ts';
+import { PlaneError, errorOutcome } from '../../domain/errors.ts';
 import { releasesKey, withAdvice, type Outcome } from '../../domain/outcome.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
 import type { SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
@@ -41,7 +41,10 @@ export async function settle(
   const durationMs = roundDuration(performance.now() - delivered.arrivedAt);
   const offers = outcome.writeBacks?.injectedTools.length ?? 0;
   const kept = offers === 0 ? outcome : await keepOffers(delivered, outcome, needs);
-  const { encoded, sent } = encodeSafely(delivered, withAdvice(honest(delivered, kept, facts), facts.gate?.advice));
+  const { encoded, sent } = encodeSafely(
+    delivered,
+    withAdvice(withExecutedUnknown(delivered, kept, facts), facts.gate?.advice),
+  );
   const audited = facts.sent === undefined ? { ...facts, ...readSent(delivery.envelope) } : facts;
   const request: SettleRequest = {
     callId: delivery.callId,
@@ -59,11 +62,11 @@ export async function settle(
   for (;;) {
     try {
       const answer = await needs.store.settleCall(request);
-      if (sent.kind !== 'ok' && answer === 'settled') tellTrouble(delivered, sent, durationMs, audited, needs);
+      if (sent.kind !== 'ok' && answer === 'settled') logFailure(delivered, sent, durationMs, audited, needs);
       return { delivered, outcome: sent, answer, durationMs };
     } catch (error) {
       const isOver = delivered.signal.aborted && delivered.signal.reason !== 'cancelled';
-      if (isOver || !(error instanceof PlaneError) || !PASSING_TROUBLE.includes(error.code)) throw error;
+      if (isOver || !(error instanceof PlaneError) || !TRANSIENT_ERRORS.includes(error.code)) throw error;
       needs.log.warn({ stage: 'settle', callId: request.callId, error }, 'not settled yet; trying again');
       await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
     }
@@ -71,7 +74,7 @@ export async function settle(
 }
 
 /** Logs every outcome that is not ok, so that operators need not search the audit for it. Facts only, no text from a tool. */
-function tellTrouble(
+function logFailure(
   { delivery, events }: DeliveredCall,
   outcome: Outcome,
   durationMs: number,
@@ -93,12 +96,12 @@ function tellTrouble(
 const NOT_OK = 'a call did not end ok';
 
 /** Never reports that a call did not run if an earlier worker may have run it. */
-function honest({ delivery }: DeliveredCall, outcome: Outcome, { effect }: SettlementFacts): Outcome {
+function withExecutedUnknown({ delivery }: DeliveredCall, outcome: Outcome, { effect }: SettlementFacts): Outcome {
   if (outcome.executed !== 'no' || !mayHaveRun(delivery, effect)) return outcome;
   return { ...outcome, executed: 'unknown' };
 }
 
-const PASSING_TROUBLE: readonly string[] = ['STORE_UNAVAILABLE', 'STORE_FULL', 'STORE_FAILED'];
+const TRANSIENT_ERRORS: readonly string[] = ['STORE_UNAVAILABLE', 'STORE_FULL', 'STORE_FAILED'];
 
 /** Whatever a tool returned, the call gets its one answer: an outcome that cannot be encoded becomes an error that states this. */
 function encodeSafely(delivered: DeliveredCall, outcome: Outcome): { encoded: Uint8Array; sent: Outcome } {
@@ -106,7 +109,7 @@ function encodeSafely(delivered: DeliveredCall, outcome: Outcome): { encoded: Ui
     return { encoded: encodeOutcome(outcome), sent: outcome };
   } catch (error) {
     const problem = error instanceof Error ? error.message : 'it cannot be encoded';
-    const sent = trouble('RESULT_UNSERIALISABLE', { tool: delivered.delivery.tool, problem }, { executed: 'yes' });
+    const sent = errorOutcome('RESULT_UNSERIALISABLE', { tool: delivered.delivery.tool, problem }, { executed: 'yes' });
     return { encoded: encodeOutcome(sent), sent };
   }
 }

@@ -2,12 +2,12 @@ import type { ReplyItem, TakenReply } from '../../ports/call-store.ts';
 import type { Database } from './database.ts';
 
 /** Max replies per answer. Only outcomes up to 16 KiB are inline, so an answer stays below 4 MiB. */
-const MOST_AT_ONCE = 256;
+const MAX_AT_ONCE = 256;
 /**
  * Max replies of one caller that hold their outcome. For further ones the waiter fetches the outcome. So a caller that reads nothing takes little
  * memory.
  */
-const MOST_INLINE = 1_000;
+const MAX_INLINE = 1_000;
 
 interface Reply {
   readonly replyId: number;
@@ -58,7 +58,7 @@ export class Replies {
       event,
       at,
     );
-    const isLong = (this.#byCaller.get(callerId)?.length ?? 0) >= MOST_INLINE;
+    const isLong = (this.#byCaller.get(callerId)?.length ?? 0) >= MAX_INLINE;
     const kept = isLong && item.kind === 'settled' ? byReference(item.correlationId) : item;
     this.#keep(callerId, { replyId, item: kept, at });
   }
@@ -69,7 +69,7 @@ export class Replies {
     const waiting = this.#byCaller.get(callerId);
     if (waiting === undefined) return [];
     this.#acknowledge(callerId, waiting, acknowledged);
-    return waiting.slice(0, MOST_AT_ONCE).map(({ replyId, item }) => ({ replyId: String(replyId), items: [item] }));
+    return waiting.slice(0, MAX_AT_ONCE).map(({ replyId, item }) => ({ replyId: String(replyId), items: [item] }));
   }
 
   /** Deletes the replies of callers that have not asked since `before`. Their outcomes can still be read by call id. */

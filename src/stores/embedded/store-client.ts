@@ -15,7 +15,7 @@ import type { LinkEvents, StoreLink } from './store-link.ts';
 
 const LOOK_EVERY_MS = 1_000;
 const TRY_AGAIN_MS = 25;
-const TRY_AGAIN_MOST_MS = 250;
+const MAX_TRY_AGAIN_MS = 250;
 /** Limits the size of a frame: all requests that waited for the next owner are sent at once. */
 const MAX_REQUESTS_PER_FRAME = 128;
 const CLOSED = 'it was closed';
@@ -111,7 +111,7 @@ export class StoreClient {
         await this.connect();
       } catch (error) {
         this.#notFound(error);
-        if (this.#pending.size > 0) await pause(Math.min(TRY_AGAIN_MS * attempt, TRY_AGAIN_MOST_MS));
+        if (this.#pending.size > 0) await pause(Math.min(TRY_AGAIN_MS * attempt, MAX_TRY_AGAIN_MS));
       }
     }
     this.#reconnecting = false;

@@ -241,7 +241,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
 };
 
 /** Commands of every connection: those that the client library sends by itself, and those that a process sends at its start. */
-const EVERYBODY = ['ping', 'info', 'time', 'cluster|info', 'cluster|slots', 'cluster|shards', 'acl|dryrun'];
+const COMMON_COMMANDS = ['ping', 'info', 'time', 'cluster|info', 'cluster|slots', 'cluster|shards', 'acl|dryrun'];
 const DEPLOYMENT_READS = ['hget', 'hmget', 'get', 'mget', 'exists', 'smembers'];
 const DEPLOYMENT_WRITES = ['hset', 'hsetnx', 'hdel', 'set', 'del', 'sadd', 'srem', 'pexpire'];
 /** Commands for the counter of the deployment's audit lane, and for its drain. */
@@ -296,7 +296,7 @@ function rulesOf(name: string, role: Role): string[] {
   const record = (family: string): string => `{${name}}:${family}`;
   const ofLanes = functionsOf(role).filter((name) => !ADMITTING.includes(name));
   const own = facts.lanes === 'write' ? [...commandsOf(ofLanes), ...facts.commands] : facts.commands;
-  const rules = [...allow([...EVERYBODY, ...own])];
+  const rules = [...allow([...COMMON_COMMANDS, ...own])];
   if (facts.lanes === 'write') rules.push(...laneFamiliesOf(role).map((family) => `~${lane(family)}`));
   // Each function is allowed by its name, on all keys of the deployment. Redis also checks the commands inside a function, so the function can
   // touch no more keys than these commands may.

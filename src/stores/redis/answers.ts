@@ -26,7 +26,7 @@ export function asNumber(answer: unknown): number {
   return number;
 }
 
-const LONGEST_SHOWN = 40;
+const MAX_SHOWN_LENGTH = 40;
 
 /** Reads a number that a role can overwrite with a raw command. If it is invalid, the error shows an administrator what is stored. */
 export function asStoredNumber(
@@ -36,7 +36,7 @@ export function asStoredNumber(
 ): number {
   const text = asText(answer);
   if (/^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
-  const found = JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text);
+  const found = JSON.stringify(text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text);
   throw planeError('STORE_OVERWRITTEN', { ...place, found });
 }
 

@@ -42,7 +42,7 @@ export interface RedisBackupOptions {
 }
 
 /** The server restores no dumped key above 512 MiB. */
-const MOST_DUMP_BYTES = 500 * 1024 * 1024;
+const MAX_DUMP_BYTES = 500 * 1024 * 1024;
 const FIELDS_PER_PART = '500';
 
 /**
@@ -158,7 +158,7 @@ async function copyDumped(commands: Connection, keys: readonly string[], writer:
     const [expiresAt, dump] = [asNumber(answers[2 * index]), answers[2 * index + 1]];
     // The key expired after it was listed.
     if (dump === null) return;
-    if (asBytes(dump).byteLength > MOST_DUMP_BYTES) {
+    if (asBytes(dump).byteLength > MAX_DUMP_BYTES) {
       const problem = `${key} is too large to be copied this way; use the server's own RDB or AOF files`;
       throw planeError('BACKUP_FAILED', { problem });
     }

@@ -15,7 +15,7 @@ export interface Common {
  * Max calls per batch. Small enough that caller, server and worker each have a batch to work on. With larger batches they take turns; with much
  * smaller ones the server's work per batch becomes noticeable.
  */
-const MOST_AT_ONCE = 48;
+const MAX_AT_ONCE = 48;
 
 /** Batches requests by lane, worker, pool and retention, because a function call works on only one of each. */
 export function batchPerLane<Request extends Common, Answer>(
@@ -29,7 +29,7 @@ export function batchPerLane<Request extends Common, Answer>(
     // There are one or two of them, so a search is cheaper than making a key for a map.
     for (const { common, batcher } of kinds) if (goTogether(common, request)) return batcher;
     const batcher = createBatcher<Request, Answer>((requests) => send(lane, requests), {
-      maxBatch: MOST_AT_ONCE,
+      maxBatch: MAX_AT_ONCE,
       maxBatchBytes: 1024 * 1024,
       maxTrips: 4,
       sizeOf,

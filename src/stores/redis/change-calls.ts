@@ -93,11 +93,11 @@ export async function reapCalls(context: RedisContext, request: ReapRequest): Pr
 
 /** Max calls that one step deletes. So many keep the server busy for about two milliseconds. */
 const FORGET_AT_ONCE = 2000;
-const MOST_STEPS = 25;
+const MAX_STEPS = 25;
 
 async function forgetCalls(context: RedisContext, lane: number): Promise<void> {
   const { meta, calls, sessions } = context.lane(lane);
-  for (let step = 0; step < MOST_STEPS; step += 1) {
+  for (let step = 0; step < MAX_STEPS; step += 1) {
     const answer = await context.fcall('forget_calls', {
       keys: { meta, calls, sessions },
       args: { ...common(context, lane), limit: FORGET_AT_ONCE },

@@ -27,7 +27,7 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
   const laneNumbers = Array.from({ length: context.lanes }, (_, lane) => lane);
 
   /** Writes the policy version into a lane. `overwritten` is the lane's current version if it was written by hand and must be replaced. */
-  async function tellLane(lane: number, version: number, overwritten = ''): Promise<void> {
+  async function writeLanePolicyVersion(lane: number, version: number, overwritten = ''): Promise<void> {
     const keys = { meta: context.lane(lane).meta };
     await context.fcall('advance_policy', { keys, args: { incarnation: context.incarnation, version, overwritten } });
   }
@@ -56,7 +56,7 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
       });
       const version = asNumber(asList(answer)[1]);
       if (wordOf(answer) !== 'WRITTEN') return { kind: 'conflict', version };
-      for (const lane of laneNumbers) await tellLane(lane, version);
+      for (const lane of laneNumbers) await writeLanePolicyVersion(lane, version);
       return { kind: 'written', version };
     },
     /**
@@ -75,7 +75,7 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
       await Promise.all(
         wrong.map((lane) => {
           const isByHand = !(Number(found[lane]) <= version + FAR_AHEAD);
-          return tellLane(lane, version, isByHand ? String(found[lane]) : '');
+          return writeLanePolicyVersion(lane, version, isByHand ? String(found[lane]) : '');
         }),
       );
     },

@@ -9,7 +9,7 @@ import { translate } from './settle-calls.ts';
 type Grants = Pick<ApprovalStore, 'listGrants' | 'readGrant' | 'findGrants' | 'useGrant' | 'revokeGrant'>;
 
 /** Max grants that are read: the latest ones. A subject that is often asked about can have many. */
-const MOST_FOUND = 256;
+const MAX_FOUND = 256;
 /** The fields of a grant's hash that are read, in this order. See `functions/shared/grant.lua`. */
 const FIELDS = ['facts', 'createdAt', 'expiresAt', 'usesLeft', 'revoked'] as const;
 
@@ -71,7 +71,7 @@ async function findGrants(context: RedisContext, { session, tool, callId }: Find
   if (lane < 0 || lane >= context.lanes) return [];
   const answer = await context.fcall('find_grants', {
     keys: { meta: context.lane(lane).meta },
-    args: { ...common(context, lane), session, tool, callId: callId ?? '', limit: MOST_FOUND },
+    args: { ...common(context, lane), session, tool, callId: callId ?? '', limit: MAX_FOUND },
   });
   return asList(answer)
     .slice(1)

@@ -13,7 +13,7 @@ type MetaNumber = (typeof META_NUMBERS)[number];
 const NEEDED: readonly MetaNumber[] = ['policyVersion', 'epoch'];
 /** Exact as a JavaScript number, and more than any lane reaches. */
 const WHOLE = /^\d{1,15}$/;
-const LONGEST_SHOWN = 40;
+const MAX_SHOWN_LENGTH = 40;
 
 export interface LaneNumbers {
   readonly meta: Readonly<Record<MetaNumber, number>>;
@@ -64,7 +64,7 @@ function problemOf(field: MetaNumber, text: string | null, policyVersion: string
 
 const notWhole = (text: string): string => `is ${shown(text)}, and not a whole number from 0 to 15 digits`;
 const shown = (text: string): string =>
-  JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text);
+  JSON.stringify(text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text);
 
 function textOrNull(field: unknown): string | null {
   return field === null ? null : asText(field);

@@ -13,7 +13,7 @@ const { ROLE, TRACE } = process.env;
 const options = JSON.parse(process.env.OPTIONS);
 const TAKING = new Set(['claimCalls', 'reclaimCalls']);
 /** The maximum wait of a claim, in milliseconds: short, so that a closed gate is noticed soon. */
-const MOST_WAIT_MS = 50;
+const MAX_WAIT_MS = 50;
 
 let point;
 let seen = new Map();
@@ -62,7 +62,7 @@ function watched(store, method) {
       taking += 1;
       request = {
         ...request,
-        ...(request.waitMs === undefined ? {} : { waitMs: Math.min(request.waitMs, MOST_WAIT_MS) }),
+        ...(request.waitMs === undefined ? {} : { waitMs: Math.min(request.waitMs, MAX_WAIT_MS) }),
       };
     }
     try {

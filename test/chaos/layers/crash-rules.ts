@@ -13,7 +13,7 @@ export interface MadeCall {
 }
 
 /** One death costs at most one additional start. */
-const MOST_STARTS = 2;
+const MAX_STARTS = 2;
 
 /**
  * Checks what has to be true of a call after one death, whichever process died and wherever:
@@ -50,7 +50,7 @@ export async function expectRules(
   if (effect === 'read' || effect === 'idempotent') {
     expect(outcome.kind).toBe('ok');
     expect(starts, 'starts').toBeGreaterThanOrEqual(1);
-    expect(starts, 'starts').toBeLessThanOrEqual(MOST_STARTS);
+    expect(starts, 'starts').toBeLessThanOrEqual(MAX_STARTS);
     return;
   }
   // A live owner may have lost its lease while the store was away. Then its settle request had no effect.

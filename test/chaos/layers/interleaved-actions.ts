@@ -35,7 +35,7 @@ export interface Action {
   run(world: World): Promise<void>;
 }
 
-const MOST_WAITERS = 2;
+const MAX_WAITERS = 2;
 
 const storeOf = (world: World) => world.lapsing.store;
 const callOf = (world: World, key: Key): ModelCall | undefined => world.model.current.get(key);
@@ -43,7 +43,7 @@ const callOf = (world: World, key: Key): ModelCall | undefined => world.model.cu
 function acceptAction(key: Key): Action {
   return {
     name: `accept ${key}`,
-    applies: (world) => (callOf(world, key)?.waiters.length ?? 0) < MOST_WAITERS,
+    applies: (world) => (callOf(world, key)?.waiters.length ?? 0) < MAX_WAITERS,
     run: async (world) => {
       const { session, pool, callerId } = world.real;
       const waiter = randomId();

@@ -8,7 +8,7 @@ const FAULTS = {
   'drop-reply': 'the connection lost after the request and before its answer',
   'drop-request': 'the connection lost before the request arrived',
 } as const;
-const MOST = 1_000;
+const MAX = 1_000;
 const LONG_ROUNDS = 4;
 
 /**
@@ -39,7 +39,7 @@ const runRounds = async (stores: LossyStore, { short }: LayerOptions): Promise<v
 
 /** The number of commands of a kind when nothing is lost. */
 async function countOf(stores: LossyStore, options: LayerOptions, kind: CommandKind): Promise<number> {
-  await stores.proxy.setMode({ kind: 'drop-reply', request: COMMANDS[options.store][kind], nth: MOST });
+  await stores.proxy.setMode({ kind: 'drop-reply', request: COMMANDS[options.store][kind], nth: MAX });
   await runRounds(stores, options);
   return stores.proxy.counts.matchedRequests;
 }

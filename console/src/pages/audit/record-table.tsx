@@ -13,7 +13,7 @@ export interface RecordTableProps {
   readonly isStale: boolean;
 }
 
-const MOST_WHY = 120;
+const MAX_WHY = 120;
 
 export function RecordTable({ records, onOpen, isStale }: RecordTableProps): VNode {
   const columns: readonly Column<ShownRecord>[] = [
@@ -47,5 +47,5 @@ export function RecordTable({ records, onOpen, isStale }: RecordTableProps): VNo
 }
 
 function Why({ text }: { readonly text: string }): VNode {
-  return <Inert text={text.length > MOST_WHY ? `${text.slice(0, MOST_WHY)}…` : text} />;
+  return <Inert text={text.length > MAX_WHY ? `${text.slice(0, MAX_WHY)}…` : text} />;
 }

@@ -8,13 +8,13 @@ export interface QueueSample {
   readonly queued: Readonly<Record<string, number>>;
 }
 
-const MOST = 720;
+const MAX = 720;
 
 /** What was read since the console was opened: the gateway keeps no history of its queues. */
 export const queueSamples = signal<readonly QueueSample[]>([]);
 
 export function noteQueues(queues: readonly Queue[]): void {
-  queueSamples.value = [...queueSamples.peek(), { at: now.peek(), queued: sumByPool(queues, 'queued') }].slice(-MOST);
+  queueSamples.value = [...queueSamples.peek(), { at: now.peek(), queued: sumByPool(queues, 'queued') }].slice(-MAX);
 }
 
 /** A pool has a queue in each lane. */

@@ -18,7 +18,7 @@ import { useResource } from '../../use-resource.ts';
 import { MadeTokenDialog } from './made-token-dialog.tsx';
 import { NewTokenDialog } from './new-token-dialog.tsx';
 
-const MOST = 500;
+const MAX = 500;
 
 export function TokensView(): VNode {
   if (!holdsScope('admin')) return <Empty title="Only an administrator sees tokens.">Sign in with such a token.</Empty>;
@@ -27,7 +27,7 @@ export function TokensView(): VNode {
 
 function AdminTokens(): VNode {
   const { data, error, reload } = useResource(
-    (signal) => api.get<Page<TokenView>>('/v1/tokens', { query: { limit: MOST }, signal }),
+    (signal) => api.get<Page<TokenView>>('/v1/tokens', { query: { limit: MAX }, signal }),
     [],
   );
   const [isMaking, setMaking] = useState(false);

@@ -18,7 +18,7 @@ interface ScopeRow {
 }
 
 const FIND = 'SELECT row, id, version, place, at, expires_at FROM documents WHERE scope = ? AND collection = ?';
-const MOST_PRUNED = 500;
+const MAX_PRUNED = 500;
 
 /** Must be called inside a transaction. Everything is checked before the first write. */
 export function commitBatch(database: Database, name: string, batch: Batch, now: number): CommitAnswer {
@@ -153,7 +153,7 @@ class Writing {
   }
 
   #prune(collection: string, most: number): void {
-    const excess = Math.min(countDocuments(this.#database, this.#scope, collection) - most, MOST_PRUNED);
+    const excess = Math.min(countDocuments(this.#database, this.#scope, collection) - most, MAX_PRUNED);
     const where = 'FROM documents WHERE scope = ? AND collection = ?';
     const oldest =
       excess <= 0

@@ -20,7 +20,7 @@ import { SERVICES_FILE, type ThreadAnswer, type ThreadRequest } from './thread-m
 
 const SWEEP_EVERY_MS = 60_000;
 const SWEPT_AT_ONCE = 1000;
-const MOST_JOBS_PER_COMMIT = 256;
+const MAX_JOBS_PER_COMMIT = 256;
 const WRITES: readonly string[] = ['commit', 'keepVectors'];
 
 function openFile(folder: string): Database {
@@ -78,7 +78,7 @@ class ServicesThread {
 
   flush(): void {
     while (this.#queue.length > 0) {
-      const jobs = this.#queue.splice(0, MOST_JOBS_PER_COMMIT);
+      const jobs = this.#queue.splice(0, MAX_JOBS_PER_COMMIT);
       const writes = jobs.some(({ method }) => WRITES.includes(method));
       for (const answer of writes ? this.#together(jobs) : jobs.map((job) => this.#alone(job))) this.#answer(answer);
     }

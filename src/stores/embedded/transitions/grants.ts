@@ -7,7 +7,7 @@ import { appendAudit } from './append-audit.ts';
 import { changeCall, findCall, findOwnedCall } from './call-row.ts';
 
 /** Max grants that are read: the latest ones. A subject that is often asked about can have many. */
-const MOST_FOUND = 256;
+const MAX_FOUND = 256;
 
 export function writeGrant(
   transaction: Transaction,
@@ -77,7 +77,7 @@ export function findGrants(transaction: Transaction, { session, tool, callId }: 
     tool,
     transaction.now,
     used ?? null,
-    MOST_FOUND,
+    MAX_FOUND,
   );
   return rows.map(toGrant);
 }

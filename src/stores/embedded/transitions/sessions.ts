@@ -93,7 +93,7 @@ export function revokeSession(transaction: Transaction, request: RevokeSessionRe
     for (const each of ended) {
       transaction.rows.dropSession(each);
       transaction.database.run('UPDATE session SET revoked = 1 WHERE id = ?', each);
-      hurryParked(transaction, each);
+      reapParkedSoon(transaction, each);
     }
     transaction.lane.raiseEpoch();
   }
@@ -162,12 +162,12 @@ export function dropRun(transaction: Transaction, { session, run }: RunRequest):
   database.run('DELETE FROM injected WHERE session = ? AND run = ?', session, run);
   if (database.run('DELETE FROM run WHERE session = ? AND run = ?', session, run) === 0) return false;
   lane.raiseEpoch();
-  hurryParked(transaction, session);
+  reapParkedSoon(transaction, session);
   return true;
 }
 
 /** No worker claims a parked call, so no worker would notice that its session has ended. The next reap then checks it. */
-function hurryParked(transaction: Transaction, session: SessionId): void {
+function reapParkedSoon(transaction: Transaction, session: SessionId): void {
   const parked = transaction.database.all<Pick<CallRow, 'seq' | 'keyId' | 'generation'>>(
     `SELECT seq, keyId, generation FROM call WHERE session = ? AND state = 'parked'`,
     session,

@@ -6,7 +6,7 @@ import { fenceOf, findOwnedCall } from './call-row.ts';
 import { findSession, sessionEnding } from './session-row.ts';
 
 /** A call that was lost with two workers is not started by a third. */
-const MOST_LOST_STARTS = 2;
+const MAX_LOST_STARTS = 2;
 
 export function startCall(transaction: Transaction, request: StartRequest): StartAnswer {
   const call = findOwnedCall(transaction, request);
@@ -23,7 +23,7 @@ export function startCall(transaction: Transaction, request: StartRequest): Star
 function refuseSecondStart(call: CallRow, request: StartRequest): StartAnswer | undefined {
   if (call.starts === 0) return undefined;
   if (call.effect === 'unsafe' || request.effect === 'unsafe') return { kind: 'may-have-run' };
-  const usedUp = call.starts >= Math.min(request.maxAttempts, MOST_LOST_STARTS);
+  const usedUp = call.starts >= Math.min(request.maxAttempts, MAX_LOST_STARTS);
   return usedUp ? { kind: 'used-up', starts: call.starts } : undefined;
 }
 

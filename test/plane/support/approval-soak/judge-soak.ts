@@ -4,7 +4,7 @@ import { canonicalJson } from '../../../../src/wire/canonical-json.ts';
 import { editOf, type Race, type SoakCall } from './soak-calls.ts';
 import { APPROVERS, type ApproverName, type SoakPlane } from './soak-plane.ts';
 
-const MOST_AUDITED = 100_000;
+const MAX_AUDITED = 100_000;
 
 export interface SoakTally {
   allowed: number;
@@ -40,7 +40,7 @@ export async function judgeSoak(
     ({ event }) => event,
   );
   const approvals = new Map(
-    (await plane.store.listApprovals({ limit: MOST_AUDITED })).map((each) => [each.question.callId as string, each]),
+    (await plane.store.listApprovals({ limit: MAX_AUDITED })).map((each) => [each.question.callId as string, each]),
   );
   for (const call of calls) {
     const approval = approvals.get(call.callId);
@@ -62,7 +62,7 @@ async function outcomeOf(plane: SoakPlane, { session, callId }: SoakCall): Promi
   return answer.kind === 'settled' ? answer.outcome : undefined;
 }
 
-const readAudit = (plane: SoakPlane) => plane.store.readAudit({ lane: 0, fromSequence: 1, limit: MOST_AUDITED });
+const readAudit = (plane: SoakPlane) => plane.store.readAudit({ lane: 0, fromSequence: 1, limit: MAX_AUDITED });
 
 /** Expects one question, one end of the question and one end of the call. */
 function problemsOfEvents({ args }: SoakCall, events: readonly string[]): string[] {

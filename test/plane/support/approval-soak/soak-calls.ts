@@ -22,7 +22,7 @@ export interface SoakCall {
 const CALLS_PER_RUN = 8;
 const EVERY_EXPIRING = 10;
 const EVERY_EDITED = 7;
-const MOST_LISTED = 10_000;
+const MAX_LISTED = 10_000;
 
 /** Each call has arguments of its own, so that a swap of two calls is noticed. */
 export async function planCalls(plane: SoakPlane, name: string, count: number): Promise<SoakCall[]> {
@@ -60,7 +60,7 @@ export async function untilParked(plane: SoakPlane, calls: readonly SoakCall[]):
   const wanted = new Set(toDecide(calls).map(({ callId }) => callId));
   return eventually(
     async () => {
-      const pending = await plane.store.listApprovals({ state: 'pending', limit: MOST_LISTED });
+      const pending = await plane.store.listApprovals({ state: 'pending', limit: MAX_LISTED });
       const found = pending.filter(({ question }) => wanted.has(question.callId));
       if (found.length < wanted.size) {
         const there = new Set(found.map(({ question }) => question.callId as string));
@@ -86,7 +86,7 @@ async function describe(plane: SoakPlane, callIds: readonly string[]): Promise<s
 
 /** Decisions that the store confirmed to an approver and that are pending again: the store lost what it had answered. */
 export async function lostDecisions(plane: SoakPlane, races: readonly Race[]): Promise<string[]> {
-  const pending = await plane.store.listApprovals({ state: 'pending', limit: MOST_LISTED });
+  const pending = await plane.store.listApprovals({ state: 'pending', limit: MAX_LISTED });
   const open = new Set(pending.map(({ question }) => question.id));
   const lost = races.filter(({ approval }) => open.has(approval.question.id));
   return lost.map(({ call, answers }) => `${call.key}: pending again after ${JSON.stringify(answers)}`);
@@ -96,7 +96,7 @@ export async function lostDecisions(plane: SoakPlane, races: readonly Race[]): P
 export async function untilAllEnded(plane: SoakPlane): Promise<void> {
   await eventually(
     async () => {
-      const left = await plane.store.listCalls({ limit: MOST_LISTED });
+      const left = await plane.store.listCalls({ limit: MAX_LISTED });
       if (left.length > 0)
         throw new Error(
           `not yet: ${await describe(

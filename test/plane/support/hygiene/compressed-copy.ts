@@ -15,7 +15,7 @@ interface Shortened {
 
 /** Compresses a day into minutes: how long things are remembered, and how many. Nothing else of the product is changed. */
 const SHORTENED: readonly Shortened[] = [
-  { file: 'config/config-schema.ts', from: 'LEAST_RETENTION_MS = DAY', to: 'LEAST_RETENTION_MS = 1' },
+  { file: 'config/config-schema.ts', from: 'MIN_RETENTION_MS = DAY', to: 'MIN_RETENTION_MS = 1' },
   { file: 'config/audit-schema.ts', from: 'optional(milliseconds(MINUTE,', to: 'optional(milliseconds(1,' },
   { file: 'domain/gateway-token.ts', from: '7 * 24 * 60 * 60 * 1000', to: '2_000' },
   { file: 'worker/supervise.ts', from: 'CONSUMER_IDLE_MS = 10 * 60 * 1000', to: 'CONSUMER_IDLE_MS = 6_000' },
@@ -32,9 +32,9 @@ const SHORTENED: readonly Shortened[] = [
   { file: 'stores/redis/functions/shared/settlement.lua', from: 'LEASE_MS = 60000', to: 'LEASE_MS = 15000' },
   { file: 'stores/redis/functions/shared/attempts.lua', from: "RECENT_MS = '3600000'", to: "RECENT_MS = '4000'" },
   { file: 'stores/redis/functions/open-session.lua', from: 'MEMORY_MS = 3600000', to: 'MEMORY_MS = 2000' },
-  { file: 'client/known-sessions.ts', from: 'MOST_KNOWN = 16_384', to: 'MOST_KNOWN = 32' },
+  { file: 'client/known-sessions.ts', from: 'MAX_KNOWN = 16_384', to: 'MAX_KNOWN = 32' },
   { file: 'client/session-toolkits.ts', from: 'most: 1024', to: 'most: 32' },
-  { file: 'stages/identify/parse-identity.ts', from: 'MOST_KNOWN = 16_384', to: 'MOST_KNOWN = 32' },
+  { file: 'stages/identify/parse-identity.ts', from: 'MAX_KNOWN = 16_384', to: 'MAX_KNOWN = 32' },
   { file: 'gateway/follow/live-feed.ts', from: 'lingerMs = 20_000', to: 'lingerMs = 1_000' },
   { file: 'gateway/follow/settled-history.ts', from: 'calls: 100_000', to: 'calls: 400' },
   { file: 'gateway/follow/call-statistics.ts', from: 'FINE_FOR_MS = 60 * 60_000', to: 'FINE_FOR_MS = 60_000' },

@@ -37,7 +37,7 @@ const FLOORS: readonly (readonly [pattern: RegExp, bytes: number])[] = [
 /** The process of this role is replaced every few rounds. Sizes of new and old processes in turn show nothing about growth. */
 const REPLACED = / of worker-[23]$/;
 /** With fewer rests a third is a single one, which shows nothing. */
-const LEAST_RESTS = 6;
+const MIN_RESTS = 6;
 
 /** For each count, the sample of a rest that is at the start's value or nearest to it. */
 export function nearest(samples: readonly Sample[], start: ReadonlyMap<string, number>): Omit<Rest, 'atMs'> {
@@ -84,7 +84,7 @@ export function judgeHygiene(rests: readonly Rest[]): Row[] {
 
 function judgeGrowth(name: string, values: readonly number[]): Pick<Row, 'verdict' | 'left'> {
   if (REPLACED.test(name)) return { verdict: 'not judged', left: ['its process is replaced all the time'] };
-  if (values.length < LEAST_RESTS) return { verdict: 'not judged', left: [`needs ${LEAST_RESTS} rests`] };
+  if (values.length < MIN_RESTS) return { verdict: 'not judged', left: [`needs ${MIN_RESTS} rests`] };
   const third = Math.floor(values.length / 3);
   const second = median(values.slice(third, values.length - third));
   const end = median(values.slice(-third));
@@ -134,7 +134,7 @@ function without(all: readonly string[], known: readonly string[]): string[] {
   return left;
 }
 
-const MOST_SHOWN = 12;
+const MAX_SHOWN = 12;
 
 /** Output for people: what failed with what is left, all sizes, and one line for each family of counts. */
 export function printRows(rows: readonly Row[]): string {
@@ -163,8 +163,8 @@ export function printRows(rows: readonly Row[]): string {
   );
   const told = wrong.map((row) => {
     const [name, start, middle, end, perHour, verdict] = toCells(row);
-    const more = row.left.length > MOST_SHOWN ? [`… and ${row.left.length - MOST_SHOWN} more`] : [];
-    const members = [...row.left.slice(0, MOST_SHOWN), ...more].map((each) => `    ${each}`);
+    const more = row.left.length > MAX_SHOWN ? [`… and ${row.left.length - MAX_SHOWN} more`] : [];
+    const members = [...row.left.slice(0, MAX_SHOWN), ...more].map((each) => `    ${each}`);
     return [`${verdict}: ${name}: ${start}, ${middle}, ${end}; ${perHour} per hour`, ...members].join('\n');
   });
   return [...table, '', ...told].join('\n');
