@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { temporaryFolder } from '../support/process.ts';
@@ -18,7 +18,6 @@ const FLAGS = [
   '--disable-sync',
 ];
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const PICTURES = fileURLToPath(new URL('../../docs/console/', import.meta.url));
 
 const COOKIE = { name: '__Host-sallyport', path: '/', secure: true, httpOnly: true, sameSite: 'Strict' } as const;
 
@@ -39,7 +38,7 @@ export interface ConsolePage {
   press(...keys: string[]): Promise<void>;
   /** Serious and critical findings of axe on the current page. */
   findings(): Promise<string[]>;
-  /** Takes a screenshot. It is written only with UPDATE_SCREENSHOTS=1. */
+  /** Writes a screenshot to the folder that SCREENSHOTS names; does nothing without it. */
   picture(name: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -113,9 +112,10 @@ async function watchPage(context: BrowserContext, plane: BrowsedPlane): Promise<
     },
     findings: () => findingsOf(context, page),
     async picture(name) {
-      if (process.env['UPDATE_SCREENSHOTS'] !== '1') return;
-      mkdirSync(PICTURES, { recursive: true });
-      await page.screenshot({ path: `${PICTURES}${name}.png`, animations: 'disabled', scale: 'css' });
+      const folder = process.env['SCREENSHOTS'];
+      if (folder === undefined) return;
+      mkdirSync(folder, { recursive: true });
+      await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled', scale: 'css' });
     },
     close: () => context.close(),
   };
