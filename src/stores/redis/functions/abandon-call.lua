@@ -12,12 +12,12 @@ local record = load_record(lane, call_id)
 if record and extra(record, 'abandonedFence') == fence then return 'ABANDONED' end
 if not record or not owns(lane, record, worker, entry, fence) then return 'FENCED' end
 local envelope = read_envelope(lane, call_id, record)
--- Its body is gone: nothing is given back, and the call ends at its deadline.
+-- The envelope is gone: the call cannot be queued again, and ends at its deadline.
 if not envelope then return 'FENCED' end
 drop_entry(lane, record, fence)
 set_extra(record, 'abandonedFence', fence)
--- Given back in good order by the lease that started it: not the call's fault, so the start does not count. An unsafe tool may
--- have done something, so its mark stays.
+-- The worker that started the call gives it back in good order. That is not the call's fault, so the start does not count. An unsafe tool may
+-- have done something, so its start mark stays.
 if extra(record, 'startFence') == fence and extra(record, 'effect') ~= 'unsafe' then
   local starts = tonumber(extra(record, 'starts')) - 1
   set_extra(record, 'starts', starts > 0 and text(starts) or nil)

@@ -1,22 +1,22 @@
---[[ Accept calls of one lane: key, session, limits and queue in one step, so that a repeated accept is the same call.
-  `head` is what many calls of a batch share (see shared/caller.lua): its text the first time, afterwards its number. No call id
-  may stand twice in a batch. Whatever can be wrong is looked at before the first write. One word is the answer for all calls.
+--[[ Accept calls of one lane. Key, session, limits and queue are checked and written in one step, so that a repeated accept gives the same call.
+  `head` is what many calls of a batch share (see shared/caller.lua): the first call has its text, later ones have its number. A call id may
+  occur only once in a batch. Everything that can fail is checked before the first write. A single word is the answer for all calls.
   KEYS     meta, live, calls
   ARGV     incarnation, lane, liveCalls, liveBytes, retainedBytes, window, backlog
   EACH     callId, head, digest, envelope, correlation
   RETURNS  ACCEPTED | ATTACHED | REPLAYED | CONFLICT | UNAUTHENTICATED | OVERLOADED ]]
 local meta, live, calls = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane = ARGV[1], ARGV[2]
--- `backlog` also has the shares of the subject behind it, which a caller of an earlier release does not send.
+-- After the number in `backlog` come the shares of the subject. A caller of an earlier release does not send them.
 local window, limits = ARGV[6], shares.limits(ARGV[3], ARGV[4], ARGV[5], ARGV[7])
 local FIRST, STRIDE = 8, 5
-local MOST_WAITERS = 1000
+local MAX_WAITERS = 1000
 
 local facts = redis.call('HMGET', meta, 'incarnation', 'epoch', 'liveBytes', 'retainedBytes', 'auditSequence', 'auditAdmits', 'parkedBytes')
 if facts[1] ~= incarnation then return REPLACED end
 local epoch, now = facts[2], now_ms()
 local now_text = text(now)
--- What the lane holds. Minus one: the anchor of the sorted set is not a call.
+-- What the lane holds. Minus one: the anchor in the sorted set `live` (see found-lane.lua) is not a call.
 local held = { lane = lane, now = now, calls = redis.call('ZCARD', live) - 1, bytes = tonumber(facts[3]) or 0,
   retained = tonumber(facts[4]) or 0, parked = tonumber(facts[7]) or 0, audit_late = audit_is_late(facts[5] or '0', facts[6], now) }
 local calls_before = held.calls
@@ -46,7 +46,7 @@ local function save_fresh()
   fresh, deadlines, fresh_fields = {}, {}, 0
 end
 
--- Nothing when the call has as many waiters as it may have.
+-- Adds the caller to the waiters of a call. Returns false when the call already has the max number of waiters.
 local function attach(head, correlation, found)
   local record, caller, events = found.record, head.shape.caller, head.shape.events
   if caller == '' then return true end
@@ -54,7 +54,7 @@ local function attach(head, correlation, found)
   local waiter = caller .. '\n' .. correlation .. '\n'
   if string.find('\n' .. record[OTHERS], '\n' .. waiter, 1, true) then return true end
   local _, lines = string.gsub(record[OTHERS], '\n', '\n')
-  if (lines + 1) / 3 >= MOST_WAITERS - 1 then return false end
+  if (lines + 1) / 3 >= MAX_WAITERS - 1 then return false end
   if record[CALLER] == '' then
     record[CALLER], record[CORRELATION], record[EVENTS] = caller, correlation, events
   else
@@ -66,7 +66,7 @@ end
 
 local function answer_known(known, head, digest, correlation)
   if not agents.own(known, head.identity) then return { 'UNAUTHENTICATED', 'unknown' } end
-  -- Overwritten by hand: whose it was is not known any more, and the key cannot be given to anybody else.
+  -- The record was overwritten by hand: it is not known which agents made the call, so no agent gets the key.
   if not known.record or known.record[DIGEST] ~= digest then return { 'CONFLICT', known.id } end
   if known.ending then return { 'REPLAYED', known.id, known.ending.outcome } end
   if not attach(head, correlation, known) then return { 'OVERLOADED', 'waiters of this call', text(shares.SOON_MS) } end
@@ -86,7 +86,7 @@ local function enqueue(call_id, head, digest, envelope, correlation)
       front = frame.standing
     end
   end
-  -- What the batch has accepted so far is part of a history.
+  -- `save_fresh` is called before a history is read: the history includes the calls that this batch has accepted so far.
   local sequence, tool_sequence, watched, history = add_attempt(lane, head, call_id, digest, save_fresh)
   local numbers, bytes = sequences(sequence, tool_sequence), nil
   local stated = digest .. numbers .. (watched and WATCHED or '') .. head.run_facts
@@ -117,7 +117,8 @@ end
 local function accept(number, at)
   local own, head = ids[number], head_of[number]
   if head.ending and not head.rest_ms then return { 'UNAUTHENTICATED', head.ending } end
-  -- The key belongs to the agents of this session, or nobody's business is touched.
+  -- Refuse an id that is not under the agents of this session: a caller must not reach a call of other agents or subjects. Also refuse an id
+  -- that occurs twice in the batch.
   if string.find(own, head.own_prefix, 1, true) ~= 1 or seen[own] then return { 'UNAUTHENTICATED', 'unknown' } end
   seen[own] = true
   local call_id, continues, known = own, nil, nil
@@ -127,7 +128,7 @@ local function accept(number, at)
     known = agents.earlier_call(lane, ARGV[at], earlier[number] and stored[earlier[number]], head.identity)
   end
   if known then return answer_known(known, head, ARGV[at + 2], ARGV[at + 4]) end
-  -- Nothing is written: refused calls neither prolong the rest nor fill the store. A caller of an earlier release reads two words only.
+  -- Nothing is written: refused calls neither prolong the rest nor fill the store. A caller of an earlier release reads only the first two words.
   if head.rest_ms then return { 'UNAUTHENTICATED', 'run-unknown', text(head.rest_ms) } end
   local envelope = ARGV[at + 3]
   local what, room_ms = shares.overload_call(held, limits, head, #envelope)

@@ -1,6 +1,6 @@
---[[ Tell a lane about a policy version. Moves the epoch, so that queued calls meet the new policy at their claim. What is no
-  number was written by hand, and so was `overwritten`, if it is not empty and still there: the version takes its place. Builds of
-  revision 4 do not send it.
+--[[ Write a policy version into a lane, if it is higher than the lane's version. Raises the epoch, so that queued calls are checked against the
+  new policy at their claim. A version that was written by hand is always replaced: one that is no number, or that equals `overwritten`.
+  `overwritten` is empty if the lane's version was not written by hand; builds of revision 4 do not send it.
   FLAGS    allow-oom
   KEYS     meta
   ARGV     incarnation, version, overwritten

@@ -1,5 +1,5 @@
---[[ Note what is wrong with a lane's audit, and which records are missing, as `from to`. Nothing is deleted, and the bounds stay where
-  they are.
+--[[ Store what is wrong with a lane's audit, and which records are missing, as `from to`. Only the drainer that has the right to drain can do
+  this. No record is deleted, and the bounds stay as they are.
   FLAGS    allow-oom
   KEYS     meta, drain
   ARGV     incarnation, drainer, fence, problem, gap

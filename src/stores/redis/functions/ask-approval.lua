@@ -1,5 +1,6 @@
---[[ Put a call aside with its exact bytes and ask a person about it: no worker holds it, its subject's place is free, the old fence is
-  dead. One step: a question without a parked call could be answered for nothing, a parked call without one would wait in vain.
+--[[ Park a call with its exact bytes and store the question about it. Then no worker holds the call, its place in the subject's window is free
+  (a serial call keeps it), and the old fence is invalid. One step: the answer to a question without a parked call would have no effect, and
+  a parked call without a question would wait in vain.
   KEYS     meta, live, audit
   ARGV     incarnation, lane, worker, callId, entry, fence, approval, timeoutMs, question, binding, decisions, quorum, requester, mayHaveRun, wantsCallback, detail, masked, shares
   RETURNS  ASKED | FENCED | CANCELLED | EXPIRED | ENDED | SHARE_FULL ]]
@@ -10,7 +11,7 @@ local id, timeout_ms, question, detail = ARGV[7], ARGV[8], ARGV[9], ARGV[16]
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local key = approval_key(lane, id)
 local asked = redis.call('HMGET', key, 'fence', 'expiresAt')
--- A repeated request: it is done, whatever has become of the question since.
+-- The worker repeats its request after a lost answer. The question was stored, whatever has become of it since.
 if asked[1] then return asked[1] == fence and { 'ASKED', asked[2] } or { 'FENCED' } end
 local record = load_record(lane, call_id)
 if not record or not owns(lane, record, worker, entry, fence) then return { 'FENCED' } end
@@ -22,9 +23,9 @@ local session_id = fact(record, SESSION)
 local session, _, _, ending = live_session(lane, session_id, fact(record, RUN), now)
 if ending then return { 'ENDED', ending } end
 local envelope = read_envelope(lane, call_id, record)
--- Its body is gone: nobody is asked about it, and the call ends at its deadline.
+-- The envelope is gone: no question is stored, and the call ends at its deadline.
 if not envelope then return { 'FENCED' } end
--- An earlier release names no shares.
+-- A worker of an earlier release sends no shares.
 local live_share, parked_share, pending_share = string.match(ARGV[18] or '', '^(%d+) (%d+) (%d+)$')
 local use = live_share and shares.load(lane, shares.scope_of_place(record[PLACE]))
 local full = use and shares.overload_parked(use, #question, record[BYTES] + #question,
@@ -42,7 +43,7 @@ add_audit(records, 'approval.requested', call_id, write_record(record), detail)
 write_audit(meta, audit, text(now), records)
 redis.call('SET', body_key(lane, call_id), envelope)
 drop_entry(lane, record, fence)
--- A serial call keeps its turn while a person is asked; others make room for the subject's next call.
+-- A serial call keeps its turn while a person is asked. Every other call makes room for the subject's next one.
 if record[STANDING] == '1' and not extra(record, 'serial') then
   record[STANDING] = '0'
   set_extra(record, 'leftWindow', '1')

@@ -1,4 +1,4 @@
---[[ How far a lane's audit is, and what is refused for want of its sink.
+--[[ Return how far a lane's audit was written and drained, and which calls are refused because the sink is behind.
   FLAGS    no-writes
   KEYS     meta, drain, audit
   ARGV     incarnation

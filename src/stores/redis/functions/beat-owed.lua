@@ -1,4 +1,5 @@
---[[ A gateway that holds calls owed in this lane lives. Works at the memory limit: its entries would be taken from it.
+--[[ Record that a gateway which holds calls owed in this lane is live. Works at the memory limit: otherwise other gateways would take its
+  entries.
   FLAGS    allow-oom
   KEYS     meta
   ARGV     incarnation, lane, holder

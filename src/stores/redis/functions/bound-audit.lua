@@ -1,4 +1,4 @@
---[[ Give a lane that nobody has drained its first bounds.
+--[[ Set the first bounds of a lane that was never drained. A lane that has bounds keeps them.
   KEYS     meta
   ARGV     incarnation, privilegedRecords, privilegedLateMs, records, lateMs
   RETURNS  BOUND ]]

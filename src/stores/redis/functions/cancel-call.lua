@@ -1,5 +1,6 @@
---[[ End a call that has not started, a parked one with its approval; tell the owner of one that has. A held call without a start mark ends here too: its worker's
-  settle is fenced then, and nothing of an unsafe tool has run.
+--[[ Cancel a call. A call without a start mark ends now, a parked one together with its approval. For a started call, the worker that holds it
+  is asked to abort. A call that a worker holds without a start mark ends here too: that worker's settle is then fenced, and no code of an
+  unsafe tool has run.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, callId, session, tokenDigest, outcome, outcomeIfHeld, outcomeIfParked, detail, retentionMs, unsafeDigest
@@ -9,7 +10,7 @@ local incarnation, lane, call_id, session, token_digest = ARGV[1], ARGV[2], ARGV
 local outcome, outcome_if_held, outcome_if_parked, detail, retention = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 local unsafe_digest = ARGV[11] or ''
 
--- A call that names the digest of an unsafe tool runs only behind its start mark.
+-- A call whose envelope has the digest of an unsafe tool runs only after its start mark is written.
 local function cannot_have_run(record)
   if unsafe_digest == '' or extra(record, 'starts') then return false end
   local envelope = read_envelope(lane, call_id, record)

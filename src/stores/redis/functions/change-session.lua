@@ -1,13 +1,13 @@
---[[ Touch a session, or revoke it with all that it delegated to, open or end a run. Whatever takes a right away moves the epoch, so that
-  no worker trusts an older snapshot; parked calls, which no worker looks at, are left to the next reap. With a detail, a revocation and
-  the end of a run are one step with their audit record.
+--[[ Touch a session, revoke it with all sessions it delegated to, or open or end a run. `change` is `touch`, `revoke`, `open-run`, `end-run` or
+  `end-looped-run`. A change that takes a right away raises the epoch, so that no worker trusts an older snapshot. No worker holds the parked
+  calls, so the next reap ends them. A revocation is one step with its audit record; so is `end-run` if there is a detail.
   FLAGS    allow-oom
   KEYS     meta, live, audit
   ARGV     incarnation, lane, session, change, run, detail, maxRuns
   RETURNS  CHANGED | ENDED | UNKNOWN | FULL ]]
 local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane, session, change, run, detail = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
--- Builds of revision 4 send no bound, and do not know the answer FULL.
+-- Builds of revision 4 send no max number of runs, and do not know the answer FULL.
 local max_runs = tonumber(ARGV[7]) or math.huge
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
@@ -29,8 +29,8 @@ local function is_full()
   return runs >= max_runs
 end
 
--- An earlier release counted ended runs without their times, in `ended`: they count from now on. The latest two are
--- told, see `COUNTED_LOOP_ENDS`: how many, then when.
+-- Returns how many of the latest two runs that loop detection ended there are (`COUNTED_LOOP_ENDS`), then a space and when they ended, with a
+-- comma between them; nil without any. An earlier release counted ended runs in `ended`, without their times: these get the current time.
 local function latest_loop_ends()
   local known, now = redis.call('HMGET', key, 'loops', 'ended'), text(now_ms())
   local ends = known[1] or ''
@@ -46,7 +46,7 @@ local function latest_loop_ends()
   return #times > 0 and text(#times - first + 1) .. ' ' .. table.concat(times, ',', first) or nil
 end
 
--- The session first, then all that it delegated to.
+-- Collects the ids of a session and of all sessions it delegated to, directly or not; the session itself first.
 local ended, seen = {}, {}
 local function collect(session_id)
   if seen[session_id] then return end
@@ -56,7 +56,7 @@ local function collect(session_id)
 end
 
 local function revoke(session_id)
-  -- Gone, or overwritten by hand: then it is nobody's session any more.
+  -- A session whose key is gone, or has another type, needs no mark: no token proves it any more.
   local facts = redis.pcall('HGET', session_key(lane, session_id), 'facts')
   if type(facts) == 'string' and not session_facts(facts).revoked then
     redis.call('HSET', session_key(lane, session_id), 'facts', REVOKED .. facts)
@@ -80,7 +80,7 @@ elseif change == 'open-run' then
   if ending and is_full() then return 'FULL' end
   redis.call('HSETNX', key, run_field(run), opened_run(now_ms(), latest_loop_ends()))
 elseif change == 'end-looped-run' then
-  -- The detail is for how long its conversation gets no new run.
+  -- Here the detail is the time in ms for which the run's conversation gets no new run.
   if end_run(lane, session, run) then
     add_loop_end(lane, session, run, tonumber(detail))
     redis.call('HINCRBY', meta, 'epoch', 1)

@@ -1,5 +1,5 @@
---[[ Take the right to drain a lane's audit. Who has it keeps it; a right that ran out goes to the next drainer that asks, with a higher
-  fence.
+--[[ Take the right to drain a lane's audit, for `leaseMs`. The drainer that has it keeps it and its fence. After the right has run out, the next
+  drainer that asks gets it, with a higher fence.
   FLAGS    allow-oom
   KEYS     meta, drain
   ARGV     incarnation, drainer, leaseMs

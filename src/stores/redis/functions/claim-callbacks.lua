@@ -1,6 +1,6 @@
---[[ Claim callbacks before anything is invoked: whatever happens to the worker, nobody else invokes them again. `free` says that the
-  worker which asked has gone; without it an approval is that worker's own for a lease. Claimed ones come first in the batch: asked again
-  with the same claim, the same ones are the answer and no others.
+--[[ Claim callbacks before they are invoked: whatever happens to the worker, no other worker invokes them again. Only the worker that asked may
+  claim a callback within `leaseMs` after the resolution, unless `free` says that this worker is gone. The batch has claimed callbacks
+  first: a request that is repeated with the same claim gets the same callbacks and no others.
   FLAGS    allow-oom
   KEYS     meta
   ARGV     incarnation, lane, worker, claim, limit, leaseMs

@@ -1,5 +1,6 @@
---[[ Claim effects that are due, the first of each call only. Before: fail what has expired, give back what a lost gateway had (or fail it,
-  where a second delivery could be a second message), forget what is old. Asked again with the same claim, the same ones are the answer.
+--[[ Claim effects that are due; only the first effect of each call can be due. Before that: fail expired effects, queue the effects of lost
+  gateways again (or fail them, where a second delivery could send a second message), and delete old ones. A request that is repeated with the
+  same claim gets the same effects.
   FLAGS    allow-oom
   KEYS     meta
   ARGV     incarnation, lane, gateway, claim, limit, leaseMs, retentionMs, maxKeptBytes
@@ -47,7 +48,7 @@ for _, key in ipairs(due_in('expiring')) do
     local last = found[2] and '; last: ' .. found[2] or ''
     outbound.finish(lane, meta, now, key, { state = 'failed', problem = 'it was not delivered in time' .. last, keep = true }, kept)
   else
-    -- With a gateway, whose word decides; looked at again when that has come or is overdue.
+    -- A gateway has claimed it, and its report decides. Look again after a lease: then the gateway has reported, or is lost.
     redis.call('ZADD', outbound.list(lane, 'expiring'), text(now + lease_ms), key)
   end
 end

@@ -1,5 +1,5 @@
---[[ Make a token, in one step with its audit record. Repeating it changes nothing. Ended ones make room, in the order in which they
-  would be forgotten.
+--[[ Make a token, in one step with its audit record. Repeating it changes nothing. If there are too many tokens, the expired or revoked token
+  that would be deleted first makes room.
   KEYS     meta, audit, record, token, tokens, ends
   ARGV     incarnation, prefix, id, secret, facts, lifetimeMs, keptMs, most, event, about, detail
   RETURNS  CREATED | TAKEN | FULL ]]
@@ -12,7 +12,7 @@ if not admission.same_store(record, incarnation) or not same_incarnation(meta, i
 local now = now_ms()
 local known = admission.read(token)
 if known[1] and redis.call('ZSCORE', tokens, id) then
-  -- The same request again after a lost answer; with another secret it would take over somebody's token.
+  -- The request is repeated after a lost answer. The attack: a request with this id and another secret would take over the token.
   if known[1] ~= secret then return { 'TAKEN' } end
   return { 'CREATED', known[2], known[3], known[4], known[5] or '' }
 end
@@ -29,7 +29,7 @@ if redis.call('ZCARD', tokens) >= most then
   forget(ended[1])
 end
 
--- The record comes first: if it cannot be written, there is no token.
+-- The audit record is written first: if it cannot be written, there is no token.
 local records = {}
 add_audit(records, event, '', about, detail .. cmsgpack.pack({ expiresAt = now + lifetime_ms }))
 write_audit(meta, audit, text(now), records)

@@ -1,6 +1,6 @@
---[[ Cast a vote on a pending approval. The first answer that decides wins: a yes queues the call again under a higher fence, a no
-  settles it, in the same step. `votes` has one line per vote: decision, time, who, what
-  they agreed to, and a comment as JSON text.
+--[[ Cast a vote on a pending approval. The first vote that decides wins, in the same step: a yes that completes the quorum queues the call again
+  under a higher fence, a no settles it. `votes` has one line per vote, with spaces: decision, store time in ms, principal, the binding that
+  the principal agreed to, and the comment as JSON text.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, approval, binding, decision, by, comment, hasEdited, edited, agreed, deadlineMs, denied, deniedMayHaveRun, detail, retentionMs, grant, grantFacts, grantTool, grantMs, grantUses
@@ -24,26 +24,26 @@ for vote, who in string.gmatch(votes, '([^ \n]+) %d+ ([^ \n]+)[^\n]*') do
 end
 
 if state ~= 'pending' then
-  -- The same principal says the same again, after a lost answer or twice at the button.
+  -- The same principal repeats the same vote: after a lost answer, or with a second click.
   local agrees = state == (decision == 'deny' and 'denied' or 'allowed')
   local same_bytes = (asked[10] or false) == (has_edited and edited)
   if own[decision] and agrees and same_bytes then return { 'DECIDED', state, asked[11] or '' } end
   return { 'ALREADY', state }
 end
--- Edited arguments are one person's word: whoever else has to agree has not seen them.
+-- Edited arguments are possible only with a yes, and only with a quorum of 1: other approvers would not have seen them.
 local offered = string.find(' ' .. decisions .. ' ', ' ' .. decision .. ' ', 1, true)
 if not offered or (has_edited and (decision == 'deny' or quorum > 1)) then return { 'NOT_OFFERED', decisions } end
 if by == asked[5] then return { 'NOT_YOURS' } end
 local bytes, now = redis.call('HGET', calls, call_id), now_ms()
 local record = not is_settled(bytes) and read_record(bytes)
 if not record or record[STATE] ~= PARKED or extra(record, 'approval') ~= id then return { 'UNKNOWN' } end
--- What the next reap will make of it.
+-- The answers that will be true after the next reap: the approval has expired, or its session or run has ended.
 if now >= tonumber(asked[8]) then return { 'ALREADY', 'expired' } end
 local session, _, _, ending = live_session(lane, fact(record, SESSION), fact(record, RUN), now)
 if ending then return { 'ALREADY', 'cancelled' } end
 if decision ~= 'deny' and not has_seen_all(asked[12], asked[13], by) then return { 'NOT_REVEALED' } end
 if own[decision] then return { 'COUNTED', text(quorum - yes) } end
--- A yes can be taken back by a no, and by nothing else.
+-- A principal that voted yes can only change the vote to no.
 if #own > 0 and decision ~= 'deny' then return { 'ALREADY', 'pending' } end
 local envelope = redis.call('GET', body_key(lane, call_id))
 if not envelope then return { 'UNKNOWN' } end

@@ -1,6 +1,6 @@
---[[ Remove from the journal what the sink has, extend the right to drain, and move the bounds. `position` counts elements since the lane
-  was made: a command that is repeated after a lost answer removes nothing twice. `last` is the digest of the last element to go, so
-  that a journal which was changed by hand meanwhile loses nothing that the sink does not have.
+--[[ Remove the elements from the journal that the sink has, extend the right to drain, and move the bounds. `position` counts elements since the
+  lane was made, so a command that is repeated after a lost answer removes nothing twice. `last` is the digest of the last element to remove:
+  if the journal was changed by hand meanwhile, no element is removed that the sink does not have.
   FLAGS    allow-oom
   KEYS     meta, drain, audit
   ARGV     incarnation, drainer, fence, through, position, last, surplus, foreign, leaseMs, privilegedRecords, privilegedLateMs, records, lateMs

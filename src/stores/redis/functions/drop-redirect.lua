@@ -1,4 +1,4 @@
---[[ Forget that a call's outcome was to be sent to a channel: somebody got it.
+--[[ Delete the redirect of a call: a caller has received the outcome, so it is not sent to the channel.
   FLAGS    allow-oom
   KEYS     meta
   ARGV     incarnation, lane, callId

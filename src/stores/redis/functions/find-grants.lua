@@ -1,4 +1,4 @@
---[[ The grants of one subject for one tool that could still be used, latest first; also one that the call itself has used up.
+--[[ Return the grants of one subject for one tool that can still be used, latest first. Also returns a grant that this call itself has used up.
   FLAGS    no-writes
   KEYS     meta
   ARGV     incarnation, lane, session, tool, callId, limit

@@ -1,4 +1,4 @@
---[[ Note that a claimed callback was invoked. Only by its claimant, and only while it was not given up.
+--[[ Record that a claimed callback was invoked. Only the worker that claimed it can do this, and only before the callback was given up.
   FLAGS    allow-oom
   KEYS     meta
   ARGV     incarnation, lane, approval, worker

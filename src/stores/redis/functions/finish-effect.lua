@@ -1,4 +1,4 @@
---[[ Say what became of a claimed effect. By its last claimant only: `attempts` is the number of the claim.
+--[[ Report how the delivery of a claimed effect ended. Only the gateway that claimed it last can do this: `attempts` is the number of that claim.
   FLAGS    allow-oom
   KEYS     meta
   ARGV     incarnation, lane, key, gateway, attempts, ending, answer, problem, keep, afterMs, retentionMs, maxKeptBytes
@@ -13,7 +13,7 @@ local effect = outbound.key(lane, key)
 local found = redis.call('HMGET', effect, 'state', 'claimedBy', 'attempts', 'platform')
 if found[2] ~= gateway or found[3] ~= attempts then return 'LOST' end
 if found[1] ~= 'claimed' then
-  -- The same claimant says it again because the answer was lost.
+  -- The gateway repeats its report because the answer was lost.
   return found[1] == (ending == 'retry' and 'queued' or ending) and 'FINISHED' or 'LOST'
 end
 local now = now_ms()

@@ -1,5 +1,5 @@
---[[ Forget settled calls whose retention is over, with their approvals, and grants that have expired; count again what is kept. Answers how many ids it looked at: ask again until
-  there are none.
+--[[ Delete settled calls whose retention is over, with their approvals; expired grants; and the counters of runs of expired sessions. Counts
+  `retainedBytes` again. Returns how many call ids it looked at: the caller repeats it as long as that is `limit`.
   FLAGS    allow-oom
   KEYS     meta, calls, sessions
   ARGV     incarnation, lane, limit
@@ -15,8 +15,8 @@ local function forget(ids)
   for number, call_id in ipairs(ids) do
     local record_bytes, ending = split_settled(kept[number])
     local forget_at = ending and tonumber(ending.forget_at)
-    -- A key that continues is kept with its latest generation, and stands in a later list again.
-    -- The first generation of a key stands in the list once for each of its later ones.
+    -- The first generation of a key that continues is kept with the latest one: it is in a later list again. So it is in the lists once for each
+    -- of its generations, and can be twice in one.
     if forget_at and forget_at <= now and not seen[call_id] then
       gone[#gone + 1], seen[call_id] = call_id, true
       local asked
@@ -51,7 +51,7 @@ for at = 1, #buckets, 2 do
 end
 grants.forget(lane, now, limit)
 redis.call('HSET', meta, 'retainedBytes', text(retained))
--- A session's own key is kept for a while longer; what its runs have tried is not.
+-- The key of an expired session is kept for a while longer. The counters and histories of its runs are deleted now.
 for _, session_id in ipairs(redis.call('ZRANGEBYSCORE', sessions, '-inf', text(now), 'LIMIT', 0, limit)) do
   local fields = redis.call('HKEYS', session_key(lane, session_id))
   for _, field in ipairs(fields) do

@@ -1,4 +1,5 @@
---[[ Delete the queue of a pool that nobody reads any more. Only if it is empty: what stands there or is held has to end first.
+--[[ Delete the stream of a pool if no worker has read it for `idleMs`. Only an empty stream is deleted: its calls must end first, also those that
+  a worker holds.
   FLAGS    allow-oom
   KEYS     stream
   ARGV     idleMs

@@ -1,9 +1,10 @@
---[[ Give a new lane the store's incarnation. A lane that has one keeps it.
+--[[ Create a lane with the store's incarnation. A lane that has an incarnation keeps it.
   KEYS     meta, live, drain
   ARGV     incarnation
   RETURNS  FOUNDED ]]
 local meta, live, drain, incarnation = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
--- Longer than a compact list takes: with it the set is never one, and adding to it costs the same however many there are.
+-- A member of the sorted set `live` that is not a call. It is longer than Redis's compact encoding of small sets accepts, so the set never has
+-- that encoding, and an insert costs about the same however many calls there are.
 local ANCHOR = string.rep('anchor ', 10)
 if redis.call('HSETNX', meta, 'incarnation', incarnation) == 1 then
   redis.call('HSET', meta, 'epoch', '1', 'policyVersion', '0', 'cancelSequence', '0', 'auditSequence', '0',

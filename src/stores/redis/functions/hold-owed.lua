@@ -1,6 +1,7 @@
---[[ Take the oldest call of a digest that was owed when the request came, or make an entry for a new one. An entry of another holder is taken when that holder has
-  not beaten for a lease since the request began to wait; while it is not known whether it lives, the answer is WAIT. `since` has the
-  time of that first WAIT, or nothing, and after a blank how many milliseconds ago the request came. Builds of revision 4 send the time alone.
+--[[ Take the oldest call with this digest that was already owed when the request came, or make an entry for a new call. An entry of another
+  holder is taken if that holder has sent no beat for a whole lease since the request began to wait. While it is not known whether the holder
+  is live, the answer is WAIT. `since` has the time of the first WAIT (store ms, empty in the first request), and after a space how many
+  milliseconds ago the request came. Builds of revision 4 send only the time. `of` names the one entry to take; `fresh` takes none.
   KEYS     meta
   ARGV     incarnation, lane, max
   EACH     scope, name, digest, holder, leaseMs, lifetimeMs, of, fresh, since
@@ -12,7 +13,7 @@ local FIRST, STRIDE = 4, 9
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local now = now_ms()
 
--- Builds of revision 4 read the expiry too.
+-- The answer for a taken entry. Only builds of revision 4 read the expiry.
 local function taken(entry) return { 'TAKEN', entry.name, text(entry.made_at), text(entry.expires_at) } end
 
 local function take(book, entry, holder, attempt, lifetime_ms)
@@ -22,7 +23,7 @@ local function take(book, entry, holder, attempt, lifetime_ms)
   return taken(entry)
 end
 
--- The first entry of a dead holder; or nil, and whether one of the holders may be dead.
+-- Returns the first entry of a dead holder; or nil, and whether one of the other holders may be dead.
 local function find_dead(entries, holder, lease_ms, since)
   local unsure = false
   for _, entry in ipairs(entries) do
@@ -34,7 +35,8 @@ local function find_dead(entries, holder, lease_ms, since)
   return nil, unsure
 end
 
--- The one that expires first goes, of those that no living gateway holds.
+-- If the subject has the max number of entries, evicts the one that expires first among those that no live gateway holds. Returns false if
+-- live gateways hold all of them.
 local function make_room(book)
   if redis.call('ZCARD', book.ends) < max then return true end
   for _, name in ipairs(redis.call('ZRANGE', book.ends, 0, max - 1)) do
@@ -52,7 +54,7 @@ local function hold(scope, name, digest, holder, lease_ms, lifetime_ms, of, fres
   local book = owed.open(lane, scope)
   owed.reap(book, now)
   local entries = owed.entries(book, digest, now, holder, name)
-  -- The same request again: its first answer was lost.
+  -- The request is repeated after a lost answer.
   for _, entry in ipairs(entries) do
     if entry.name == name then return { 'MADE' } end
     if entry.attempt == name then return taken(entry) end

@@ -1,5 +1,5 @@
---[[ Note the tools that a held call offers to its run, beside `run:<id>` as lines of the tool and who offered it. Only the call's owner
-  may, and only for the call's own run; they go with it.
+--[[ Store the tools that a held call offers to its run. The session's field `injected:<run>` has one line for each: the tool, a space, and the
+  tool that offered it. Only the worker that holds the call can do this, and only for the call's own run; the offers end with the run.
   FLAGS    allow-oom
   KEYS     meta
   ARGV     incarnation, lane, worker, callId, entry, fence, limit

@@ -1,4 +1,5 @@
---[[ Read what a worker compares its deliveries with. Pipelined behind the read, so it shows what was revoked before the delivery.
+--[[ Return the lane's state, with which a worker compares its deliveries. It is pipelined after the read of the stream, so it includes every
+  revocation before the delivery.
   FLAGS    no-writes
   KEYS     meta
   ARGV     incarnation

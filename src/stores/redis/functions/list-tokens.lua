@@ -1,4 +1,4 @@
---[[ Tokens, the newest first; ended ones too until they are forgotten.
+--[[ List tokens, newest first; also expired and revoked ones, until they are deleted.
   FLAGS    no-writes
   KEYS     record, tokens
   ARGV     incarnation, prefix, limit

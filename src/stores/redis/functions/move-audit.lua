@@ -1,5 +1,5 @@
---[[ Move what an earlier release left in its stream into the journal, some entries at a time. Records that the sink has are left out. An
-  entry that no release has written is moved too, for the drain to name.
+--[[ Move the audit records that an earlier release left in its stream into the journal, `limit` entries at a time. Records that the sink has are
+  left out. An entry that no release has written is moved too, so that the drain reports it as foreign.
   FLAGS    allow-oom
   KEYS     meta, drain, audit, oldAudit
   ARGV     incarnation, limit

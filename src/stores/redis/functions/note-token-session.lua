@@ -1,5 +1,5 @@
---[[ Note a session that a gateway opened for a token, so that it ends with the token. A token that does not work takes none. Those
-  that have expired make room.
+--[[ Record a session that a gateway opened for a token, so that it is revoked with the token. The answer is ENDED for a token that is unknown,
+  expired or revoked. Sessions that have expired are removed from the list.
   KEYS     record, token, sessions
   ARGV     incarnation, session, lifetimeMs
   RETURNS  NOTED | ENDED ]]
@@ -14,6 +14,6 @@ if not known[1] or known[5] or now >= tonumber(known[4]) then return 'ENDED' end
 local expired = redis.call('ZRANGEBYSCORE', sessions, '-inf', text(now), 'LIMIT', 0, REMOVED_AT_ONCE)
 if #expired > 0 then redis.call('ZREM', sessions, unpack(expired)) end
 redis.call('ZADD', sessions, text(now + lifetime_ms), session)
--- As long as the session that lives longest: a shorter one that is noted later must not make the others forgotten.
+-- The list expires with its last session: a shorter session that is added later must not delete the others from the list.
 redis.call('PEXPIREAT', sessions, redis.call('ZREVRANGE', sessions, 0, 0, 'WITHSCORES')[2])
 return 'NOTED'

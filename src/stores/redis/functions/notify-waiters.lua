@@ -1,4 +1,4 @@
---[[ Send an event to the waiters that asked for events. A worker that lost the call sends nothing.
+--[[ Send an event to the waiters that asked for events. A worker that no longer holds the call sends nothing.
   KEYS     meta
   ARGV     incarnation, lane, worker, callId, entry, fence, event
   RETURNS  SENT | FENCED ]]

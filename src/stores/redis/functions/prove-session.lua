@@ -1,4 +1,4 @@
---[[ Tell whether a token belongs to a session that lives.
+--[[ Return whether this token proves a live session; if not, how the session ended.
   FLAGS    no-writes
   KEYS     meta
   ARGV     incarnation, lane, session, tokenDigest

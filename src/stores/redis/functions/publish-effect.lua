@@ -1,5 +1,5 @@
---[[ Publish what a tool does on a platform, while its call is still this worker's. The fence is checked in the same step: a worker that
-  lost the call sends nothing. A key that is known is not published again; whoever asks now is the one who waits for it.
+--[[ Publish an effect of a call on a platform, while this worker holds the call. The fence is checked in the same step: a worker that no longer
+  holds the call sends nothing. A known key is not published again; while that effect has not ended, this request becomes its waiter.
   KEYS     meta
   ARGV     incarnation, lane, worker, callId, entry, fence, key, kind, platform, channel, origin, body, deliverMs, caller, correlation, maxQueuedBytes
   RETURNS  PUBLISHED | KNOWN | FENCED | CONFLICT | FULL ]]

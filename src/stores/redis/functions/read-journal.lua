@@ -1,5 +1,5 @@
---[[ Read a page of the journal behind a position, together with what the lane has counted at the same moment. Elements come one by one and
-  up to `maxBytes`, because any role that writes records can append any bytes: of one that is larger than any record, only its length
+--[[ Read a page of the journal after a position, with the lane's counters of the same moment. Elements are read one by one, up to `maxBytes` in
+  all, because any role that writes records can append any bytes. For an element larger than `maxElement`, which no record is, only its length
   and digest are returned.
   FLAGS    no-writes
   KEYS     meta, drain, audit

@@ -1,5 +1,5 @@
---[[ Settle what is past its deadline. Started calls get `overdueMs` more, for their worker to answer; parked ones end with their
-  approval, also when their session is over.
+--[[ Settle calls past their deadline. A call that a worker holds gets `overdueMs` more, so that the worker can settle it. A parked call ends with
+  its approval, also when its session or run has ended. Callbacks that were not finished in time are given up.
   FLAGS    allow-oom
   KEYS     meta, live, audit
   ARGV     incarnation, lane, limit, overdueMs, retentionMs, expired, timedOut, mayHaveRun, bodyLost, approvalExpired, sessionEnded, detail
@@ -25,17 +25,19 @@ local function outcome_of(record, deadline)
   local held = holder(lane, record) ~= nil
   if held and now < deadline + overdue_ms then return nil end
   if starts and extra(record, 'effect') == 'unsafe' then return may_have_run end
-  -- A lost first run leaves no mark: only of a call that was never anybody's, or that all handed back, is it known that nothing ran.
+  -- The first run of a tool that is not unsafe writes no start mark. So it is certain that nothing ran only for a call that no worker ever
+  -- held, that all workers handed back, or that no worker has touched since it was allowed.
   local begun = extra(record, 'base') ~= extra(record, 'handedBack') and not is_untouched(record)
   if held or starts or begun then return timed_out end
   return expired
 end
 
--- Returns the outcome, the call's event and, for a parked call, how its approval ends; or only when to look again.
+-- Returns the outcome, the audit event and, for a parked call, the state with which its approval ends. If the call goes on, returns only the
+-- fourth value: when to look at it again.
 local function end_of(record, deadline)
   if record[STATE] ~= PARKED then
     local outcome = outcome_of(record, deadline)
-    -- Looked at again when its time is up, so that it does not stand before others.
+    -- Look again when the extra time is over. Until then this call must not take the place of others among the first `limit`.
     if not outcome then return nil, nil, nil, deadline + overdue_ms end
     return outcome, 'call.expired'
   end

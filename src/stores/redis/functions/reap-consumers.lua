@@ -1,11 +1,12 @@
---[[ Delete consumers that are gone. Only without pending entries: deleting a consumer destroys what it still holds.
+--[[ Delete consumers that were idle for `idleMs`. Only consumers without pending entries: deleting a consumer deletes the leases that it still
+  holds. With a name in `consumer`, only that one.
   FLAGS    allow-oom
   KEYS     stream
   ARGV     idleMs, consumer
   RETURNS  REAPED ]]
 local stream, idle_ms, only = KEYS[1], tonumber(ARGV[1]), ARGV[2]
 local reaped = { 'REAPED' }
--- A pool that no worker has served yet has no group: an error, and so an empty list.
+-- A pool that no worker has served yet has no consumer group: the error has no elements, so the loop does nothing.
 for _, consumer in ipairs(redis.pcall('XINFO', 'CONSUMERS', stream, GROUP)) do
   local facts = {}
   for at = 1, #consumer, 2 do facts[consumer[at]] = consumer[at + 1] end

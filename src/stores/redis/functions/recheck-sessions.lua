@@ -1,4 +1,4 @@
---[[ Tell for sessions and runs whether they still live.
+--[[ Return for each session and run whether it is still live; if not, how it ended.
   FLAGS    no-writes
   KEYS     meta
   ARGV     incarnation, lane

@@ -1,4 +1,5 @@
---[[ Have the outcome of a call sent to a channel once it has settled, from a time on. Only by a session that reaches the call: of its agent, or of one that this agent acts for.
+--[[ Have the outcome of a call sent to a channel once the call is settled, but not before `afterMs`. The session must reach the call: it has the
+  same agents, or the agents that the call's agent acts for.
   KEYS     meta, calls
   ARGV     incarnation, lane, callId, session, tokenDigest, resultKey, platform, channel, origin, afterMs, deliverMs
   RETURNS  REDIRECTED | SENT | UNKNOWN ]]

@@ -1,4 +1,4 @@
---[[ Note that a worker is alive. Works at the memory limit: a fleet that vanishes then helps nobody.
+--[[ Record that a worker is live. Works at the memory limit: otherwise live workers would disappear from the list.
   FLAGS    allow-oom
   KEYS     worker, workers
   ARGV     workerId, entry, ttlMs

@@ -1,7 +1,10 @@
---[[ Let go of entries: `gone`, because the outcome was written to a client; `owed-for`, owed to requests that come from a time on; or
-  `lost`, owed to every request, because the client had no answer. An entry that another attempt has
-  taken since stays as it is. Works at the memory limit. Both keep an entry for the lifetime, from when it is owed. Builds of
-  revision 4 send `owed`: at least for the lifetime, from now, and never for less than it was kept before; often with a lifetime of 0.
+--[[ Release entries that a request holds. `to` says why:
+    gone      the outcome was sent to a client; the entry is deleted
+    owed-for  the client was told to come back: owed to requests that come `owedAfterMs` from now or later
+    lost      the client got no answer: owed to every request, also to one that came before
+    owed      as `owed-for`; builds of revision 4 send it, often with a lifetime of 0
+  `owed-for` and `lost` keep the entry for the lifetime, from when it is owed. `owed` keeps it for the lifetime from now, and never shorter than
+  before. An entry that another attempt has taken since stays as it is. Works at the memory limit.
   FLAGS    allow-oom
   KEYS     meta
   ARGV     incarnation, lane

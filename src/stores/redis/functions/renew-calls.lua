@@ -1,5 +1,6 @@
---[[ Extend leases: reset the idle time of entries that are still the worker's own. XCLAIM alone would steal them back. All calls
-  are of one worker and pool; `first` and `last` enclose their entries.
+--[[ Extend leases: reset the idle time of entries that the worker still holds. Holder and fence are checked first, because XCLAIM alone would
+  take back an entry that another worker has taken over. All calls are of one worker and one pool; `first` and `last` are the lowest and the
+  highest entry id.
   FLAGS    allow-oom
   KEYS     meta, calls
   ARGV     incarnation, lane, worker, pool, first, last

@@ -1,6 +1,6 @@
---[[ Number a lane's records from 1 on, because its store has become another one: the chain of that one begins with what waits here.
-  `records` is how many of the elements are records, as the drain decodes them: roles can append garbage that begins like a record, and
-  the drain would miss what was counted too much. A release before this argument gives none; then every element is counted.
+--[[ Number a lane's records from 1 again, because an adoption gave the store a new incarnation: its chain begins with the records that wait here.
+  `records` is how many of the elements are records, as the drain decodes them. The attack: a role can append garbage that begins like a record;
+  if it were counted, the drain would report a missing record. An earlier release does not send `records`; then every element is counted.
   KEYS     meta, drain, audit
   ARGV     incarnation, records
   RETURNS  NUMBERED ]]

@@ -1,4 +1,4 @@
---[[ Note an operator's word on an indeterminate call. The outcome stays as it was; the record keeps both facts.
+--[[ Record an operator's statement on whether an indeterminate call ran. The outcome stays as it was; the record keeps both facts.
   KEYS     meta, audit, calls
   ARGV     incarnation, callId, indeterminate, resolution, detail
   RETURNS  RESOLVED | NOT_INDETERMINATE | UNKNOWN ]]
@@ -11,7 +11,7 @@ if not bytes then return 'UNKNOWN' end
 local record_bytes, ending = split_settled(bytes)
 if not ending then return 'NOT_INDETERMINATE' end
 if ending.resolution == resolution then return 'RESOLVED' end
--- The caller looked at the outcome; it is immutable once settled.
+-- The calling process has decoded the outcome and sends whether it is indeterminate. An outcome never changes once the call is settled.
 if indeterminate ~= '1' or ending.resolution ~= '' then return 'NOT_INDETERMINATE' end
 local records = {}
 add_audit(records, 'call.resolved', call_id, record_bytes, detail)

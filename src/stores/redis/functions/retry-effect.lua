@@ -1,4 +1,4 @@
---[[ Send a failed effect once more, by an operator's word.
+--[[ Queue a failed effect once more, because an operator asked for it. An effect of the kind `call` is not sent again: no tool waits for it.
   KEYS     meta
   ARGV     incarnation, lane, key
   RETURNS  QUEUED | NOT_FAILED | BODY_GONE | UNKNOWN ]]

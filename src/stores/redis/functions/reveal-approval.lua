@@ -1,5 +1,5 @@
---[[ Record that a principal saw what a pending question masks. The audit record is part of the step, and the text is handed out after
-  it: the audit knows every approver who has seen a masked text.
+--[[ Record that a principal saw the masked values of a pending question. The audit record is part of this step, and the text is shown only after
+  it: so the audit has every approver who has seen a masked text.
   FLAGS    allow-oom
   KEYS     meta, audit, calls
   ARGV     incarnation, lane, approval, binding, by, detail
@@ -18,7 +18,7 @@ if by == asked[3] then return { 'NOT_YOURS' } end
 local bytes, now = redis.call('HGET', calls, call_id), now_ms()
 local record = not is_settled(bytes) and read_record(bytes)
 if not record or record[STATE] ~= PARKED or extra(record, 'approval') ~= id then return { 'UNKNOWN' } end
--- What the next reap will make of it.
+-- The answers that will be true after the next reap: the approval has expired, or its session or run has ended.
 if now >= tonumber(asked[5]) then return { 'ALREADY', 'expired' } end
 local _, _, _, ending = live_session(lane, fact(record, SESSION), fact(record, RUN), now)
 if ending then return { 'ALREADY', 'cancelled' } end

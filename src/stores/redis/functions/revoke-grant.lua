@@ -1,4 +1,4 @@
---[[ Take a grant back. It stays listed until it would have expired.
+--[[ Revoke a grant, in one step with its audit record. It stays in the lists until its expiry.
   FLAGS    allow-oom
   KEYS     meta, audit
   ARGV     incarnation, lane, grant, detail

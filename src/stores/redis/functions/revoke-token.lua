@@ -1,6 +1,6 @@
---[[ Take a token back, now, in one step with its audit record. Answers with sessions of the token that are not known to be revoked: they
-  lie in other slots, so the caller revokes them and repeats this with those that are done. Until none is left the token stands in
-  `revoking`, so that another process finishes what this one began. Works at the memory limit.
+--[[ Revoke a token at once, in one step with its audit record. Returns up to `limit` of its sessions that may not be revoked yet, after the
+  first `skip`. They are in other slots, so the caller revokes them, and repeats this function with the sessions that it has revoked. The token
+  is in `revoking` until no session is left, so that another process can finish the revocation. Works at the memory limit.
   FLAGS    allow-oom
   KEYS     meta, audit, record, token, ends, sessions, revoking
   ARGV     incarnation, id, keptMs, about, detail, who, skip, limit
@@ -10,24 +10,24 @@ local meta, audit, record, token, ends, sessions, revoking = KEYS[1], KEYS[2], K
 local incarnation, id, kept_ms, about, detail, who = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local skip, limit = ARGV[7], ARGV[8]
 local FIRST, STRIDE = 9, 1
--- A process of the release before this one names neither. It revokes all sessions by itself; a gateway then clears the mark.
+-- A process of the release before this one sends neither key. It revokes all sessions itself; a gateway then removes the token from `revoking`.
 sessions, revoking = sessions or token .. ':sessions', revoking or string.gsub(ends, 'ends$', 'revoking')
 
 if not admission.same_store(record, incarnation) or not same_incarnation(meta, incarnation) then return REPLACED end
 local known, now = admission.read(token), now_ms()
--- A token that was forgotten while its sessions were being revoked is still finished.
+-- The revocation of a token that was deleted while its sessions were being revoked still has to be finished.
 if not known[1] and not redis.call('ZSCORE', revoking, id) then return { 'UNKNOWN' } end
 if known[1] and not known[5] then
   local records = {}
   add_audit(records, 'token.revoked', '', about, detail)
   write_audit(meta, audit, text(now), records)
-  -- One that has expired before keeps its earlier end.
+  -- A token that expired before its revocation is deleted by its expiry, not later.
   local forget_at = text(math.min(now, tonumber(known[4])) + kept_ms)
   redis.call('HSET', token, 'revokedAt', text(now), 'revokedBy', who or '')
   redis.call('PEXPIREAT', token, forget_at)
   redis.call('ZADD', ends, forget_at, id)
 end
--- From here on no session is noted for it any more, so the list only gets shorter.
+-- A revoked token gets no new sessions, so from here on the list only gets shorter.
 for at = FIRST, #ARGV, STRIDE do redis.call('ZREM', sessions, ARGV[at]) end
 if redis.call('ZCARD', sessions) == 0 then
   redis.call('ZREM', revoking, id)

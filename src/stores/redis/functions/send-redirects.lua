@@ -1,4 +1,5 @@
---[[ Publish the outcomes of redirected calls that have settled. One step: a crash in between would lose the message or send it twice.
+--[[ Publish the outcomes of redirected calls that are settled. One step: a crash between publishing the message and deleting the redirect would
+  send it twice, or in the other order lose it.
   KEYS     meta, calls
   ARGV     incarnation, lane, limit, body
   RETURNS  SENT ]]

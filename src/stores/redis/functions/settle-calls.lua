@@ -1,7 +1,7 @@
---[[ Store outcomes once, answer every waiter, write the audit and end the leases. One script: a crash between two of these
-  would run a tool again, or leave somebody waiting. All calls are of one pool; `first` and
-  `last` enclose their entries. Behind the fence stand a `!` that releases the key, what the run's history says of the call unless
-  that is nothing, and a note of what changes about the run, if anything. One word is the answer for all calls.
+--[[ Store outcomes once, answer every waiter, write the audit and end the leases. One step: a crash between two of these would run a tool again,
+  or leave a waiter without an answer. All calls are of one pool; `first` and `last` are the lowest and the highest entry id. `fence` is
+  `<fence>! <attempt> <note>`; all but the number can be absent. `!` releases the key. The attempt is the result for the run's history, absent
+  for a plain success. The note says how the run changes (see shared/settled-attempts.lua). A single word is the answer for all calls.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, worker, retentionMs, pool, first, last
@@ -21,7 +21,7 @@ local held = held_by(lane, pool, worker, first, last, #ids)
 local settlement = new_settlement(lane, now_ms(), retention)
 local answers = {}
 
--- The same owner repeats itself after a lost answer.
+-- Whether the worker that settled the call repeats its request after a lost answer: same entry, fence and outcome.
 local function is_repetition(bytes, entry, fence, outcome)
   local record_bytes, ending = split_settled(bytes)
   local record = record_bytes and read_record(record_bytes)
@@ -43,7 +43,7 @@ local function settle(number, at)
   end
   local deliveries = deliveries_of(held, lane, pool, worker, entry)
   if not deliveries or not has_fence(record, entry, deliveries, fence) then return 'FENCED' end
-  -- The same call a second time in a batch.
+  -- If the batch has the same call again, that one is fenced.
   held[entry] = false
   settle_record(settlement, call_id, record, stored[number], outcome, 'call.settled', ARGV[at + 4], fence, released, attempt)
   if note ~= '' then note_attempt(settlement.notes, note, call_id, record, attempt) end

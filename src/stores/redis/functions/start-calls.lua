@@ -1,6 +1,6 @@
---[[ Write start marks. Nothing of an unsafe tool runs before this answers STARTED, so a lost worker can be told from one that never
-  began. All calls are of one pool; `first` and `last` enclose their entries. STARTED alone is the first start; one word is the
-  answer for all calls.
+--[[ Write start marks. No code of an unsafe tool runs before the answer STARTED, so a worker that was lost while it ran a call can be
+  distinguished from one that never began. All calls are of one pool; `first` and `last` are the lowest and the highest entry id. STARTED
+  without a number is the first start. A single word is the answer for all calls.
   FLAGS    allow-oom
   KEYS     meta, audit, calls
   ARGV     incarnation, lane, worker, pool, first, last
@@ -9,7 +9,7 @@
 local meta, audit, calls = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane, worker, pool, first, last = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local FIRST, STRIDE = 7, 6
--- Started twice and never settled: the call is to blame.
+-- A call that was started twice and never settled is not started again: it probably kills its workers.
 local POISON_STARTS = 2
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
@@ -21,7 +21,7 @@ local held = held_by(lane, pool, worker, first, last, #ids)
 local now = now_ms()
 local answers, changed, intents, endings = {}, {}, {}, {}
 
--- Many calls of a batch are of one session.
+-- Returns how the session or run has ended, or false. Cached, because many calls of a batch are of one session.
 local function session_ending(session, run)
   local name = session .. '\n' .. run
   if endings[name] == nil then
@@ -32,7 +32,7 @@ local function session_ending(session, run)
 end
 
 local late
--- Only of a batch with an intent, and once.
+-- Whether the audit is late for privileged calls. Read once per batch, and only if a call of the batch has an intent.
 local function audit_late()
   if late == nil then
     local facts = redis.call('HMGET', meta, 'auditSequence', 'auditStarts')

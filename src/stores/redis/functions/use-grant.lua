@@ -1,4 +1,4 @@
---[[ Let a held call through by a grant, and count it once, whoever asks again for the same call.
+--[[ Let a held call through by a grant. Each call counts as one use, however many workers ask again for the same call.
   FLAGS    allow-oom
   KEYS     meta, audit
   ARGV     incarnation, lane, worker, callId, entry, fence, grant, detail
@@ -14,7 +14,7 @@ local key, now = grants.key(lane, id), now_ms()
 local grant = redis.call('HMGET', key, 'tool', 'expiresAt', 'usesLeft', 'revoked')
 if not grant[1] or grant[4] ~= '0' or now >= tonumber(grant[2]) then return 'GONE' end
 if scope_prefix(id) ~= scope_prefix(call_id) or grant[1] ~= fact(record, TOOL) then return 'GONE' end
--- Counted before, by this lease or by one that was lost since.
+-- This call's use was counted before, by this worker or by an earlier one that was lost.
 if extra(record, 'grant') == id then return 'USED' end
 if grant[3] == '0' then return 'GONE' end
 set_extra(record, 'grant', id)

@@ -1,11 +1,12 @@
---[[ Let one attempt have what may be used once, and the same attempt again. The key expires with what it stands for.
+--[[ Let one attempt use what may be used only once. The same attempt may repeat it; every other attempt gets USED. The key expires together with
+  what it protects.
   KEYS     record, once
   ARGV     incarnation, attempt, lifetimeMs
   RETURNS  FIRST | USED ]]
 local record, once = KEYS[1], KEYS[2]
 local incarnation, attempt, lifetime_ms = ARGV[1], ARGV[2], ARGV[3]
 
--- A store that was emptied knows of no use.
+-- An emptied store has no record of earlier uses, so it must not answer FIRST.
 if not admission.same_store(record, incarnation) then return REPLACED end
 local known = redis.call('GET', once)
 if known then return known == attempt and 'FIRST' or 'USED' end

@@ -1,4 +1,4 @@
---[[ Compare-and-set of the catalog by an operator, in one step with its audit record. Works at the memory limit.
+--[[ Replace the catalog for an operator by compare-and-set of its version, in one step with the audit record. Works at the memory limit.
   FLAGS    allow-oom
   KEYS     meta, audit, record
   ARGV     incarnation, expected, digest, body, event, detail
@@ -9,12 +9,12 @@ if not same_incarnation(meta, incarnation) then return REPLACED end
 local fields = redis.call('HMGET', record, 'version', 'body')
 local version = fields[1] or '0'
 if version ~= expected then
-  -- The same writer repeats itself after a lost answer.
+  -- The same writer repeats its request after a lost answer.
   if tonumber(version) == tonumber(expected) + 1 and fields[2] == body then return { 'WRITTEN', version } end
   return { 'CONFLICT', version }
 end
 local next_version = text(tonumber(version) + 1)
--- The record comes first: if it cannot be written, the old catalog stays.
+-- The audit record is written first: if it cannot be written, the old catalog stays.
 local records = {}
 add_audit(records, event, '', '', detail)
 write_audit(meta, audit, text(now_ms()), records)

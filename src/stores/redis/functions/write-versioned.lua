@@ -1,4 +1,4 @@
---[[ Compare-and-set of the catalog. Works at the memory limit.
+--[[ Replace the catalog by compare-and-set of its version. Works at the memory limit.
   FLAGS    allow-oom
   KEYS     record
   ARGV     expected, digest, body
@@ -8,7 +8,7 @@ local expected, digest, body = ARGV[1], ARGV[2], ARGV[3]
 local fields = redis.call('HMGET', record, 'version', 'body')
 local version = fields[1] or '0'
 if version ~= expected then
-  -- The same writer repeats itself after a lost answer.
+  -- The same writer repeats its request after a lost answer.
   if tonumber(version) == tonumber(expected) + 1 and fields[2] == body then return { 'WRITTEN', version } end
   return { 'CONFLICT', version }
 end

@@ -1,4 +1,4 @@
---[[ One atomic change of a scope. Everything is checked before the first write; refused at the memory limit.
+--[[ Change the documents of a scope in one atomic step. Everything is checked before the first write. Redis refuses it at the memory limit.
   KEYS     meta
   ARGV     prefix, scopeVersion, pruned, most, then counted lists: checks, deletes, puts
   RETURNS  COMMITTED | EXISTS | FULL | CONFLICT ]]
@@ -80,11 +80,11 @@ if pruned ~= '' then
   if excess > 0 then
     for _, id in ipairs(redis.call('ZRANGE', order, 0, excess - 1)) do remove(prefix, pruned, id) end
   end
-  -- The oldest, as far as they have expired: a few with every commit is more than come in.
+  -- Delete expired documents among the 16 oldest: that is more than a commit usually adds.
   for _, id in ipairs(redis.call('ZRANGE', order, 0, 15)) do
     if not find_live(prefix, pruned, id, now) then remove(prefix, pruned, id) end
   end
 end
--- A scope that has never had a document leaves nothing behind.
+-- A scope that never had a document has no `meta`, and none is created for it.
 if redis.call('EXISTS', meta) == 1 then redis.call('HSET', meta, 'version', text(tonumber(version) + 1)) end
 return answer

@@ -1,4 +1,4 @@
---[[ Stores vectors of documents that still have the version they were made of. A vector ends with its document.
+--[[ Store the vectors of documents that still have the version from which the vector was made. Vectors expire together with the documents.
   KEYS     meta
   ARGV     prefix, collection, then for each: id, version, vector
   RETURNS  KEPT ]]

@@ -5,14 +5,20 @@ local function now_ms()
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
--- Whole numbers as text: Lua would write large ones with an exponent.
+-- Formats a whole number as text: tostring() would write large ones with an exponent.
 local function text(number) return string.format('%.0f', number) end
 
--- Keys of a collection; all of them share the hash tag in `prefix`.
+-- A key of a collection. All keys of a scope share the hash tag in `prefix`.
 local function part(prefix, collection, name) return prefix .. collection .. ':' .. name end
 
---[[ A document is `version|order|at|expires|body`; expires is empty when it stays. What it is found by stands apart from it:
-  `key`, labels and words, so that it can be taken out of them again. ]]
+--[[ A document is `version|order|at|expires|body` in the hash `docs`, by id. commit_scope writes it; times are ms of the server's clock:
+    version  how often it was written, from 1
+    order    the scope's counter when it was written, or its order before that if the put keeps it
+    at       when it was created
+    expires  when it expires; empty: never
+  The sorted set `order` has the ids by order, so have `label:<label>` and `word:<word>`. The hash `keys` has the id by key. The hash `index` has
+  `<id> key`, `<id> labels` and `<id> words` (joined by SEPARATOR), so that `remove` finds what to delete. keep_vectors writes `vectors`, by id.
+  The scope's `meta` has `counter`, the last number given to a put, and `version`, which grows with every commit. ]]
 local function read_head(bytes)
   local version, order, at, expires = string.match(bytes, '^(%d+)|(%d+)|(%d+)|(%d*)|')
   return { version = tonumber(version), order = tonumber(order), at = tonumber(at), expires = tonumber(expires) }
@@ -25,8 +31,8 @@ local function find_live(prefix, collection, id, now)
   return nil
 end
 
---[[ Writes, and lets the key live as long as the last document in it: what nobody adds to any more goes by itself. A key without an
-  end holds a document that stays. ]]
+--[[ Writes to a key, and makes the key expire with the last document in it: Redis deletes a key to which no more documents are added. A key that
+  has a document without expiry does not expire. ]]
 local function write(ttl, command, key, ...)
   local is_new = ttl ~= '' and redis.call('EXISTS', key) == 0
   redis.call(command, key, ...)

@@ -1,43 +1,58 @@
---[[ An approval is a hash: what was asked, which does not change, and what became of it. It stands in one sorted set, `approvals:` and
-  its state, by expiry while pending and by time of resolution then; its call is parked exactly while it is pending. ]]
+--[[ An approval is a hash. All times are store times in ms. What was asked does not change (ask_approval):
+    call, question, binding, record           call id; the question, JSON; SHA-256 of what is asked about; the packed record of the parked call
+    decisions, quorum, requester              the offered decisions, with spaces; how many must say yes; who may not decide, or empty
+    mayHaveRun, wantsCallback, masked         1: a worker may have run the call before; 1: a worker wants the resolution; number of masks
+    askedBy, fence, previous                  worker and fence that asked; the call's previous approval, or empty
+    requestedAt, expiresAt, leftMs            when it was asked and expires; what was left of the call's deadline
+  What became of it:
+    state, resolution, resolvedAt             `pending`, then allowed, denied, expired or cancelled; how and when (resolve_approval)
+    votes, edited, grant                      one line per vote; edited arguments; the grant made from it (decide_approval)
+    revealedBy                                who has seen the masked values, one line each (reveal_approval)
+    callback                                  `none`, waiting (resolve_approval), claimed (claim_callbacks), done (finish_callback) or unknown
+                                              (reap_calls)
+    claim, claimedBy                          the claim of the callback, and the worker that made it (claim_callbacks)
+  Its id is in one sorted set, `approvals:<state>`: by expiry while pending, then by when it was resolved. Its call is parked exactly
+  while the approval is pending. ]]
 local EPOCH, SESSION_EXPIRES = 4, 5
 local EVENTS_OF = { allowed = 'approval.decided', denied = 'approval.decided', expired = 'approval.expired', cancelled = 'approval.cancelled' }
 local RESOLUTIONS = { denied = 'deny', expired = 'timeout', cancelled = 'cancelled' }
 
 local function approval_key(lane, id) return lane .. 'approval:' .. id end
--- The last question about a call.
+-- Returns the id of the last question about a call, or an empty text.
 local function approval_of(record) return extra(record, 'approval') or '' end
 local function approvals_key(lane, state) return lane .. 'approvals:' .. state end
--- Resolved approvals whose callback waits, as id and the worker that asked; and claimed ones, by when that has to be finished.
+-- Sorted sets of callbacks. Waiting ones as `<approval> <worker that asked>`, by when the approval was resolved; claimed ones as approval ids, by
+-- when the callback must be finished.
 local function waiting_key(lane) return lane .. 'callbacks:waiting' end
 local function claimed_key(lane) return lane .. 'callbacks:claimed' end
 
--- A parked call is looked at when its approval expires, or when its session does.
+-- Returns when the reap has to look at a parked call: when its approval or its session expires, whichever is first.
 local function parked_until(expires_at, session)
   return math.min(expires_at, session and session.expires_at or expires_at)
 end
 
--- Allowed, and nobody has taken it up since: nothing can have run.
+-- Whether a call was allowed by an approver, cannot have run before the question, and was given back by no worker since. If no worker holds
+-- it either, it has not run.
 local function is_untouched(record)
   local base = tonumber(extra(record, 'base'))
   return base and extra(record, 'resumed') == text(base + 1)
 end
 
--- Somebody held the call before it was asked about, and may have run it.
+-- Whether a worker held the call before the question was asked and may have run it.
 local function may_have_run_before(lane, record)
   if extra(record, 'starts') then return true end
   return redis.call('HGET', approval_key(lane, approval_of(record)), 'mayHaveRun') == '1'
 end
 
--- `revealedBy` has one principal per line, as votes have them.
+-- Whether this principal has revealed the question. `revealedBy` has one principal per line, written as in votes.
 local function has_revealed(revealed_by, by)
   return string.find('\n' .. (revealed_by or '') .. '\n', '\n' .. by .. '\n', 1, true) ~= nil
 end
 
--- Nothing is masked, or this principal has revealed it. A question of a release that did not count masks counts as masked.
+-- Whether nothing is masked, or this principal has revealed it. A question without a number of masks, from an earlier release, counts as masked.
 local function has_seen_all(masked, revealed_by, by) return masked == '0' or has_revealed(revealed_by, by) end
 
--- How a parked call's approval ends now; or nil and when to look again.
+-- Returns the state with which a parked call's approval ends now; or nil and when to look at it again.
 local function due_state(lane, record, now)
   local session, _, _, ending = live_session(lane, fact(record, SESSION), fact(record, RUN), now)
   if ending then return 'cancelled' end
@@ -46,7 +61,8 @@ local function due_state(lane, record, now)
   return 'expired'
 end
 
--- Every way out of pending. The idle expiry of the session stood still meanwhile, so it counts from here, whatever the answer was.
+-- Ends a pending approval; every end of a question goes through here. The session's idle expiry was suspended meanwhile, so it counts from now
+-- on, whatever the resolution is.
 local function resolve_approval(lane, call_id, record, state, resolution, now)
   local id, now_text, session_id = approval_of(record), text(now), fact(record, SESSION)
   local key = approval_key(lane, id)
@@ -65,7 +81,8 @@ local function resolve_approval(lane, call_id, record, state, resolution, now)
   end
 end
 
--- To be called right before the call itself is settled; the approval changes with it, after the audit.
+-- Ends the approval of a parked call together with the call. Call it right before `settle_record`: the approval changes after the audit records
+-- are written.
 local function end_parked(settlement, call_id, record, state, detail)
   afterwards(settlement, function()
     resolve_approval(settlement.lane, call_id, record, state, RESOLUTIONS[state], tonumber(settlement.now_text))
@@ -73,7 +90,7 @@ local function end_parked(settlement, call_id, record, state, detail)
   add_audit(settlement.audit, EVENTS_OF[state], call_id, write_record(record), detail)
 end
 
--- Claimed and not finished in time: it may have been invoked, so nobody is given it again.
+-- Gives up callbacks that were claimed and not finished in time. They may have been invoked, so no other worker gets them.
 local function give_up_callbacks(lane, meta_key, audit_key, now, limit)
   local lost, records = redis.call('ZRANGEBYSCORE', claimed_key(lane), '-inf', text(now), 'LIMIT', 0, limit), {}
   local known = {}
@@ -89,7 +106,7 @@ local function give_up_callbacks(lane, meta_key, audit_key, now, limit)
   end
 end
 
--- All questions about a call go with it; each knows the one before.
+-- Deletes all questions about a call; `previous` links each to the one before it.
 local function forget_approvals(lane, record)
   local id = record and extra(record, 'approval')
   while id and id ~= '' do
@@ -105,7 +122,7 @@ local function forget_approvals(lane, record)
   end
 end
 
--- Arguments that a person put in the place of the question's; they count with the call's own bytes. The call is not parked any more.
+-- Stores the arguments with which an approver replaced those of the question. They are added to the bytes of the call, which is no longer parked.
 local function keep_edited(lane, meta_key, record, id, edited)
   shares.change(lane, record, #edited, 0, 0)
   redis.call('HSET', approval_key(lane, id), 'edited', edited)
@@ -114,8 +131,8 @@ local function keep_edited(lane, meta_key, record, id, edited)
   set_extra(record, 'asked', text(tonumber(extra(record, 'asked')) + #edited))
 end
 
---[[ Queue a parked call again, in its subject's window and before whatever waits there: it has waited already. Its snapshot is of now,
-  because the session was just looked at. ]]
+--[[ Queues a parked call again. If its subject's window is full, it goes to the front of the backlog, because it has waited already. Epoch and
+  session expiry in its facts are the current ones, because the session was just checked. ]]
 local function resume_call(lane, meta_key, call_id, record, resumed)
   local base = tonumber(extra(record, 'base'))
   local session_expires = math.min(resumed.session.expires_at, resumed.now + resumed.session.idle_ms)

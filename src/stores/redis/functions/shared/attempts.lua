@@ -1,29 +1,39 @@
---[[ What a run has tried lately, so that a loop is seen whoever works on it. One hash has all runs of a lane, by session and run, so that a
-  batch is one command. A run is: attempts, until which of them it is watched, cost, until which of them something has gone wrong
-  lately; for each tool a tag and its attempts, the first of them apart, since most runs of a moment use one; then hints, the
-  beginnings of the latest signatures, where repetitions are looked for. A run in which something repeats itself or goes wrong is
-  watched: a list has the ids of its calls, which themselves say what came out. Others cost nothing. ]]
--- A hint is long enough that chance makes one call of 250,000 look repeated: with one letter less it was one of 4,000, each watched for long.
+--[[ The latest attempts of a run, so that a loop is detected whichever workers run its calls. The hash `runs` has all runs of a lane, by
+  `<session>/<run>`, so that a batch needs one command. A run is packed; numbers are little-endian:
+    attempts       uint32: calls accepted so far
+    watched_until  uint32: the run is watched up to the attempt with this number
+    cost           float64: cost so far, in millionths
+    wrong_until    uint32: up to this attempt the history is sent along, because an attempt failed or was repeated lately
+    tools          uint16: number of tools, the first one and the others below
+    tool_tag, tool_count  4 characters and uint32: the first tool and its attempts. It is apart because most runs use one tool
+    other tools    8 bytes each: tag (4 characters) and attempts (uint32)
+    hints          4 characters each: the beginnings of the latest signatures, at most 64, in which repetitions are looked up
+  accept_calls adds attempts, tools and hints; a settled call adds its cost and the hints of what ran (settled-attempts.lua).
+  A run in which a call is repeated or fails is watched: the list `recent:` has the ids of its calls, and the settled calls themselves have
+  the results. A run that is not watched needs no list. ]]
+-- With 4 characters, chance makes one call of 250,000 look repeated. With 3 it was one of 4,000, and each of those is watched for long.
 local HISTORY, HINT, SIGNATURE = 128, 4, 8
--- So many signatures are looked through: a circle of eight is seen in them many times.
+-- Repetitions are looked up in 64 signatures: a loop of eight calls appears in them several times.
 local HINTS_SIZE = 64 * HINT
 local RUN_FRONT, RUN_FRONT_SIZE = '<I4I4dI4Hc4I4', 30
 local TOOL_SIZE = 8
--- Of more tools than this the rest is counted together.
-local MOST_OTHER_TOOLS, REST_TAG = 999, '____'
+-- Max other tools that a run counts separately. The attempts of all further tools are counted together, under REST_TAG.
+local MAX_OTHER_TOOLS, REST_TAG = 999, '____'
 local NO_SIGNATURE = '--------'
 local OPEN = '?' .. NO_SIGNATURE
--- So many attempts after one that went wrong are worth a look; after one that repeats what was sent in another way, the longest circle.
+-- The history is sent along with this many attempts after one that failed; and with as many as the longest loop has, after one that ran what
+-- was sent before in another form.
 local WORTH_A_LOOK, WORTH_A_ROUND = 4, 8
 
 local function runs_key(lane) return lane .. 'runs' end
 local function recent_key(lane, run_name) return lane .. 'recent:' .. run_name end
 local function run_field(run) return 'run:' .. run end
 
--- What a session says of its run: when it was opened, how many of the latest runs before it loop detection ended, and when it did, if any.
+-- The value of the session's `run:` field: when the run was opened (store ms), how many of the latest runs before it loop detection ended, and
+-- if any, a space and the times of these ends with a comma between them. `loop_ends` is the text after the first space; nil: no ends.
 local function opened_run(now, loop_ends) return text(now) .. ' ' .. (loop_ends or '0') end
 
--- Into a table that has room for it already: growing one costs more than all the rest.
+-- Reads into a table that already has these fields: growing a table costs more than everything else here.
 local function read_run(run, value)
   if not value or #value < RUN_FRONT_SIZE then return run end
   local tools
@@ -38,14 +48,14 @@ local function new_run()
     hints_at = 1 }
 end
 
--- `fresh` are hints behind those that stand there; the oldest give way.
+-- Packs a run with its stored hints and the new hints `fresh` after them. The oldest hints are dropped.
 local function write_run(run, fresh)
   local from = math.max(run.hints_at, #run.value + #fresh - HINTS_SIZE + 1)
   return struct.pack(RUN_FRONT, run.attempts, run.watched_until, run.cost, run.wrong_until, #run.other_tools / TOOL_SIZE + 1,
     run.tool_tag, run.tool_count) .. run.other_tools .. string.sub(run.value, from) .. fresh
 end
 
--- How often a signature seems to be among the hints that begin at `first`, up to `most`.
+-- Counts how often a hint occurs among the hints that begin at `first`. Stops at `most`.
 local function count_hints(text, hint, first, most)
   local found, from = 0, first
   while found < most do
@@ -57,17 +67,18 @@ local function count_hints(text, hint, first, most)
   return found
 end
 
--- What a delivery is told of its run; see `runStateOf`. The first part differs between calls, the last does not. Between them stands
--- whether the attempt is part of the history, so that what comes out has to be remembered.
+-- The state of its run that a delivery has after its digest; `runStateOf` in call-codec.ts reads it. First `sequences`, which differ between
+-- calls; then `!` if the run is watched, so that the result of this attempt has to be recorded (always for a call that is queued again); then
+-- `run_facts`, the same for all calls.
 local WATCHED = '!'
--- Most runs of a moment use one tool, and many are about as long.
+-- Packs both sequences. The cache helps because most runs use one tool, so that both are equal, and many runs have about the same length.
 local same_sequences = remember(function(sequence) return struct.pack('<I4I4', sequence, sequence) end)
 local function sequences(sequence, tool_sequence)
   if sequence == tool_sequence then return same_sequences(sequence) end
   return struct.pack('<I4I4', sequence, tool_sequence)
 end
--- The times of ended runs come last, and behind them what the session counts, where workers of an earlier release do not look. By far the
--- most runs have neither.
+-- `<opened> <number of loop ends> <cost>`, then the times of the loop ends (`-` if only stalls follow) and the stalls of the session. These
+-- two come last, where workers of an earlier release do not read. Most runs have neither: then `opened` has at most 15 characters.
 local function run_facts(opened, cost, stalls)
   if #opened <= 15 and not stalls then return opened .. ' ' .. text_of(cost) end
   local front, loop_ends = string.match(opened, '^(%d+ %d+)(.*)$')
@@ -77,8 +88,8 @@ end
 
 local tool_tag = remember(function(tool) return string.sub(redis.sha1hex(tool), 1, 4) end)
 
--- One attempt as `openHistory` reads it. Target and tally, where an attempt has them, stand in a second piece, which workers of an earlier
--- release skip.
+-- Encodes one attempt as `openHistory` in wire/history.ts reads it. The target and the tally of an attempt are in a second record, which
+-- workers of an earlier release skip.
 local function describe_attempt(record, attempt)
   local front, size = struct.pack('<I4d', record[SEQUENCE], tonumber(fact(record, ACCEPTED_AT))), 2 * SIGNATURE + 1
   local described = front .. tool_tag(fact(record, TOOL)) .. string.sub(record[DIGEST], 1, SIGNATURE) .. string.sub(attempt, 1, size)
@@ -88,7 +99,7 @@ local function describe_attempt(record, attempt)
     .. string.sub(attempt, size + SIGNATURE + 1) .. NO_SIGNATURE
 end
 
--- The latest attempts since the run is watched, in no order.
+-- Returns the latest attempts since the run is watched, at most HISTORY, in no order.
 local function read_history(lane, run_name)
   local ids, attempts = redis.call('LRANGE', recent_key(lane, run_name), '-' .. HISTORY, '-1'), {}
   if #ids == 0 then return '' end
@@ -101,7 +112,7 @@ local function read_history(lane, run_name)
   return table.concat(attempts)
 end
 
--- Notes a call of a watched run. The list ends by itself when nothing is added for long.
+-- Adds a call to the list of a watched run. The list expires an hour after the last call was added.
 local RECENT_MS = '3600000'
 local function add_recent(lane, run_name, call_id)
   local key = recent_key(lane, run_name)
@@ -109,7 +120,7 @@ local function add_recent(lane, run_name, call_id)
   redis.call('PEXPIRE', key, RECENT_MS)
 end
 
--- Ends a run: its right, what was offered to it, its counters and its history.
+-- Ends a run: deletes its field in the session, the tools offered to it, its counters and its history. Returns false if it was not live.
 local function end_run(lane, session_id, run)
   local run_name = session_id .. '/' .. run
   if redis.call('HDEL', session_key(lane, session_id), run_field(run)) == 0 then return false end

@@ -1,12 +1,14 @@
--- A nested call: whoever holds the running parent vouches for it, in the parent's session only.
+-- Checks the proof of a nested call: parent call, worker, entry and fence, one line each. The worker must hold the parent, and the nested call
+-- must be in the parent's session.
 local function parent_vouches(lane, session_id, vouches)
   local parent_id, worker, entry, fence = string.match(vouches, '^(.-)\n(.-)\n(.-)\n(.-)$')
   local parent = parent_id and load_record(lane, parent_id)
   return parent and fact(parent, SESSION) == session_id and owns(lane, parent, worker, entry, fence)
 end
 
---[[ A head is what many calls of a batch share: session, run, pool, serial, tool, deadlineMs, events, caller and proof, one line each.
-  What vouches for it follows behind a zero byte, and is not remembered. ]]
+--[[ A head is what many calls of a batch share: session, run, pool, serial (1 or 0), tool, deadlineMs, events (1 or 0), caller and the kind of
+  proof (`token` or `parent`), one line each. After a zero byte follows the proof itself: the digest of the session's token, or the lines of
+  `parent_vouches`. The proof is not cached. ]]
 local HEAD = '^([^\n]*)\n([^\n]*)\n([^\n]*)\n([01])\n([^\n]*)\n(%d+)\n([01])\n([^\n]*)\n([^\n]*)$'
 
 local read_head = remember(function(head_text)
@@ -17,13 +19,13 @@ local read_head = remember(function(head_text)
   return { session_id = session_id, run = run, prefix = scope_prefix(session_id), pool = pool, is_serial = is_serial,
     group = is_serial and scope .. '/' .. tool or scope, deadline_ms = tonumber(deadline_ms), events = events, caller = caller,
     run_name = session_id .. '/' .. run, tool_tag = tool_tag(tool), by_token = proof == 'token', extras = is_serial and ';serial=1' or '',
-    -- A nested call never waits behind its own parent's subject: that could wait for ever.
+    -- A nested call needs no place in the window of its subject: its parent has one, so it could wait for its own parent for ever.
     passes_window = proof ~= 'token' and not is_serial,
-    -- What stands in the facts before and behind what the store knows.
+    -- The lines of the facts before and after those that the store fills in: epoch, sessionExpiresAt, acceptedAt and deadline.
     before = '\n' .. session_id .. '\n' .. run .. '\n', behind = '\n' .. events .. '\n' .. tool .. '\n', frames = {} }
 end)
 
--- What a record of this shape is made from, with the window it has; kept with the shape.
+-- Returns the frame from which records of this shape and this window size are made. It is cached in the shape.
 local function frame_of(shape, limit_text)
   local frame = shape.frames[limit_text]
   if not frame then
@@ -35,8 +37,8 @@ local function frame_of(shape, limit_text)
   return frame
 end
 
--- `ending` says why the session may not call. In a run that loop detection ended only calls of before are found; `rest_ms` is the rest of
--- the time in which its conversation gets no new run.
+-- Checks the session and the proof of a head. `ending` is the reason why the session may not call. In a run that loop detection ended, only
+-- calls that were accepted before are found: then `rest_ms` is how long its conversation still gets no new run.
 local function open_head(lane, head_text, now, now_text, epoch, window_text)
   local zero = string.find(head_text, '\0', 1, true) or 0
   local shape, vouches = read_head(string.sub(head_text, 1, zero - 1)), string.sub(head_text, zero + 1)
@@ -60,7 +62,7 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
   local deadline = text_of(now + shape.deadline_ms)
   local facts = session.identity .. shape.before .. epoch .. '\n' .. text_of(expires_at) .. '\n' .. now_text .. '\n' .. deadline
     .. shape.behind
-  -- From the window on, what `window_counts` and `open_runs` fill in.
+  -- `window_counts`, `open_runs` and the accept fill in the fields from `window` on.
   return { shape = shape, frame = frame, place = frame.name, limit = frame.limit, facts = facts,
     identity = session.identity, own_prefix = own_prefix,
     framed_facts = framed_facts(frame, facts), deadline = deadline, stream = stream_key(lane, shape.pool), seen_at = seen_at,
@@ -69,7 +71,8 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
     other_tools = '', value = '', hints_at = 1, fresh = '', opened_at = 0, accepted = false }
 end
 
--- An idle expiry needs no finer time than this, and a write per call would cost more than it tells.
+-- Records that the sessions were used, at most once a second, or ten times per idle expiry if that is more often. The idle expiry needs no
+-- finer time, and a write for each call would cost more than it is worth.
 local function mark_seen(lane, heads, now)
   for _, head in ipairs(heads) do
     if head.accepted and now - head.seen_at >= math.min(1000, head.idle_ms / 10) then

@@ -1,11 +1,17 @@
---[[ A settled call is a `2`, the length of its record, the record as it was, and the ending: when it was settled, when it may be
-  forgotten (never, while nothing stands there), the fence it was settled with, whether its key was released and which generation
-  continues it, an operator's word, what its run remembers of it, one line each; then the outcome's own bytes. ]]
+--[[ A settled call is stored as `2`, the length of its record (uint32, little-endian), the record as it was, then the ending, one line each:
+    at          when it was settled, store ms
+    forget_at   when it may be deleted, store ms; empty: not while a later generation of its key is under way
+    fence       the fence with which its worker settled it; empty if no worker did (cancelled, expired, denied)
+    released    `1`: its key was released, so that the next accept makes a new generation
+    continued   number of the latest generation of its key; empty: there is only this one (accept_calls)
+    resolution  an operator's statement on an indeterminate call: `ran` or `not-ran`; empty without one (resolve_call)
+    attempt     the result in the run's history: see `attemptText` in wire/history.ts
+  and the bytes of the outcome. Where no other function is named, settlement.lua writes it. ]]
 local SETTLED = '2'
 local ENDING = '^(%d+)\n(%d*)\n(%d*)\n([01])\n(%d*)\n([%a-]*)\n([^\n]*)\n()'
 local RECORD_AT = 6
 
--- Returns the record's bytes and the ending; nothing for bytes that are none.
+-- Returns the record's bytes and the ending; nil for bytes that are not a settled call.
 local function split_settled(bytes)
   if not is_settled(bytes) or #bytes < RECORD_AT then return nil end
   local ending_at = RECORD_AT + struct.unpack('<I4', bytes, 2)

@@ -1,18 +1,18 @@
--- The call that `bytes` are of. Without a record when somebody else has written them.
+-- Decodes the stored bytes of a call. `record` is nil for bytes that no function has written; only a settled call has an `ending`.
 local function known_call(call_id, bytes)
   if not is_settled(bytes) then return { id = call_id, record = read_record(bytes) } end
   local record_bytes, ending = split_settled(bytes)
   return { id = call_id, record_bytes = record_bytes, record = read_record(record_bytes), ending = ending }
 end
 
--- Whether a session with this identity may see the call; one of another agent looks as if it did not exist.
+-- Whether a session with this identity may see the call. A call of other agents gets the same answer as a call that does not exist.
 function agents.reach_call(identity, call_id, bytes)
   local record = bytes and known_call(call_id, bytes).record
   return record and agents.reach(identity, fact(record, IDENTITY))
 end
 
---[[ A released key continues under the next generation of its id; the first generation knows the latest one. Returns the call that
-  has the key now, or nil, the id to use, and what has to be written for the first generation. ]]
+--[[ A released key continues under the next generation of its call id: `<id>~2`, `<id>~3` and so on. The first generation has the number of
+  the latest one. Returns the call that has the key now; or nil, the id for a new call, and the bytes to write for the first generation. ]]
 local function find_call(lane, asked, bytes)
   local first = known_call(asked, bytes)
   local ending = first.ending
@@ -24,17 +24,18 @@ local function find_call(lane, asked, bytes)
     local known = latest_bytes and known_call(latest_id, latest_bytes)
     if known and not (known.ending and known.ending.released) then return known end
   end
-  -- Not forgotten while a later generation is under way; settling that one sets it again.
+  -- The first generation is not deleted while a later one is under way. Settling the later one sets `forget_at` again.
   ending.continued, ending.forget_at = latest + 1, ''
   return nil, asked .. '~' .. text(latest + 1), write_ending(first.record_bytes, ending)
 end
 
--- Not so for two lists of agents with one tag. What was overwritten by hand is kept from all of them: see `answer_known` in accept-calls.lua.
+-- Whether a known call belongs to the agents of this identity. False for other agents whose tag happens to be the same. True for a call that was
+-- overwritten by hand: `answer_known` in accept-calls.lua then refuses it to all agents.
 function agents.own(known, identity)
   return not known.record or agents.same(identity, fact(known.record, IDENTITY))
 end
 
--- Earlier releases kept a key under its subject alone. Such a call is there for the agents that made it, and for no others.
+-- Earlier releases stored a key under its subject alone. Returns such a call to the agents that made it, and to no others.
 function agents.earlier_call(lane, asked, bytes, identity)
   local known = bytes and find_call(lane, asked, bytes)
   return known and known.record and agents.own(known, identity) and known

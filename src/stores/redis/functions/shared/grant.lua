@@ -1,13 +1,19 @@
---[[ A grant is a hash: its facts, which do not change, when it was made and expires, uses left (nothing: any number), whether it was
-  revoked, and the record of the call it came from, for the audit. It stands in the lane's `grants` by expiry, and under its subject and
-  tool by when it was made. One table, because a library has room for few local names. ]]
+--[[ A grant is a hash, written by decide_approval; times are store times in ms:
+    facts                 JSON, never changes
+    tool                  the tool it is for
+    createdAt, expiresAt  when it was made, and when it expires
+    usesLeft              uses left, empty: any number (use_grant counts down)
+    revoked               `1` once it is revoked, otherwise `0` (revoke_grant)
+    call, record          id and packed record of the call that it was made for, for the audit
+  Its id is in the lane's sorted set `grants`, by expiry, and in one set per subject and tool, by when it was made. forget_calls deletes
+  expired grants. One table, because Lua limits the local names of a library. ]]
 local grants = {}
 
 function grants.key(lane, id) return lane .. 'grant:' .. id end
 function grants.list(lane) return lane .. 'grants' end
 function grants.of_subject(lane, id, tool) return lane .. 'grants:' .. scope_prefix(id) .. tool end
 
--- What the audit shows of a call, with the grant it is about.
+-- Packs a call's record for an audit record about this grant.
 function grants.with_grant(record, id)
   local copy = { unpack(record, 1, DIGEST) }
   set_extra(copy, 'grant', id)

@@ -1,10 +1,10 @@
---[[ The pending list is the lease: who holds an entry, and how often it was delivered. The fence is a base, raised by every
-  requeue, plus the deliveries. ]]
+--[[ The stream's list of pending entries is the lease: it has the worker that holds an entry, and how often the entry was delivered. The
+  fence of a call is a base, which every requeue raises, plus the delivery count of its entry. ]]
 
--- Who holds a call's entry, and its deliveries.
+-- Returns the worker that holds a call's entry, and how often the entry was delivered; nil and 0 if no worker holds it.
 local function holder(lane, record)
   if record[ENTRY] == '' then return nil, 0 end
-  -- A pool that no worker has served yet has no group, and nobody holds anything.
+  -- A pool that no worker has served yet has no consumer group: the error has no first element, so no worker holds the entry.
   local found = redis.pcall('XPENDING', stream_key(lane, pool_of(record)), GROUP, record[ENTRY], record[ENTRY], 1)
   local pending = found[1]
   if not pending then return nil, 0 end
@@ -22,7 +22,8 @@ local function owns(lane, record, worker, entry, fence)
   return owner == worker and has_fence(record, entry, deliveries, fence)
 end
 
--- Deliveries by entry of what a worker holds between two entries of a pool: one question for a whole batch.
+-- Returns the delivery counts, by entry id, of the entries between `first` and `last` that the worker holds. One command for a whole batch;
+-- its answer is limited, so `deliveries_of` asks again for an entry that is missing.
 local function held_by(lane, pool, worker, first, last, count)
   local held = {}
   local found = redis.pcall('XPENDING', stream_key(lane, pool), GROUP, first, last, count * 2 + 16, worker)
@@ -34,7 +35,8 @@ local function held_by(lane, pool, worker, first, last, count)
   return held
 end
 
--- Asks again for an entry that lies behind what one question could show. False stands for one that is done with.
+-- Returns how often an entry that the worker holds was delivered; otherwise nil. Asks the server for an entry that is not in `held`, which
+-- may be incomplete. `false` in `held` marks an entry that this batch has already settled.
 local function deliveries_of(held, lane, pool, worker, entry)
   local deliveries = held[entry]
   if deliveries ~= nil then return deliveries end

@@ -1,5 +1,5 @@
---[[ The attempts that a batch of accepts adds. The first head of a run holds what is known of the run, for all its heads. A head of a
-  session that may not call has no run. ]]
+--[[ Counts the attempts that a batch of accepts adds. `open_runs` reads the runs of the batch: the first head of a run holds the counters of
+  the run, for all heads of that run. A head whose session may not call has no run. ]]
 local function open_runs(lane, heads)
   local names, first_of = {}, {}
   for _, head in ipairs(heads) do
@@ -25,7 +25,7 @@ local function open_runs(lane, heads)
   return names, first_of
 end
 
--- Where a tool's count stands among those of its run.
+-- Returns the position of a tool's tag among the other tools of its run, or nil.
 local function find_tool(tools, tag)
   local at = string.find(tools, tag, 1, true)
   while at and at % TOOL_SIZE ~= 1 do at = string.find(tools, tag, at + 1, true) end
@@ -34,7 +34,7 @@ end
 
 local function count_other_tool(run, tag)
   local tools, at = run.other_tools, find_tool(run.other_tools, tag)
-  if not at and #tools >= MOST_OTHER_TOOLS * TOOL_SIZE then
+  if not at and #tools >= MAX_OTHER_TOOLS * TOOL_SIZE then
     tag = REST_TAG
     at = find_tool(tools, tag)
   end
@@ -51,13 +51,14 @@ local function count_tool(run, tag)
   return run.tool_count
 end
 
--- Counts an attempt. Returns its sequence, that among those of its tool, whether it is watched, and the history if it looks like a repetition.
+-- Counts an attempt. Returns its number in the run, its number among those of its tool, whether it is watched, and the run's history if two
+-- earlier attempts look the same or an attempt failed lately.
 local function add_attempt(lane, head, call_id, digest, before_history)
   local run, hint = head.run, string.sub(digest, 1, HINT)
   local sequence, tool_sequence = run.attempts + 1, count_tool(run, head.shape.tool_tag)
   run.attempts = sequence
   local failing, fresh, same = sequence <= run.wrong_until, run.fresh, 0
-  -- Nearly always neither is found.
+  -- The stored hints first, then those of this batch. Nearly always neither has this hint.
   if string.find(run.value, hint, run.hints_at, true) then same = count_hints(run.value, hint, run.hints_at, 2) end
   if same < 2 and fresh ~= '' then same = same + count_hints(fresh, hint, 1, 2) end
   run.fresh = fresh .. hint
@@ -86,7 +87,8 @@ local function write_runs(lane, names, first_of)
   if #fields > 0 then redis.call('HSET', runs_key(lane), unpack(fields)) end
 end
 
--- For a call that is queued again: what it is told of its run now, and the history if it looks like a repetition.
+-- For a call that is queued again: returns the current state of its run, and the history if two other attempts look the same or an attempt
+-- failed lately. The call's own hint is among the counted ones.
 local function requeued_attempt(lane, record)
   local session_id, run_id, sequence = fact(record, SESSION), fact(record, RUN), record[SEQUENCE]
   local known = redis.call('HMGET', session_key(lane, session_id), run_field(run_id), 'stalls')

@@ -1,6 +1,14 @@
---[[ Effects on their way out. Each is a hash. A call's list names those of its effects that have not ended, the first one first; only the
-  first is due, in the set of its platform, so that the ones behind it wait. The caller has checked its right before. One table, because
-  a library has room for few local names. ]]
+--[[ Effects of calls on platforms, until they are delivered. Each effect is a hash with FIELDS, and with deliverMs, callEndsAt, caller and
+  correlation (its waiter), and from its first claim on claimedBy, claim and redeliver. All times are store times in ms, `bytes` is the size of
+  the body. publish_effect and send_redirects write it, claim_effects, finish_effect and retry_effect change it. Keys in `outbound:`:
+    call:<call id>                    list of the call's effects that have not ended, in order. Only the first one is due; the others wait
+    due:<platform>, bell:<platform>   effects that gateways may claim, by when; a list that wakes gateways
+    claimed, claim:<claim>            claimed effects, by the end of their lease; list of the effects of one claim
+    expiring                          effects that have not ended, by expiry
+    all, forget, kept                 all effects, by when they were published; ended ones, by when they are deleted; ended ones that still
+                                      have a body, by when they ended
+  Meta has the bytes of effects that have not ended (`outboundBytes`) and of kept bodies (`keptBytes`). The calling function has already
+  checked that the change is allowed. One table, because Lua limits the local names of a library. ]]
 local outbound = {
   FIELDS = { 'call', 'kind', 'platform', 'channel', 'origin', 'state', 'attempts', 'attemptsBefore', 'publishedAt', 'dueAt',
     'expiresAt', 'endedAt', 'bytes', 'body', 'answer', 'problem' },
@@ -10,7 +18,7 @@ function outbound.key(lane, key) return lane .. 'effect:' .. key end
 function outbound.list(lane, name) return lane .. 'outbound:' .. name end
 function outbound.call(lane, call_id) return lane .. 'outbound:call:' .. call_id end
 
--- At most one stroke waits: it says "look", not how often.
+-- Wakes a gateway that waits for this platform. The list has at most one element: it means that there may be work, not how much.
 function outbound.ring(lane, platform)
   local bell = outbound.list(lane, 'bell:' .. platform)
   if redis.call('LLEN', bell) == 0 then redis.call('RPUSH', bell, '1') end
@@ -22,7 +30,7 @@ function outbound.make_due(lane, key, platform, at)
   outbound.ring(lane, platform)
 end
 
--- Behind the others of its call.
+-- Adds an effect after the others of its call. It is due at once if it is the only one.
 function outbound.queue(lane, meta, now, key, call_id, platform, deliver_ms, bytes)
   redis.call('ZADD', outbound.list(lane, 'expiring'), text(now + tonumber(deliver_ms)), key)
   redis.call('HSET', outbound.key(lane, key), 'state', 'queued', 'dueAt', text(now), 'expiresAt', text(now + tonumber(deliver_ms)))
@@ -40,7 +48,7 @@ function outbound.create(lane, meta, now, key, effect)
   outbound.queue(lane, meta, now, key, effect.call, effect.platform, effect.deliver_ms, bytes)
 end
 
--- The oldest lose their bodies first; that they were, and how they ended, stays.
+-- Keeps the body of an ended effect. Beyond `most` bytes the effects that ended first lose their bodies; all other fields stay.
 function outbound.keep_body(lane, meta, now, key, bytes, most)
   redis.call('ZADD', outbound.list(lane, 'kept'), text(now), key)
   local kept = redis.call('HINCRBY', meta, 'keptBytes', bytes)
@@ -58,7 +66,7 @@ function outbound.drop_body(lane, meta, key)
   redis.call('HINCRBY', meta, 'keptBytes', '-' .. (redis.call('HGET', outbound.key(lane, key), 'bytes') or '0'))
 end
 
--- Frees the next one of the call, and tells whoever waits. `kept` holds retention and the most bytes.
+-- Ends an effect, makes the next one of its call due, and notifies its waiter. `kept` has the retention in ms and the max bytes of kept bodies.
 function outbound.finish(lane, meta, now, key, ending, kept)
   local facts = redis.call('HMGET', outbound.key(lane, key), 'call', 'platform', 'bytes', 'callEndsAt', 'caller', 'correlation')
   local call_id, platform, bytes, caller = facts[1], facts[2], facts[3], facts[5]
@@ -73,7 +81,7 @@ function outbound.finish(lane, meta, now, key, ending, kept)
   redis.call('ZREM', outbound.list(lane, 'expiring'), key)
   redis.call('ZREM', outbound.list(lane, 'claimed'), key)
   redis.call('ZREM', outbound.list(lane, 'due:' .. platform), key)
-  -- Not forgotten while its call may still be run again: the key would be free, and the message sent twice.
+  -- The effect is kept as long as its call may run again: otherwise its key would be free, and the message would be sent twice.
   redis.call('ZADD', outbound.list(lane, 'forget'), text(math.max(now + tonumber(kept.retention), tonumber(facts[4]))), key)
   local list = outbound.call(lane, call_id)
   local was_first = redis.call('LINDEX', list, 0) == key

@@ -1,15 +1,22 @@
---[[ Calls owed to MCP clients. One hash per subject: a field for each entry, by the last part of its call's id, and a field
-  `=<digest>` that lists the entries with this digest, oldest first. One sorted set per subject has the entries by expiry. Redis
-  removes both with their last entry, or when that is long over. One table, because a library has room for few local names. ]]
+--[[ Calls owed to MCP clients. Each subject has one hash. It has a field for each entry, named by the last part of its call's id, with six values
+  and a space between them; times are store times in ms:
+    digest      over agent, tool and arguments (hold_owed)
+    holder      the gateway process whose request is open; `-` if none is (hold_owed, release_owed)
+    attempt     name of the request that took it last (hold_owed)
+    made_at     when it was made (hold_owed)
+    owed_from   a request takes it only if it came at this time or later; 0: any request (release_owed)
+    expires_at  when it expires, unless a live gateway holds it (hold_owed, release_owed)
+  The field `=<digest>` lists the names of the entries with this digest, oldest first. A sorted set per subject has the entries by expiry. Redis
+  deletes both keys with their last entry, or MAX_HELD_MS after the last expiry. One table, because Lua limits the local names of a library. ]]
 local owed = {}
 
--- In the place of a holder, for an entry whose request is not open.
+-- The holder of an entry whose request is not open.
 owed.NOBODY = '-'
--- Expired entries that one hold removes: more than it adds, and few enough to stay short.
+-- Max expired entries that one hold removes: more than it adds, and few enough to be fast.
 owed.REAPED_AT_ONCE = 8
---[[ The keys of a subject outlast their entries by so much: an entry that is held stays past its time, and no request is open for
-  longer than the longest question. ]]
-owed.HELD_AT_MOST_MS = 8 * 24 * 60 * 60 * 1000
+--[[ How long the keys of a subject outlast the last expiry of an entry: an entry that is held stays past its expiry, and no request is open
+  for longer than the longest question. ]]
+owed.MAX_HELD_MS = 8 * 24 * 60 * 60 * 1000
 
 function owed.entries_key(lane, scope) return lane .. 'owed:' .. scope end
 function owed.ends_key(lane, scope) return lane .. 'owed:' .. scope .. ':ends' end
@@ -37,7 +44,7 @@ function owed.write(book, entry)
   redis.call('HSET', book.entries, entry.name, bytes)
   redis.call('ZADD', book.ends, text(entry.expires_at), entry.name)
   for _, key in ipairs({ book.entries, book.ends }) do
-    local until_ms = entry.expires_at + owed.HELD_AT_MOST_MS
+    local until_ms = entry.expires_at + owed.MAX_HELD_MS
     if redis.call('PEXPIRETIME', key) < until_ms then redis.call('PEXPIREAT', key, text(until_ms)) end
   end
 end
@@ -49,8 +56,8 @@ function owed.names(book, digest)
   return names
 end
 
---[[ The entries with this digest that have not expired, oldest first. Open requests of the holder itself are left out, but for the one
-  of this attempt: no repeat may take them, and of many identical calls at once nearly all are such. ]]
+--[[ Returns the entries with this digest that have not expired, oldest first. Entries that this holder's own open requests hold are left out,
+  except that of this attempt: no repeat may take them, and if many identical calls come at once, nearly all entries are of this kind. ]]
 function owed.entries(book, digest, now, holder, attempt)
   local own, again = ' ' .. holder .. ' ', ' ' .. attempt .. ' '
   local names, found = owed.names(book, digest), {}
@@ -80,7 +87,7 @@ function owed.remove(book, name)
   owed.list(book, entry.digest, kept)
 end
 
--- An entry that a living gateway holds is put behind those that are due next, so that it does not hide them.
+-- Removes expired entries. An entry that a live gateway holds gets a later expiry instead, so that it does not hide others that have expired.
 function owed.reap(book, now)
   local due = redis.call('ZRANGEBYSCORE', book.ends, '-inf', text(now), 'LIMIT', 0, owed.REAPED_AT_ONCE)
   for _, name in ipairs(due) do
@@ -94,7 +101,7 @@ function owed.reap(book, now)
   end
 end
 
--- A holder that has been silent for too long has no beat any more.
+-- Returns the time of a holder's last beat, in store ms; 0 if it was silent for too long, because Redis then deletes the beat.
 function owed.beat_of(lane, holder)
   return tonumber(redis.call('GET', owed.beat_key(lane, holder)) or '0')
 end

@@ -1,10 +1,15 @@
---[[ Fairness. At most `window` entries of one group stand in a pool's stream; the rest waits, as call ids, in the group's backlog.
-  A group is a subject, or a subject and a serial tool (with a window of one). The hash of windows says for every place how many
-  stand and, behind a space, how many wait, if any. ]]
+--[[ Fairness: at most `window` calls of one group have a place in a pool's stream at a time. The ids of the others wait in the group's
+  backlog, a list. A group is a subject's scope, or `<scope>/<tool>` for a serial tool, which has a window of one. The hash `windows` has a
+  field for each place, which is pool, group and window size, one line each. Its value is how many calls stand (take a place in the window)
+  and, after a space, how many wait in the backlog, if any. accept_calls, settling, ask_approval and decide_approval write it. ]]
 local LARGE_BODY = 65536
 
---[[ An entry is call id and facts, digest with the run's counters, and envelope. For any call but a new small one, what is known about it follows under
-  names. ]]
+--[[ Adds a call to its pool's stream. An entry has four values: call id, facts, digest with the state of the run (attempts.lua), and envelope.
+  Fields with a name follow, if needed; a new call with a small envelope has at most `h`:
+    x  `1` if the envelope has a key of its own, otherwise `0`; then how many workers handed the call back
+    s  for a call that a worker held before: base, starts, effect, cancel and lost of its extras, with commas between them
+    w  for a call that was parked: the approval, a space, and the fence under which no worker can have run the call yet (0: none)
+    h  the run's history, if the call looks repeated ]]
 local function add_entry(lane, call_id, record, envelope, state, history)
   if not state then state, history = requeued_attempt(lane, record) end
   local body, by_reference = envelope, '0'
@@ -16,14 +21,14 @@ local function add_entry(lane, call_id, record, envelope, state, history)
   local fields = { call_id, record[FACTS], record[DIGEST] .. state, body, 'x', by_reference .. (extra(record, 'handedBack') or '0') }
   local base = extra(record, 'base')
   if base then
-    -- Somebody's before: the next owner is told what is known about it.
+    -- A worker held the call before. The next one gets what is known about that.
     fields[#fields + 1] = 's'
     fields[#fields + 1] = table.concat({ base, extra(record, 'starts') or '0', extra(record, 'effect') or '',
       extra(record, 'cancel') or '0', extra(record, 'lost') or '0' }, ',')
   end
   local resumed = extra(record, 'resumed')
   if resumed then
-    -- The approval, and the fence under which nobody can have run the call yet.
+    -- The approval that allowed the call, and the fence under which no worker can have run it yet.
     fields[#fields + 1] = 'w'
     fields[#fields + 1] = extra(record, 'approval') .. ' ' .. resumed
   end
@@ -34,7 +39,7 @@ local function add_entry(lane, call_id, record, envelope, state, history)
   record[ENTRY] = redis.call('XADD', stream_key(lane, pool_of(record)), '*', unpack(fields))
 end
 
--- Moves waiting calls of a group up. Returns how many stand and wait then.
+-- Moves calls from the backlog of a group to its stream while the window has room. Returns how many stand and how many wait afterwards.
 local function promote(lane, place, standing, waiting)
   while waiting > 0 and standing < place.limit do
     local call_id = redis.call('LPOP', backlog_key(lane, place.pool, place.group))
@@ -63,7 +68,7 @@ local function read_window(value)
   return tonumber(stands) or 0, tonumber(waits) or 0
 end
 
--- Notes in `changes` and `emptied` what a window is now; `write_windows` writes both.
+-- Adds the current state of a window to `changes`, or its field to `emptied` if it is empty. `write_windows` writes both.
 local function note_window(changes, emptied, place, standing, waiting)
   if standing == 0 and waiting == 0 then
     emptied[#emptied + 1] = place
@@ -78,8 +83,8 @@ local function write_windows(lane, changes, emptied)
   if #emptied > 0 then redis.call('HDEL', windows_key(lane), unpack(emptied)) end
 end
 
--- `left` counts, by place, the entries that leave; what waited moves up. `ended` has, by scope, what settled calls change of their
--- subject's use.
+-- Frees places in windows, and moves waiting calls into them. `left` has the number of calls that leave, by place. `ended` has, by scope, how
+-- settled calls change the use of their subject: `freed` and `kept` bytes.
 local function leave_windows(lane, left, ended, now)
   local fields, scopes = {}, {}
   for place in pairs(left) do fields[#fields + 1] = place end
@@ -107,7 +112,7 @@ local function leave_windows(lane, left, ended, now)
   write_windows(lane, changes, emptied)
 end
 
--- Changes how many of one group stand and wait.
+-- Adds to the number of calls of one group that stand and that wait.
 local function adjust_window(lane, place, more_standing, more_waiting)
   local standing, waiting = read_window(redis.call('HGET', windows_key(lane), place))
   local changes, emptied = {}, {}
@@ -115,22 +120,22 @@ local function adjust_window(lane, place, more_standing, more_waiting)
   write_windows(lane, changes, emptied)
 end
 
--- A waiting call that ends gives its place in the backlog away.
+-- Removes a call that ends from the backlog of its group.
 local function leave_backlog(lane, record, call_id)
   local place = place_of(record[PLACE])
   if redis.call('LREM', backlog_key(lane, place.pool, place.group), 1, call_id) == 0 then return end
   adjust_window(lane, record[PLACE], 0, -1)
 end
 
--- The envelope of a call that stands in a stream.
+-- Returns the envelope of a call that has an entry in a stream; nil or false if it is gone.
 local function read_envelope(lane, call_id, record)
   if extra(record, 'large') then return redis.call('GET', body_key(lane, call_id)) end
   local entry = redis.call('XRANGE', stream_key(lane, pool_of(record)), record[ENTRY], record[ENTRY])[1]
   return entry and entry[2][4]
 end
 
--- Takes a call off its stream and raises the base to `fence`: no fence given out so far is valid any more. The deliveries of this entry
--- before the last one were lost with their workers; the next entry counts from 1, so the record remembers them.
+-- Removes a call's entry from its stream and raises the base to `fence`: no fence given out so far is valid any more. The workers of all
+-- deliveries of this entry but the last one were lost. The next entry counts deliveries from 1 again, so `lost` in the extras keeps their number.
 local function drop_entry(lane, record, fence)
   local lost = tonumber(fence) - (tonumber(extra(record, 'base')) or 0) - 1
   if lost > 0 then set_extra(record, 'lost', text(lost + (tonumber(extra(record, 'lost')) or 0))) end
@@ -142,7 +147,8 @@ local function drop_entry(lane, record, fence)
   set_extra(record, 'large', nil)
 end
 
--- How many calls of each group stand and wait, by place, and what each subject uses, by scope; a head has its own.
+-- Reads, for the heads of a batch, how many calls of each group stand and wait (`counts`, by place) and what each subject uses (`uses`, by
+-- scope). Each head gets its own as `window` and `use`.
 local function window_counts(lane, heads, live_key, now)
   local counts, uses, places, streams = {}, {}, {}, {}
   for _, head in ipairs(heads) do
@@ -159,7 +165,7 @@ local function window_counts(lane, heads, live_key, now)
     end
   end
   if #places == 0 then return counts, uses end
-  -- A key of another type in a stream's place must be noticed before anything is written.
+  -- Fails for a stream key of another type before anything is written.
   for stream in pairs(streams) do redis.call('XLEN', stream) end
   local fields, scopes = { unpack(places) }, {}
   for scope in pairs(uses) do
@@ -167,7 +173,7 @@ local function window_counts(lane, heads, live_key, now)
   end
   fields[#fields + 1] = shares.FROM
   local values = redis.call('HMGET', windows_key(lane), unpack(fields))
-  -- In a lane without calls there is nothing to count: counting begins with the first call that is accepted, and a refused one writes nothing.
+  -- A lane without calls has nothing to count yet: the first accepted call starts the counting, and a refused call writes nothing.
   local begins = not values[#fields]
   if begins and redis.call('EXISTS', calls_key(lane)) == 1 then
     shares.begin(lane, live_key, now)

@@ -1,18 +1,45 @@
---[[ A call's record, packed: reading one is a single step without looking at every byte. `sequence` is the call's number in its
-  run, `tool_sequence` the one among calls of its tool; `place` is pool, group and window, one line each; `extras` is what only few calls have, as `;name=value`; `others` are waiters after the first, as caller, correlation and
-  events; `facts` are what the store vouches for, one line each, as the entry has them. ]]
+--[[ The packed record of a call that is not settled. Packed, because struct.unpack reads it in one step and does not look at every byte. The
+  fields in order, with their encoding; numbers are little-endian, a text has its length before it:
+    version        1 character, `1`
+    state          1 character: `q` queued, `r` running (it has a start mark), `p` parked
+    standing       `1`: the call takes a place in its group's window (queue.lua); `0`: it is in the backlog, is parked and not serial, or
+                   needs no place
+    events         `1`: the first waiter wants events
+    bytes          uint32: the envelope, and the questions and edited arguments added to it
+    sequence       uint32: the call's number in its run, from 1
+    tool_sequence  uint32: its number among the calls of its tool in that run
+    entry          uint8 length: id of its entry in the pool's stream; empty in the backlog and while parked
+    place          uint16 length: pool, group and window size, one line each
+    caller         uint8 length: the first waiter; empty without one
+    correlation    uint8 length: `s` and the first waiter's correlation id
+    extras         uint16 length: values that only few calls have, as `;name=value`
+    others         uint32 length: further waiters, each with three lines: caller, correlation, events
+    facts          uint16 length: what the store guarantees, one line each; a stream entry has the same lines
+    digest         uint8 length: the body digest, over tool and arguments
+  accept_calls writes all of them; state, standing, bytes, entry, waiters, extras and facts can change later. The names in `extras`:
+    serial                      1: the tool is serial (accept_calls)
+    base, lost                  fence base; deliveries of earlier entries whose workers were lost (drop_entry)
+    large                       1: the envelope has a key of its own (add_entry)
+    starts, startFence, effect  start marks so far; fence and tool effect of the last one (start_calls; abandon_call takes a start back)
+    abandonedFence, handedBack  fence of the last abandon; how many workers handed the call back (abandon_call)
+    cancel                      1: its worker has to abort it (cancel_call)
+    approval, asked             id of the last question; bytes of all questions and edited arguments (ask_approval, decide_approval)
+    leftWindow                  1: parked without its place in the window (ask_approval; resume_call removes it)
+    resumed                     the fence under which no worker can have run the call yet; 0: it may have run (resume_call)
+    grant                       the grant that allowed the call (use_grant) ]]
 local PACKED = '<c1c1c1c1I4I4I4Bc0Hc0Bc0Bc0Hc0I4c0Hc0Bc0'
--- Up to `others`: all that settling looks at.
+-- The fields up to `others`: settling and renewing need no more.
 local PACKED_FRONT = '<c1c1c1c1I4I4I4Bc0Hc0Bc0Bc0Hc0I4c0'
 local VERSION = '1'
--- The first byte of what stands there once the call is settled; see ending.lua.
+-- The first byte of a settled call, the character `2`; see ending.lua.
 local SETTLED_BYTE = 50
 local STATE, STANDING, EVENTS, BYTES, SEQUENCE, TOOL_SEQUENCE, ENTRY, PLACE = 2, 3, 4, 5, 6, 7, 8, 9
 local CALLER, CORRELATION, EXTRAS, OTHERS, FACTS, DIGEST = 10, 11, 12, 13, 14, 15
 local QUEUED, RUNNING, PARKED = 'q', 'r', 'p'
 local STATE_NAMES = { q = 'queued', r = 'running', p = 'parked' }
 
--- Lines of the facts: identity, session, run, epoch, sessionExpiresAt, acceptedAt, deadline, events and tool.
+-- Lines of the facts: identity (JSON), session, run, epoch, sessionExpiresAt, acceptedAt, deadline, events (1: the first waiter of the
+-- accept wants them) and tool. Times are store times in ms.
 local IDENTITY, SESSION, RUN, ACCEPTED_AT, DEADLINE, TOOL = 1, 2, 3, 6, 7, 9
 
 local function is_settled(bytes)
@@ -24,7 +51,7 @@ local function unpack_record(bytes, format)
   return record[1] == VERSION and record or nil
 end
 
--- Nothing for bytes that somebody else has put there: such a call is treated as gone.
+-- Returns nil for bytes that no function has written: such a call is treated as gone.
 local function read_record(bytes)
   if not bytes then return nil end
   local readable, record = pcall(unpack_record, bytes, PACKED)
@@ -40,7 +67,7 @@ local function unpack_records(stored, format)
   return records
 end
 
--- The records of calls that are not settled. Looks at each on its own only if not all are ours.
+-- Reads the records of calls that are not settled; the others are false or nil. Reads each on its own only if some bytes cannot be unpacked.
 local function read_records(stored, format)
   local readable, records = pcall(unpack_records, stored, format)
   if readable then return records end
@@ -56,12 +83,13 @@ local function write_record(record)
     record[TOOL_SEQUENCE], #entry, entry, #place, place, #caller, caller, #correlation, correlation, #extras, extras, #others, others, #facts, facts, #digest, digest)
 end
 
--- Lengths as one byte, filled when first needed: while a library is loaded, there is no `string`.
+-- Lengths as one byte. Filled when first needed, because `string` does not exist while a library is loaded.
 local BYTE = {}
 local pair_of = remember(function(length) return struct.pack('<H', length) end)
 local size_of = remember(function(size) return struct.pack('<I4', size) end)
 
--- The same bytes as `write_record` makes, for new calls that differ in little: what they share is packed once.
+-- `record_frame`, `framed_facts` and `framed_record` make the same bytes as `write_record`, for new calls that differ in little: what they
+-- share is packed once.
 local function record_frame(state, events, place, caller, extras)
   return { standing = VERSION .. state .. '1' .. events, waiting = VERSION .. state .. '0' .. events,
     place = struct.pack('<Hc0Bc0', #place, place, #caller, caller), extras = struct.pack('<Hc0I4', #extras, extras, 0) }
@@ -71,7 +99,7 @@ local function framed_facts(frame, facts)
   return frame.extras .. pair_of(#facts) .. facts
 end
 
--- `front` is the frame's `standing` or `waiting`.
+-- `front` is the frame's `standing` or `waiting`; `sequences` are both numbers, already packed.
 local function framed_record(front, frame, facts, size, sequences, entry, correlation, digest)
   if not BYTE[0] then
     for length = 0, 255 do BYTE[length] = string.char(length) end
@@ -80,7 +108,7 @@ local function framed_record(front, frame, facts, size, sequences, entry, correl
     .. BYTE[#digest] .. digest
 end
 
--- The record of a call that is not settled.
+-- Returns the record of a call that is not settled; nil for any other.
 local function load_record(lane, call_id)
   local bytes = redis.call('HGET', calls_key(lane), call_id)
   return not is_settled(bytes) and read_record(bytes) or nil
@@ -97,7 +125,7 @@ local function extra(record, name)
   return before and string.match(extras, '^[^;]*', before + 1) or nil
 end
 
--- Without a value the name is taken away.
+-- Without a value the name is removed.
 local function set_extra(record, name, value)
   local without = string.gsub(record[EXTRAS], ';' .. name .. '=[^;]*', '')
   record[EXTRAS] = value and without .. ';' .. name .. '=' .. value or without
@@ -128,7 +156,7 @@ local function pool_of(record)
   return place_of(record[PLACE]).pool
 end
 
--- The mark that tells a lost worker from one that never began.
+-- Writes the start mark. It distinguishes a worker that was lost while it ran the call from one that never began.
 local function mark_started(record, starts, fence, effect)
   record[STATE] = RUNNING
   if record[EXTRAS] == '' then

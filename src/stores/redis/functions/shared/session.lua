@@ -1,7 +1,13 @@
---[[ A session is a hash: `facts`, which do not change (token, expiresAt, idleMs, openedAt and identity, one line each) but for a
-  line `revoked` before them once it is, `seen`, `openedBy` (JSON), its runs, what was offered to each, `loops`: the latest runs that loop detection
-  ended, one line each with the run, when it ended, and from when on its conversation may have a new run; and `stalls`: what has brought
-  nothing new in its runs, see `add_stall`. ]]
+--[[ A session is a hash. All times are store times in ms.
+    facts           lines: SHA-1 of the token's digest, expiresAt, idleMs, openedAt, identity (JSON). They never change (open_session).
+                    A revocation puts the line `revoked` before them (change_session)
+    seen            time of the last use (open_session, accept_calls, change_session, the end of a question)
+    openedBy        who opened it, JSON; absent if unknown (open_session)
+    run:<run>       a live run: see `opened_run` (open_session, change_session)
+    injected:<run>  the tools offered to the run, one line each: `<tool> <tool that offered it>` (inject_tools)
+    loops           runs that loop detection ended, one line each: run, when it ended, and from when on its conversation may have a new
+                    run (add_loop_end)
+    stalls          calls in its runs that brought nothing new: see `add_stall` ]]
 local REVOKED = 'revoked\n'
 
 local session_facts = remember(function(facts)
@@ -14,7 +20,7 @@ end)
 
 local LOOP_END = '([^ \n]*) (%d+) (%d+)'
 
--- From when on the conversation of a run that loop detection ended may have a new one; nil for other runs.
+-- Returns from when on (store ms) the conversation of a run that loop detection ended may have a new run; nil for other runs.
 local function opens_at(lane, session_id, run)
   local ends, found = run ~= '' and redis.call('HGET', session_key(lane, session_id), 'loops') or '', nil
   for ended_run, _, opens in string.gmatch(ends, LOOP_END) do
@@ -23,11 +29,11 @@ local function opens_at(lane, session_id, run)
   return found
 end
 
---[[ The agents of an identity: the session's own agent, then those it acts for, one line each. Keys belong to them: the last part of a
-  call's id begins with their tag. The same as `agentsTag` and `keyOfAgents` in wire/digest.ts. ]]
+--[[ The agents of an identity are the session's own agent, then the agents it acts for, one line each. A caller's keys belong to these
+  agents: the last part of a call's id begins with their tag. Computed as `agentsTag` and `keyOfAgents` in wire/digest.ts do. ]]
 local agents = { LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_' }
 
--- The first characters of a SHA-1 in base64url. Three hexadecimal digits are two of them.
+-- The first characters of a SHA-1 in base64url; an even number. Three hexadecimal digits give two characters.
 function agents.digest(text, characters)
   local hex, made = redis.sha1hex(text), {}
   for at = 1, characters / 2 do
@@ -38,7 +44,7 @@ function agents.digest(text, characters)
   return table.concat(made)
 end
 
--- Without a name for an identity that was overwritten by hand: it reaches nothing.
+-- Returns names and tag of an identity's agents. Both are empty for an identity that was overwritten by hand: it reaches no call.
 agents.of = remember(function(identity)
   local readable, known = pcall(cjson.decode, identity)
   if not readable or type(known) ~= 'table' or type(known.agent) ~= 'string' then return { names = '', tag = '' } end
@@ -46,7 +52,8 @@ agents.of = remember(function(identity)
   return { names = names, tag = agents.digest(names, 8) }
 end)
 
--- Whether a session with the first identity may see a call of the second, of the same subject: its own, or one of its delegates.
+-- Whether a session with the identity `viewer` may see a call of the identity `maker`: a call of the same agents, or of agents that act for
+-- them. The caller has checked that both have the same subject.
 function agents.reach(viewer, maker)
   local own, others = agents.of(viewer).names, agents.of(maker).names
   return own ~= '' and (others == own or string.sub(others, -#own - 1) == '\n' .. own)
@@ -56,14 +63,14 @@ function agents.same(one, other)
   return one == other or agents.reach(one, other) and agents.reach(other, one)
 end
 
--- The id that a key has for these agents. One with their tag is theirs already; every other one becomes another key.
+-- Returns the call id that a key has for these agents. An id that begins with their tag stays as it is; every other key becomes a new one.
 function agents.own_id(own_prefix, prefix, asked)
   if string.sub(asked, 1, #own_prefix) == own_prefix or string.sub(asked, 1, #prefix) ~= prefix then return asked end
   return own_prefix .. agents.digest(string.sub(asked, #prefix + 1), 14)
 end
 
---[[ The ids of a batch of calls, each under the agents of its head. Behind them the ids of those calls that were asked for under
-  another one, which is how earlier releases kept them; `earlier` says where. ]]
+--[[ Returns the ids of a batch of calls, each under the agents of its head. For calls that were requested under another id, that id follows
+  after them: earlier releases stored calls under it. `earlier` has its index, by the number of the call. ]]
 function agents.call_ids(heads, args, first, stride)
   local ids, earlier = {}, {}
   for number = 1, #heads do
@@ -80,16 +87,16 @@ function agents.call_ids(heads, args, first, stride)
   return ids, earlier
 end
 
--- Returns the session's facts, when it was seen and when it expires; or nil. Then how it ended, if it did, and what it says of the run:
--- of one that loop detection ended, from when on its conversation may have a new one. Last what the session counts over its runs, if
--- anything.
+-- Returns six values: the session's facts, when it was last used, when it expires (all three nil for an unknown session); how the session or
+-- its run ended (nil: it is live); the `run:` field of a live run, or from when on the conversation of a run that loop detection ended may
+-- have a new run; and the stalls of the session, if any.
 local function live_session(lane, session_id, run, now)
-  -- Of another type or overwritten by hand: unknown, and no trouble for the sessions beside it.
+  -- A session key of another type, or overwritten by hand, is unknown. It must not fail the other sessions of the batch.
   local fields = redis.pcall('HMGET', session_key(lane, session_id), 'facts', 'seen', 'run:' .. run, 'stalls')
   local facts, seen_at = fields[1] and session_facts(fields[1]), tonumber(fields[2])
   if not facts or not facts.expires_at or not seen_at then return nil, nil, nil, 'unknown' end
   local expires_at = math.min(facts.expires_at, seen_at + facts.idle_ms)
-  -- While a person is asked, nobody can expect the agent to be active: the idle expiry is suspended.
+  -- While a person is asked, the agent cannot be expected to be active, so the idle expiry is suspended.
   if now >= expires_at and now < facts.expires_at and redis.call('EXISTS', parked_key(lane, session_id)) == 1 then
     expires_at = facts.expires_at
   end
@@ -105,7 +112,8 @@ local function live_session(lane, session_id, run, now)
   return facts, seen_at, expires_at, ending, about_run, fields[4]
 end
 
--- The next reap sees what nobody else would notice: a parked call is no worker's.
+-- Makes the parked calls of a session due for the next reap. No worker holds a parked call, so no worker would notice that its session or
+-- run has ended.
 local function hurry_parked(lane, live_key, session_id)
   local now_text = text(now_ms())
   for _, call_id in ipairs(redis.call('SMEMBERS', parked_key(lane, session_id))) do
@@ -117,12 +125,13 @@ local function injected_field(run)
   return 'injected:' .. run
 end
 
--- `<lane>.<scope>.` : what every id of this subject starts with.
+-- Returns `<lane>.<scope>.`, with which every id of this subject starts.
 local function scope_prefix(id)
   return string.match(id, '^%d+%.[^.]+%.')
 end
 
--- What an audit record about no call is about, one line each: session, run and identity. All empty: the deployment itself.
+-- What an administrative audit record is about, since it has no call: session, run and identity, one line each. A record about the deployment
+-- itself has an empty text instead.
 local function about_session(session_id, run, identity)
   return session_id .. '\n' .. run .. '\n' .. identity
 end

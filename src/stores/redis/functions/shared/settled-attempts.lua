@@ -1,12 +1,15 @@
---[[ What attempts that went wrong, ran something else than was sent, cost something or end their run change about it. By far the most do not. A note is session, run and,
-  behind a blank each, the cost; if the run ends, for how long its conversation gets no new one; what the session counts. An attempt's letter is `o` when all is
-  well and `e` when its run ends. ]]
+--[[ Notes: how a settled attempt changes its run. An attempt has a note if it failed, ran something else than was sent, had a cost, brought
+  nothing new, or ends its run; most attempts have none. A note is `<session>/<run> <cost> <restMs> <stall>`; parts at the end can be absent:
+    cost    added to the run's cost, in millionths; empty: none
+    restMs  if the run ends: for how many ms its conversation gets no new run
+    stall   the signature that the session counts; see `add_stall`
+  The first letter of an attempt is `o` for a success and `e` if it ends its run; for the others see wire/history.ts. ]]
 local OK_BYTE, ENDS_RUN_BYTE = 111, 101
 local OK, REFUSED = 'o' .. NO_SIGNATURE, 'r' .. NO_SIGNATURE
--- By a person; see `DENIED_RESULT`.
+-- The attempt of a call that an approver denied; the same as `DENIED_RESULT` in domain/attempt.ts.
 local DENIED = 'rdenied--'
 
--- The beginnings of the signatures of what ran and of its target, where these stand in the attempt.
+-- Returns the hints of an attempt: the beginnings of the signature of what ran and of the signature of its target, where the attempt has them.
 local function hints_of(attempt)
   local hints = {}
   for _, at in ipairs({ SIGNATURE + 2, 2 * SIGNATURE + 2 }) do
@@ -21,20 +24,21 @@ local function note_attempt(notes, note, call_id, record, attempt)
     hints = hints_of(attempt) }
 end
 
--- Of a call that nobody has run.
+-- Adds the note of a call that no worker settled: it was cancelled, expired or denied.
 local function note_refusal(notes, call_id, record)
   note_attempt(notes, fact(record, SESSION) .. '/' .. fact(record, RUN) .. ' ', call_id, record, REFUSED)
 end
 
 local function watch(lane, run, run_name, one, attempts)
   run.wrong_until = math.max(run.wrong_until, one.sequence + attempts)
-  -- Watched from its first mistake on, and that one is part of it.
+  -- A run is watched from its first failed attempt on, and that attempt is part of its history.
   if one.sequence > run.watched_until then add_recent(lane, run_name, one.call_id) end
   run.watched_until = math.max(run.watched_until, run.attempts + HISTORY)
 end
 
--- The latest 16 are kept, see `MAX_LOOP_ENDS`, and those before them whose rest is not over, up to 256. A worker of an earlier release does
--- not say for how long: ten minutes. What the session has counted led to this end, and makes the next runs stricter.
+-- Records that loop detection ended a run. The session keeps the latest 16 ends (`MAX_LOOP_ENDS`), and earlier ones whose rest is not over, at
+-- most 256 together. A worker of an earlier release sends no `rest_ms`: then it is ten minutes. The stalls are deleted: they have led to this
+-- end, and the end itself makes the checks of the next runs stricter.
 local function add_loop_end(lane, session_id, run, rest_ms)
   local key, now, lines, kept = session_key(lane, session_id), now_ms(), {}, {}
   for line in string.gmatch(redis.call('HGET', key, 'loops') or '', '[^\n]+') do lines[#lines + 1] = line end
@@ -46,8 +50,8 @@ local function add_loop_end(lane, session_id, run, rest_ms)
   redis.call('HDEL', key, 'stalls')
 end
 
--- Counts what has brought nothing new in a run of the session: the same as `addStall`. Signature, count and time of the first, with a comma
--- between them.
+-- Counts a call that brought nothing new in a run of the session, as `addStall` in domain/attempt.ts does. A stall is
+-- `<signature>:<count>:<time of the first, store ms>`. The session keeps the latest 8, with a comma between them, each for 30 minutes.
 local function add_stall(lane, session_id, run, signature)
   local key, now, count, first, kept = session_key(lane, session_id), now_ms(), 1, nil, {}
   local known = redis.call('HMGET', key, run_field(run), 'stalls')
@@ -68,11 +72,11 @@ local function write_note(lane, one, meta_key, live_key)
   local run_name, cost, rest_ms, stall = string.match(one.note, '^([^ ]*) (%d*) ?(%d*) ?(%S*)$')
   local session_id, run_id = string.match(run_name, '^([^/]*)/(.*)$')
   local value = redis.call('HGET', runs_key(lane), run_name)
-  -- A run that has ended has no counters, and gets none by what ends later.
+  -- A run that has ended has no counters. Calls that settle later must not create them again.
   if value then
     local run = read_run(new_run(), value)
     if cost ~= '' then run.cost = run.cost + tonumber(cost) end
-    -- What ran was not what was sent: it may repeat something that was sent in another way.
+    -- What ran differs from what was sent: it may repeat a call that was sent in another form.
     local repeats = false
     for _, hint in ipairs(one.hints) do repeats = repeats or count_hints(run.value, hint, run.hints_at, 1) > 0 end
     if repeats then watch(lane, run, run_name, one, WORTH_A_ROUND) end

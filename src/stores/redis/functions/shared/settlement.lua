@@ -1,13 +1,14 @@
---[[ Collects what settling a batch has to write, and writes it with as few commands as can be: one for the calls, one per reply
-  stream, one for the audit, one XACK and XDEL per pool. The caller has checked its right before. ]]
+--[[ Collects what settling a batch has to write, and writes it with as few commands as possible: one for the calls, one per reply stream, one
+  for the audit, one XACK and one XDEL per pool; more only where a command would have over 1000 fields. The calling function has already
+  checked that the calls may be settled. ]]
 local REPLY_LEASE_MS = 60000
 local new_settlement, add_audit, write_audit, ending_facts, afterwards, settle_record, write_settlement
 
--- Lua takes 200 local names in the whole library: those that only this file uses end with this block.
+-- Lua allows 200 local names in the whole library. The names that only this file uses are local to this block.
 do
 local INLINE_OUTCOME = 16384
 local BUCKETS = 144
-local MOST_FIELDS = 1000
+local MAX_FIELDS = 1000
 
 function new_settlement(lane, now, retention)
   local forget_at, bucket_ms = now + tonumber(retention), math.max(1, math.floor(tonumber(retention) / BUCKETS))
@@ -15,24 +16,27 @@ function new_settlement(lane, now, retention)
     prefixes = { ['0'] = {}, ['1'] = {} }, entries = {}, left = {}, ended = {}, replies = {}, audit = {}, notes = {}, settled = {}, ids = {}, gone = {}, later = {}, freed = 0, retained = 0 }
 end
 
--- An audit record is two fields: call id and the call's record as it stands then, event and the detail of whoever settled.
+-- Adds an audit record to the list `audit`, as four values: call id (empty in an administrative record), the call's packed record at this
+-- moment or the lines of `about_session`, event, and the detail of the process that caused it.
 function add_audit(audit, event, call_id, bytes, detail)
   local at = #audit
   audit[at + 1], audit[at + 2], audit[at + 3], audit[at + 4] = call_id, bytes, event, detail
 end
 
--- Call this before any other write: a record must be there before what it tells of.
+-- Call this before any other write: an audit record must be written before the change that it describes.
 function write_audit(meta_key, audit_key, now_text, audit)
   journal.append(meta_key, journal.key(audit_key), tonumber(now_text), audit)
 end
 
--- How it ended, behind the detail of whoever ended it: which of several outcomes it became is known here only.
+-- Kind, `executed` and error code of the outcome, as MessagePack after the detail of the record. The process that sent several possible outcomes
+-- does not know which of them was used; only the function does.
 ending_facts = remember(function(outcome)
   local decoded = cmsgpack.unpack(outcome)
   return cmsgpack.pack({ outcome = decoded.kind, executed = decoded.executed, code = decoded.error and decoded.error.code })
 end)
 
--- Correlations start with `s` for settled; the other letters are `r` for an outcome to be read by call id and `e` for an event.
+-- Adds a reply for one waiter: its correlation and the outcome. The first letter of a correlation is the kind of the reply: `s` has the outcome,
+-- `r` has none because it is larger than 16 KiB and must be read by call id, `e` is an event.
 local function add_reply(replies, caller, correlation, outcome)
   local fields = replies[caller]
   if not fields then
@@ -65,7 +69,7 @@ local function prefix_of(settlement, fence, released)
   return prefix
 end
 
--- A write that has to wait until the audit has its records.
+-- Defers a write until the audit records are written.
 function afterwards(settlement, write)
   settlement.later[#settlement.later + 1] = write
 end
@@ -89,7 +93,7 @@ local function leave_queue(settlement, call_id, record)
   if entry == '' or extra(record, 'large') then settlement.gone[#settlement.gone + 1] = body_key(lane, call_id) end
 end
 
--- By subject: what its calls no longer take up, and what is kept of them.
+-- Adds up, by subject, the bytes of calls that are no longer live, and the bytes that are kept of them.
 local function note_ended(settlement, record, bytes, outcome, asked)
   local scope = shares.scope_of_place(record[PLACE])
   local ended = settlement.ended[scope]
@@ -101,7 +105,7 @@ local function note_ended(settlement, record, bytes, outcome, asked)
   ended.kept = ended.kept + shares.kept_bytes(bytes, outcome, asked)
 end
 
--- A later generation keeps the first one, which knows it, as long as itself.
+-- The first generation of a key has the number of the latest one, so it is kept as long as a later generation that is settled now.
 local function keep_first_generation(settlement, call_id)
   local first = string.match(call_id, '^(.*)~')
   local calls = calls_key(settlement.lane)
@@ -112,7 +116,8 @@ local function keep_first_generation(settlement, call_id)
   settlement.ids[#settlement.ids + 1] = first
 end
 
--- `bytes` are the record's own. Without an attempt nobody has run the call, and `record` is a whole one.
+-- Settles one call. `bytes` are its packed record. `attempt` is nil if no worker settles the call (it was cancelled or expired): then it counts as
+-- refused, and `record` must be unpacked completely.
 function settle_record(settlement, call_id, record, bytes, outcome, event, detail, fence, released, attempt)
   if not attempt then
     attempt, detail = REFUSED, detail .. ending_facts(outcome)
@@ -133,23 +138,24 @@ function settle_record(settlement, call_id, record, bytes, outcome, event, detai
 end
 
 local function in_parts(command, key, list)
-  for first = 1, #list, MOST_FIELDS do
-    redis.call(command, key, unpack(list, first, math.min(first + MOST_FIELDS - 1, #list)))
+  for first = 1, #list, MAX_FIELDS do
+    redis.call(command, key, unpack(list, first, math.min(first + MAX_FIELDS - 1, #list)))
   end
 end
 
 local function write_replies(lane, replies)
   for caller, fields in pairs(replies) do
     local key = reply_key(lane, caller)
-    -- A key of another type is some caller's own trouble, and no reason to leave everybody else without an answer.
-    for first = 1, #fields, MOST_FIELDS do
-      redis.pcall('XADD', key, '*', unpack(fields, first, math.min(first + MOST_FIELDS - 1, #fields)))
+    -- A reply key of another type harms only this caller: all other waiters must still get their answer, so the error is ignored.
+    for first = 1, #fields, MAX_FIELDS do
+      redis.pcall('XADD', key, '*', unpack(fields, first, math.min(first + MAX_FIELDS - 1, #fields)))
     end
     redis.call('PEXPIRE', key, REPLY_LEASE_MS)
   end
 end
 
--- Ids wait in lists named by the time at which all of a list may be forgotten; the hash counts bytes for the same times.
+-- Adds the calls to the list `forget:<time>`, named by the store time in ms at which all its calls may be deleted. The hash `retained` has the bytes
+-- for each of these times. There are about 144 of them within the retention.
 local function note_retained(settlement, meta_key)
   local lane, bucket = settlement.lane, settlement.bucket
   in_parts('RPUSH', lane .. 'forget:' .. bucket, settlement.ids)

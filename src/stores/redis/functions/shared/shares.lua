@@ -1,13 +1,17 @@
---[[ What each subject uses of a lane. The hash of windows has one field per subject, `=` and the subject's scope, with four numbers:
-  bytes of calls that are not settled, bytes of kept outcomes, bytes of parked calls (they are part of the first number), and pending
-  questions. A subject that uses nothing has no field. The fields stand beside the windows so that accept and settle read and write both
-  with the commands they need anyway.
-  The field `=` is the time from which kept outcomes are counted: 0 in a new lane. In a lane of an earlier release, outcomes that were
-  settled before it are not counted, and not subtracted when they are forgotten. Without that field nothing is counted yet.
-  One table, because a library has room for few local names. ]]
+--[[ What each subject uses of a lane. The hash `windows` has one field per subject: its name is `=` and the subject's scope, its value has
+  four numbers with a space between them:
+    live     bytes of calls that are not settled (accept_calls and ask_approval add, decide_approval adds edited arguments, settling subtracts)
+    kept     bytes of settled calls, as `shares.kept_bytes` counts them (settling adds, forget_calls subtracts)
+    parked   the part of `live` that parked calls have (ask_approval adds, the end of the question subtracts)
+    pending  questions about calls that wait for an answer (as `parked`)
+  A subject that uses nothing has no field. The fields are in the same hash as the windows (queue.lua), so that accept and settle read and
+  write both with the commands that they need anyway.
+  The field `=` is the store time in ms from which settled calls are counted: 0 in a new lane. In a lane of an earlier release, calls that
+  were settled before that time are not counted, and not subtracted when they are forgotten. Without that field nothing is counted yet.
+  One table, because Lua limits the local names of a library. ]]
 local shares = { FROM = '=', RECOUNTED_AT_ONCE = 1000, SOON_MS = 1000 }
 
--- The group of a place is a scope, or a scope and a serial tool.
+-- The scope is the first part of the group: a group is `<scope>`, or `<scope>/<tool>` for a serial tool.
 shares.scope_of_place = remember(function(place) return string.match(place_of(place).group or '', '^[^/]+') or '' end)
 shares.scope_of_call = function(call_id) return string.match(call_id, '^%d+%.([^.]+)%.') or '' end
 shares.field = function(scope) return '=' .. scope end
@@ -18,7 +22,7 @@ function shares.read(value)
     changed = false }
 end
 
--- Notes in `changes` and `emptied` what a subject uses now, as `note_window` does for a window.
+-- Adds the current use of a subject to `changes`, or its field to `emptied` if it uses nothing, as `note_window` does for a window.
 function shares.note(changes, emptied, scope, use)
   local live, kept, parked, pending = math.max(0, use.live), math.max(0, use.kept), math.max(0, use.parked), math.max(0, use.pending)
   if live + kept + parked + pending == 0 then
@@ -36,13 +40,13 @@ function shares.save(lane, scope, use)
   if #emptied > 0 then redis.call('HDEL', windows_key(lane), unpack(emptied)) end
 end
 
--- Nil while nothing is counted.
+-- Returns the use of a subject; nil in a lane where nothing is counted yet.
 function shares.load(lane, scope)
   local found = redis.call('HMGET', windows_key(lane), shares.FROM, shares.field(scope))
   return found[1] and shares.read(found[2]) or nil
 end
 
--- For the steps off the hot path. Each argument is added to its number.
+-- Adds `live`, `parked` (bytes) and `pending` (questions) to the use of the call's subject, for functions outside the hot path.
 function shares.change(lane, record, live, parked, pending)
   local scope = shares.scope_of_place(record[PLACE])
   local use = shares.load(lane, scope)
@@ -52,7 +56,7 @@ function shares.change(lane, record, live, parked, pending)
   if parked ~= 0 then redis.call('HINCRBY', lane .. 'meta', 'parkedBytes', text(parked)) end
 end
 
--- Starts counting: calls that are not settled are counted once, all of them. Their number is bounded by the admission limits.
+-- Starts counting in a lane of an earlier release: counts all calls that are not settled, once. The admission limits bound their number.
 function shares.begin(lane, live_key, now)
   local uses, parked_bytes, ids = {}, 0, redis.call('ZRANGE', live_key, '0', '-1')
   for first = 1, #ids, shares.RECOUNTED_AT_ONCE do
@@ -74,12 +78,13 @@ function shares.begin(lane, live_key, now)
   redis.call('HSET', windows_key(lane), shares.FROM, text(from))
 end
 
--- Bytes of a kept outcome: nothing of it changes as long as it is kept.
+-- The bytes of a settled call that its subject is charged for. They leave out the lines of the ending, which can change: the same number is
+-- added when the call is settled and subtracted when it is forgotten. `asked` are the bytes of its questions.
 function shares.kept_bytes(record_bytes, outcome, asked)
   return #record_bytes + #outcome + (tonumber(asked) or 0)
 end
 
--- Outcomes that are forgotten: a list of scope, when it was settled, and bytes.
+-- Subtracts settled calls that are deleted. Each element of `forgotten` has `scope`, `at` (when it was settled, store ms) and `bytes`.
 function shares.forget(lane, forgotten)
   local scopes, fields, bytes_of = {}, { shares.FROM }, {}
   for _, gone in ipairs(forgotten) do
@@ -103,8 +108,8 @@ function shares.forget(lane, forgotten)
   end
 end
 
---[[ Which share of its subject a new call of this size would exceed, and in how long there may be room. Without a time it is not known
-  when: a person has to decide, or something has to expire. ]]
+--[[ Returns which share of its subject a new call of this size would exceed, and in how many ms there may be room. The time is nil if it is
+  not known: an approver has to decide first, or outcomes have to expire. ]]
 function shares.overload(use, size, most)
   if most.live and use.live + size > most.live then
     return 'live bytes of this subject', use.parked + size <= most.live and shares.SOON_MS or nil
@@ -112,21 +117,23 @@ function shares.overload(use, size, most)
   if most.kept and use.kept >= most.kept then return 'retained bytes of this subject' end
 end
 
--- Limits as accept gets them: of the lane, then the subject's backlog and two shares. An earlier release names no shares.
+-- Reads the limits as accept gets them: three of the lane, then a text with the subject's backlog and its shares of live and kept bytes. A
+-- process of an earlier release sends no shares.
 function shares.limits(calls, bytes, retained, of_subject)
   local backlog, live, kept = string.match(of_subject, '^(%d+) ?(%d*) ?(%d*)$')
   return { calls = tonumber(calls), bytes = tonumber(bytes), retained = tonumber(retained), backlog = tonumber(backlog),
     live = tonumber(live), kept = tonumber(kept) }
 end
 
--- Milliseconds until the first of the lane's kept outcomes may be forgotten.
+-- Milliseconds until the first of the lane's settled calls may be deleted, at least SOON_MS; nil if there are none.
 function shares.retained_ms(held)
   local buckets, first = redis.call('HGETALL', held.lane .. 'retained'), nil
   for at = 1, #buckets, 2 do first = math.min(first or tonumber(buckets[at]), tonumber(buckets[at])) end
   return first and math.max(shares.SOON_MS, first - held.now)
 end
 
--- What is full for a new call, and in how many milliseconds there may be room; without a time that is not known.
+-- Returns which limit a new call of `size` bytes would exceed, and in how many ms there may be room (nil: not known). Returns nothing if the
+-- call can be accepted.
 function shares.overload_call(held, limits, head, size)
   if held.audit_late then return 'audit', shares.SOON_MS end
   if held.calls >= limits.calls then return 'calls', shares.SOON_MS end
@@ -142,7 +149,7 @@ function shares.overload_call(held, limits, head, size)
   end
 end
 
--- The same for a question about a call: `size` is the question's, `parked` what the parked call takes up with it.
+-- Returns which share a question about a call would exceed, or nothing. `size` are the question's bytes, `parked` those of the call with it.
 function shares.overload_parked(use, size, parked, most)
   if most.pending and use.pending >= most.pending then return 'pendingApprovals' end
   if most.parked and use.parked + parked > most.parked then return 'parkedBytes' end

@@ -1,9 +1,10 @@
--- Numbers travel as text: tostring() of a large number loses digits, and replies truncate floats.
+-- Formats a whole number. Replies and stored values hold numbers as text: tostring() of a large number loses digits, and Redis truncates
+-- floats in replies.
 local function text(number)
   return string.format('%d', number)
 end
 
--- For numbers that come again and again.
+-- The same with a cache, for numbers that are formatted again and again.
 local text_of = remember(text)
 
 local function now_ms()
