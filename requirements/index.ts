@@ -1,17 +1,17 @@
 import { INVARIANTS } from './invariants.ts';
 import type { RequirementGroup } from './requirement.ts';
-import { ROWS_A1 } from './rows-a1.ts';
-import { ROWS_A } from './rows-a.ts';
+import { ROWS_SHOWN } from './rows-shown.ts';
+import { ROWS_RUNNING } from './rows-running.ts';
 import { ROWS_AFTER_A_LOOP } from './rows-after-a-loop.ts';
 import { ROWS_LOOPS } from './rows-loops.ts';
 import { ROWS_AGENTS } from './rows-agents.ts';
 import { ROWS_AUDIT_ROLES } from './rows-audit-roles.ts';
 import { ROWS_ADMINISTRATION } from './rows-administration.ts';
-import { ROWS_B } from './rows-b.ts';
+import { ROWS_GATE } from './rows-gate.ts';
 import { ROWS_BYTES } from './rows-bytes.ts';
-import { ROWS_C } from './rows-c.ts';
+import { ROWS_SELECTION } from './rows-selection.ts';
 import { ROWS_CORE } from './rows-core.ts';
-import { ROWS_D } from './rows-d.ts';
+import { ROWS_BEYOND } from './rows-beyond.ts';
 import { ROWS_SETUP } from './rows-setup.ts';
 import { ROWS_FRONT } from './rows-front.ts';
 import { ROWS_LIBRARY } from './rows-library.ts';
@@ -24,12 +24,12 @@ import { ROWS_TENANT_AGENTS, ROWS_UNATTENDED } from './rows-unattended.ts';
 
 /** All requirements, in the order of docs/requirements.md. */
 export const REQUIREMENTS: readonly RequirementGroup[] = [
-  { title: 'Running tools', rows: ROWS_A },
-  { title: 'The gate before a call', rows: ROWS_B },
-  { title: 'Tools per agent', rows: ROWS_C },
-  { title: 'Beyond', rows: ROWS_D },
+  { title: 'Running tools', rows: ROWS_RUNNING },
+  { title: 'The gate before a call', rows: ROWS_GATE },
+  { title: 'Tools per agent', rows: ROWS_SELECTION },
+  { title: 'Beyond', rows: ROWS_BEYOND },
   { title: 'The audit cannot be set back', rows: ROWS_STATEMENTS },
-  { title: 'What is shown is what runs', rows: ROWS_A1 },
+  { title: 'What is shown is what runs', rows: ROWS_SHOWN },
   { title: 'What is judged is what runs', rows: ROWS_BYTES },
   { title: 'One intention is one call', rows: ROWS_OWED },
   { title: 'The audit against each role', rows: ROWS_AUDIT_ROLES },

@@ -1,5 +1,5 @@
 import type { Mutant } from '../mutant.ts';
-import { SHOWN_IS_RUN } from './a1.ts';
+import { SHOWN_IS_RUN } from './shown.ts';
 import { ACCEPT } from './accept.ts';
 import { AGENTS } from './agents.ts';
 import { BYTES } from './bytes.ts';
@@ -16,10 +16,10 @@ import { PERMISSION } from './permission.ts';
 import { PLANE } from './plane.ts';
 import { RESULT_HOOKS } from './result-hooks.ts';
 import { REVOKED } from './revoked.ts';
-import { ROWS_A } from './rows-a.ts';
-import { ROWS_B } from './rows-b.ts';
-import { ROWS_C } from './rows-c.ts';
-import { ROWS_D } from './rows-d.ts';
+import { ROWS_RUNNING } from './rows-running.ts';
+import { ROWS_GATE } from './rows-gate.ts';
+import { ROWS_SELECTION } from './rows-selection.ts';
+import { ROWS_BEYOND } from './rows-beyond.ts';
 import { SETTLE } from './settle.ts';
 import { SETUP } from './setup.ts';
 import { SHARES } from './shares.ts';
@@ -33,10 +33,10 @@ export const MUTANTS: readonly Mutant[] = [
   ...SETTLE,
   ...PERMISSION,
   ...PLANE,
-  ...ROWS_A,
-  ...ROWS_B,
-  ...ROWS_C,
-  ...ROWS_D,
+  ...ROWS_RUNNING,
+  ...ROWS_GATE,
+  ...ROWS_SELECTION,
+  ...ROWS_BEYOND,
   ...STATEMENTS,
   ...SHOWN_IS_RUN,
   ...BYTES,

@@ -1,7 +1,7 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
 /** Requirements from a gate before tool calls: what it did has to hold here. */
-export const ROWS_B: readonly Requirement[] = [
+export const ROWS_GATE: readonly Requirement[] = [
   {
     id: 'B1',
     says: 'A tool has one canonical id. Names that a reader could confuse are refused when they are loaded.',

@@ -4,7 +4,7 @@ const CACHE = 'src/client/resolution-cache.ts';
 const CACHE_TEST = 'src/client/resolution-cache.test.ts';
 
 /** Bugs against the rows C of requirements/: tools per agent. */
-export const ROWS_C: readonly Mutant[] = [
+export const ROWS_SELECTION: readonly Mutant[] = [
   {
     id: 'odd-switches-select',
     bug: 'A trigger whose switch is neither true nor false is selected.',

@@ -5,7 +5,7 @@ const HOOKS = 'src/gate/hooks/run-before-hooks.ts';
 const HOOKS_TEST = 'src/gate/hooks/run-before-hooks.test.ts';
 
 /** Bugs against the rows B of requirements/: the gate before a call. */
-export const ROWS_B: readonly Mutant[] = [
+export const ROWS_GATE: readonly Mutant[] = [
   {
     id: 'names-of-other-alphabets-pass',
     bug: 'A name in letters of another alphabet is not compared with the one it looks like.',

@@ -1,7 +1,7 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
 /** Requirements from a tool service on Redis Streams: what it did has to hold here. */
-export const ROWS_A: readonly Requirement[] = [
+export const ROWS_RUNNING: readonly Requirement[] = [
   {
     id: 'A1',
     says: 'Only workers load the code of tools. The client reaches none of it, and works where the modules are not there.',

@@ -1,7 +1,7 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
-/** Requirements that none of three earlier systems met: the tool service (rows-a), the gate (rows-b) and the tool selection (rows-c). */
-export const ROWS_D: readonly Requirement[] = [
+/** Requirements that none of three earlier systems met: the tool service (rows-running), the gate (rows-gate) and the tool selection (rows-selection). */
+export const ROWS_BEYOND: readonly Requirement[] = [
   {
     id: 'D1',
     says: 'One durable record per call from decision to outcome. Where nobody knows whether it ran, it says so, and an operator can settle the question.',

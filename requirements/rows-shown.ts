@@ -1,7 +1,7 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
 /** Requirements: what an approver is shown is what runs. */
-export const ROWS_A1: readonly Requirement[] = [
+export const ROWS_SHOWN: readonly Requirement[] = [
   {
     id: 'S1',
     says: 'An approver is shown what runs: the writer of the arguments cannot hide a command by making it look like a secret, on no surface.',

@@ -4,7 +4,7 @@ const REDIS = 'test/contract/redis.test.ts';
 const EMBEDDED = 'test/contract/embedded.test.ts';
 
 /** Bugs against the rows A of requirements/: running tools. */
-export const ROWS_A: readonly Mutant[] = [
+export const ROWS_RUNNING: readonly Mutant[] = [
   {
     id: 'client-loads-tool-code',
     bug: 'The client export imports the code that loads modules.',

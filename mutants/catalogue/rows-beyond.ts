@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const REDIS = 'test/contract/redis.test.ts';
 
 /** Bugs against the rows D of requirements/: beyond what others have. */
-export const ROWS_D: readonly Mutant[] = [
+export const ROWS_BEYOND: readonly Mutant[] = [
   {
     id: 'any-call-can-be-resolved',
     bug: 'An operator can say of a call that ended well that it did not run.',

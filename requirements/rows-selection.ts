@@ -1,7 +1,7 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
 /** Requirements from a tool selection per agent: what it did has to hold here. */
-export const ROWS_C: readonly Requirement[] = [
+export const ROWS_SELECTION: readonly Requirement[] = [
   {
     id: 'C1',
     says: 'Agents select tools by module and name, or by setup_id and triggers. Nothing selected means nothing.',
