@@ -1,7 +1,7 @@
 import type { TokenScope } from '../domain/gateway-token.ts';
 import { usage } from './command-failure.ts';
 
-/** One more value of a repeated `--scope`. */
+/** Adds one value of the repeatable option `--scope`. Rejects an unknown scope and a duplicate. */
 export function addScope(
   known: readonly TokenScope[],
   word: string,

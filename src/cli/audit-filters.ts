@@ -5,7 +5,7 @@ import type { CommandContext } from './command-context.ts';
 import { readDuration } from './duration.ts';
 import { SingleOption } from './single-option.ts';
 
-/** `2026-11-15T09:30:00Z`, or how long ago: `2h`. */
+/** Reads a time such as `2026-11-15T09:30:00Z`, or how long ago: `2h`. Returns milliseconds since 1970. */
 function readMoment(text: string): number {
   if (/^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(text)) {
     const at = Date.parse(text);

@@ -6,7 +6,7 @@ import type { Config } from '../config/config-schema.ts';
 import { unavailable } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What this machine must have before a worker starts; each problem in words instead of in the middle of a start. */
+/** Checks what this machine must have before a process starts, so that each problem is reported in plain words and not in the middle of a start. */
 export async function checkHost(
   config: Config,
   terminal: Terminal,
@@ -23,7 +23,7 @@ export async function checkHost(
   }
 }
 
-/** Looks at the folder, or at the one it would be made in, and makes nothing: the start may still fail for other reasons. */
+/** Checks the folder, or its nearest existing parent if it does not exist. Creates nothing: the start may still fail for other reasons. */
 function ensureFolder(folder: string): void {
   try {
     let place = folder;
@@ -36,7 +36,7 @@ function ensureFolder(folder: string): void {
   }
 }
 
-/** A worker serves no HTTP, but `dev` does, and it looks for another port only if none was asked for. */
+/** Checks that the HTTP port is free. A worker serves no HTTP. `dev` serves it, and tries other ports only if none is configured. */
 async function checkHttpPort({ gateway: { http } }: Config, part: 'worker' | 'gateway' | 'dev'): Promise<void> {
   const port = http.port ?? (part === 'gateway' ? DEFAULT_HTTP_PORT : 0);
   if (part === 'worker' || !http.enabled || port === 0) return;

@@ -3,7 +3,7 @@ import type { Actor, Administered } from '../domain/actor.ts';
 import type { CommandContext } from './command-context.ts';
 import { SingleOption } from './single-option.ts';
 
-/** The user of the operating system who runs the command. A user who can open the store could say anything else. */
+/** Names the operating system user who runs the command. The name proves nothing: a user who can open the store could write any other name. */
 export function cliActor(): Actor {
   return { by: `operator ${systemUser()}`, via: 'cli' };
 }

@@ -8,15 +8,15 @@ import { createTerminal, type Terminal } from './terminal.ts';
 /** What a command works with. */
 export interface CommandContext {
   readonly terminal: Terminal;
-  /** Everything given on the command line, by the flags' names. */
+  /** All options given on the command line, by the names of their flags. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Reads file, environment and flags again each time. With `file`, that one must still be there. */
+  /** Reads the configuration file, the environment and the flags again on each call. With `file`, that file must still exist. */
   loadConfig(file?: string): LoadedConfig;
 }
 
 type Handler<Args extends unknown[]> = (context: CommandContext, ...args: Args) => Promise<number | void>;
 
-/** Joins a command's handler to commander; what it returns is the exit code. */
+/** Adapts a command's handler to commander. The handler returns the exit code; nothing means 0. STORE_FORBIDDEN is explained in terms of roles. */
 export function action<Args extends unknown[]>(handler: Handler<Args>): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
     const command = given.at(-1) as Command;
@@ -31,7 +31,7 @@ export function action<Args extends unknown[]>(handler: Handler<Args>): (...give
   };
 }
 
-/** The word after `sallyport`. */
+/** The first command word after `sallyport`: `tokens` for `sallyport tokens create`. */
 function topOf(command: Command): string {
   const { parent } = command;
   return parent === null || parent.parent === null ? command.name() : topOf(parent);

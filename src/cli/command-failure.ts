@@ -1,6 +1,6 @@
 import { EXIT } from './exit-codes.ts';
 
-/** A command that cannot go on, in words for its user. */
+/** The failure of a command. Its message is written for the user of the command line. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
   readonly code: string;

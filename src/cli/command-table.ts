@@ -5,8 +5,8 @@ import { usage } from './command-failure.ts';
 type LoadCommand = () => Promise<Command>;
 
 /**
- * Every command, in the order of the help. Each is loaded when it is used: reading the code of all of them takes longer than what most
- * of them do.
+ * All commands, in the order of the help. The code of a command is loaded only when the
+ * command is used: loading the code of all commands takes longer than most commands run.
  */
 export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   dev: async () => (await import('./commands/dev.ts')).devCommand(),
@@ -129,7 +129,7 @@ async function group(
   return made;
 }
 
-/** `catalog` means `catalog list`; a mistyped subcommand must not be taken for its argument. */
+/** Makes `catalog` mean `catalog list`. Rejects a mistyped subcommand, which would otherwise be taken for an argument of `list`. */
 function addDefault(group: Command, first: Command): void {
   group.addCommand(first, { isDefault: true });
   first.allowExcessArguments().hook('preAction', () => {

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 
-/** Somebody sits there and can read before they answer. */
+/** Whether a person can read the output and type an answer: standard input and standard output are both terminals. */
 export function isAtTerminal(): boolean {
   return process.stdin.isTTY === true && process.stdout.isTTY === true;
 }
 
-/** Only a plain yes is one; the end of the input is a no. */
+/** Asks a yes-or-no question. Only `y` or `yes` means yes. Any other answer, or the end of the input, means no. */
 export async function confirm(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const closed = new Promise<string>((resolve) => void lines.once('close', () => resolve('')));

@@ -12,7 +12,7 @@ export interface Failure {
 
 const MAX_LENGTH = 400;
 
-/** The exit code a command ends with when the plane is in trouble; in docs/errors.md too. @public */
+/** The exit code of a command for each error of the plane. docs/errors.md lists them too. @public */
 export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   STORE_UNAVAILABLE: EXIT.unavailable,
   STORE_UNSAFE: EXIT.config,
@@ -97,13 +97,16 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   INTERNAL: EXIT.internal,
 };
 
-/** Where the table speaks to a programmer, and here somebody sits at a terminal. */
+/** Fixes that replace those of the error table, which address a programmer. Here the reader is a person at a terminal. */
 const FIXES: Partial<Record<PlaneErrorCode, string>> = {
   STORE_OWNED: 'Use that process, stop it, or name another folder with --folder.',
   CALL_UNKNOWN: 'List the calls under way with: sallyport calls list',
 };
 
-/** Any error in one line, with what to do about it and the exit code. Never a stack. `help`: the command that explains the one that failed. */
+/**
+ * Describes any error in one line, with a fix and the exit code, and never with a stack
+ * trace. `help` is the command that explains the failed one.
+ */
 export function describeFailure(error: unknown, help = 'sallyport --help'): Failure {
   if (error instanceof CommandFailure) {
     const { code, message, fix, exitCode } = error;
@@ -114,7 +117,7 @@ export function describeFailure(error: unknown, help = 'sallyport --help'): Fail
     return { code, message, fix: FIXES[code] ?? fix, exitCode: EXIT_OF[code] };
   }
   if (error instanceof CommanderError) {
-    // A value attached to a mistyped flag may be a secret.
+    // Remove the value attached to a mistyped flag: it may be a secret.
     const message = error.message.replace(/^error: /, '').replace(/'(--[^=']+)=.*'/s, "'$1'");
     return { code: 'USAGE', message: message.slice(0, MAX_LENGTH), fix: `See: ${help}`, exitCode: EXIT.usage };
   }

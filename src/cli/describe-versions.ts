@@ -1,6 +1,6 @@
 import type { RunningWorker } from '../compose/start-worker.ts';
 
-/** Where the catalog and this worker differ, or did until now: a line each. */
+/** One line for each module whose published version differs from the version of this worker, or differed until this worker rolled it back. */
 export function describeVersions({ older, rolledBack }: RunningWorker['versions']): string[] {
   return [
     ...rolledBack.map(

@@ -2,7 +2,10 @@ import { InvalidArgumentError } from 'commander';
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `500ms`, `30s`, `10m`, `2h`, `1d`. The unit is obligatory: a bare number is a guess. */
+/**
+ * Reads a duration of at most 30 days, such as `500ms`, `30s`, `10m`, `2h` or `1d`.
+ * Returns milliseconds. The unit is required: a number without a unit is ambiguous.
+ */
 export const readDuration = durationUpTo(30);
 
 export function durationUpTo(mostDays: number): (text: string) => number {
@@ -16,7 +19,7 @@ export function durationUpTo(mostDays: number): (text: string) => number {
   };
 }
 
-/** In the largest unit that reads well. */
+/** Formats a duration in the largest unit that reads well: ms, s, min, h or days. */
 export function showDuration(ms: number): string {
   const size = Math.abs(ms);
   if (size < 1000) return `${Math.round(ms)} ms`;

@@ -1,4 +1,7 @@
-/** Every exit code with its meaning: the help, docs/errors.md and the constants below come from here. Those above 64 are those of sysexits.h. */
+/**
+ * All exit codes with their meanings. The help, docs/errors.md and the constants below are
+ * made from this table. 69 to 78 are codes of sysexits.h.
+ */
 const TABLE = {
   ok: [0, 'it was done; a call ended `ok`'],
   notOk: [1, 'the call ended otherwise, is still under way, or what was asked for was not done'],

@@ -2,8 +2,9 @@ import { AUDIT_LIMITS, type AuditFilter } from '../domain/audit-record.ts';
 import type { Store } from '../ports/store.ts';
 
 /**
- * A role can append records with a time in the future. They would fill the page, and hide the last genuine ones. The store is asked at every
- * look: `audit tail --follow` goes on for days.
+ * Adds an end to a filter that has none: the current time plus `aheadMs`. A Redis role can append
+ * records with a time in the future. They would fill the page and hide the last genuine records. The
+ * current time is read from the store on each poll, because `audit tail --follow` runs for days.
  */
 export async function filterUntilNow(given: AuditFilter, store: Pick<Store, 'now'> | undefined): Promise<AuditFilter> {
   const now = store === undefined ? Date.now() : await store.now();

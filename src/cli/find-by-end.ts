@@ -9,18 +9,18 @@ import type { AuditTrail, TrailPlace } from '../ports/audit-store.ts';
 import type { Store } from '../ports/store.ts';
 import { withTrailOf } from './with-trail.ts';
 
-/** The console shows the last 8 characters. Fewer than this would often match several ids. */
+/** Min length of the end of an id. The console shows the last 8 characters; an end shorter than 4 would often match several ids. */
 const MIN_END_LENGTH = 4;
 const ALL_LIVE = 100_000;
-/** Pages of the audit that are searched for settled calls. Each page reads up to 20,000 records. */
+/** Max pages of the audit that are searched for settled calls. Each page reads up to 20,000 records. */
 const MAX_PAGES = 10;
 const MAX_APPROVALS = 1000;
-/** In the error. */
+/** Max ids that the error ID_AMBIGUOUS names. */
 const MAX_NAMED = 5;
 
 /**
- * The call that a whole id or the end of one names, among live calls and the settled ones of the audit. Throws CALL_UNKNOWN, or ID_AMBIGUOUS
- * when several calls have this end.
+ * Finds a call by its whole id, which is returned without a search, or by the end of its id, among live calls and the settled calls of the
+ * audit. Throws CALL_UNKNOWN, or ID_AMBIGUOUS when several calls have this end.
  */
 export async function findCallId(store: Store, config: Config, asked: string): Promise<CallId> {
   if (parseScopedId(asked) !== undefined) return asked as CallId;
@@ -48,8 +48,8 @@ async function findSettled(trail: AuditTrail | undefined, end: string): Promise<
 }
 
 /**
- * The approval that a whole id, its start or its end names, among those that this approver may see. Throws APPROVAL_UNKNOWN, or ID_AMBIGUOUS
- * when several approvals have this end: a decision must never go to a guessed question.
+ * Finds an approval by its whole id, or by the start or the end of its id, among those that this approver may see. Throws APPROVAL_UNKNOWN, or
+ * ID_AMBIGUOUS when several approvals match: a decision must never go to a guessed question.
  */
 export async function findApproval(approvals: Approvals, approver: Approver, asked: string): Promise<Approval> {
   const end = parseScopedId(asked) === undefined ? toEnd(asked) : undefined;
@@ -59,17 +59,17 @@ export async function findApproval(approvals: Approvals, approver: Approver, ask
   if (!ids.some((id) => id.endsWith(end))) return approvals.get(approver, asked);
   const [found, ...others] = ids.filter((id) => id.endsWith(end) || startsWith(id, end));
   if (others.length > 0) throw ambiguous(asked, [found!, ...others]);
-  // Behind these there may be another one with this end.
+  // The list was cut at MAX_APPROVALS, so there may be another approval with this end.
   if (ids.length === MAX_APPROVALS) throw ambiguous(asked, [found!, '…']);
   return approvals.get(approver, found!);
 }
 
-/** A start of the id or of its last part, as `approvals.get` takes it. */
+/** Whether the text is a start of the id or of its last part. `approvals.get` accepts the same starts. */
 function startsWith(id: string, start: string): boolean {
   return id.startsWith(start) || id.slice(id.lastIndexOf('.') + 1).startsWith(start);
 }
 
-/** Without the dots in front that stand for the rest. Undefined when the text is too short or cannot be the end of an id. */
+/** Removes the leading dots that stand for the rest of an id. Undefined when the text is too short or cannot be the end of an id. */
 function toEnd(asked: string): string | undefined {
   const end = asked.replace(/^(?:…|\.{3})/, '');
   return end.length >= MIN_END_LENGTH && /^[\w.~-]+$/.test(end) ? end : undefined;

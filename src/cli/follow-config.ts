@@ -9,11 +9,14 @@ import type { LevelledLog, LogLevel } from './levelled-log.ts';
 export interface Following {
   readonly log: LevelledLog;
   readonly defaultLevel: LogLevel;
-  /** Only `dev` writes policies from a file. */
+  /** Given only by `dev`, the only long-running command that writes the policy from a file. */
   readonly applyPolicy?: (file: PolicyFile) => Promise<{ readonly version: number; readonly changed: boolean }>;
 }
 
-/** Takes over from changed files what can change in a running process, and says what cannot. */
+/**
+ * Watches the configuration file and the policy file. Applies the changes that a running
+ * process can apply, and logs the options that need a restart.
+ */
 export async function followConfig(
   context: CommandContext,
   loaded: LoadedConfig,
@@ -31,7 +34,7 @@ export async function followConfig(
           ? undefined
           : await applyPolicy(readPolicyFileFor(log, config.policyFile));
       log.level = config.log.level ?? defaultLevel;
-      // Told at the highest level: a lower one may just have been switched off.
+      // Log these lines as warnings: the level `info` may just have been switched off.
       if (live.length > 0) log.warn({ options: live }, 'configuration reloaded');
       if (waiting.length > 0) log.warn({ options: waiting }, 'these options wait for a restart');
       if (policy?.changed === true) log.warn({ version: policy.version }, 'policy reloaded');

@@ -5,12 +5,12 @@ import type { CallId } from '../domain/ids.ts';
 import type { Store } from '../ports/store.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 
-/** What became of a yes with other arguments. A worker checks them only when it takes the call again. */
+/** What became of a yes with edited arguments. A worker checks the arguments only when it takes the call again. */
 export type EditResult =
-  /** It runs with them, or has run. */
+  /** The call runs with them, or has run. */
   | { readonly kind: 'used' }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }
-  /** The tool's schema made something else of them, and people are asked about that. */
+  /** The tool's schema changed the arguments, and a new question asks people about the result. */
   | { readonly kind: 'asked-again'; readonly approval: ApprovalId }
   /** No worker has taken the call yet. */
   | { readonly kind: 'open' };

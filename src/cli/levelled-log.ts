@@ -8,7 +8,7 @@ export type LogLevel = (typeof LEVELS)[number];
 export interface LevelledLog extends Log {
   /** May be changed at any time. */
   level: LogLevel;
-  /** Calls back now, and again with every new level. */
+  /** Calls the listener at once with the current level, and again each time the level is set. */
   onLevel(listener: (level: LogLevel) => void): void;
 }
 
@@ -40,7 +40,7 @@ export function createLevelledLog(level: LogLevel, target: Log): LevelledLog {
   };
 }
 
-/** For a person who watches: one readable line each, on standard error. */
+/** A log for a person who watches the terminal: one readable line per entry, on standard error. */
 export function createReadableLog(terminal: Terminal): Log {
   const write =
     (level: LogLevel) =>

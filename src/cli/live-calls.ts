@@ -22,8 +22,8 @@ export function toShownCall({ outcome, ...record }: LiveCall): ShownCall {
 }
 
 /**
- * The store keeps the first run of a `read` or `idempotent` tool as `queued`, because only its lease says that it runs. For a person
- * that call is running.
+ * Adds the worker that holds each call. The store keeps the first run of a `read` or `idempotent` tool as `queued`, because only its lease shows
+ * that it runs. For a person that call is running, so its state becomes `running`.
  */
 export async function withHolders(
   store: Pick<Store, 'findHolders'>,
@@ -36,7 +36,7 @@ export async function withHolders(
   });
 }
 
-/** With a filter everything is listed: the store orders calls by deadline and knows no other filter. */
+/** The limit when a filter is given. The store orders calls by deadline and has no other filter, so all calls are listed and filtered here. */
 const ALL = 100_000;
 const HOLDERS_AT_ONCE = 500;
 

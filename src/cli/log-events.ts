@@ -2,12 +2,12 @@ import type { DiagnosticEvent } from '../domain/diagnostic-event.ts';
 import type { EventSource } from '../ports/events.ts';
 import type { LevelledLog } from './levelled-log.ts';
 
-/** Where the other lines of the log have it. */
+/** The trace id as the field `traceId`, where the other log lines have it. */
 function traceIdOf({ trace }: DiagnosticEvent): { readonly traceId?: string } {
   return trace === undefined ? {} : { traceId: trace.traceId };
 }
 
-/** At `debug` every diagnostic event is a line. At other levels nobody listens, and events cost nothing. */
+/** Logs every diagnostic event as a line at the level `debug`. At other levels there is no subscription, so events cost nothing. */
 export function logEvents(events: EventSource, log: LevelledLog): void {
   let stop: (() => void) | undefined;
   log.onLevel((level) => {

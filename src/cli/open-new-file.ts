@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs';
 import { unavailable } from './command-failure.ts';
 
-/** Made new and closed from the start: at no moment can somebody else open it. */
+/** Creates a new file that is closed to other users from the start: at no moment can another user open it. Fails if the path exists. */
 export function openNewFile(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);

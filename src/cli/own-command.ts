@@ -6,7 +6,7 @@ export { shellWord };
 
 const BUILT = join('dist', 'cli', 'main.js');
 const { SALLYPORT_STARTED_AS: startedAs, PATH: path = '' } = process.env;
-// Programs that this one starts were not started like it.
+// Child processes must not inherit it: they were not started by this launcher.
 delete process.env['SALLYPORT_STARTED_AS'];
 
 interface Start {
@@ -20,7 +20,7 @@ interface Start {
   readonly exists?: (file: string) => boolean;
 }
 
-/** How this program was started, as its user would type it again from here. Every hint takes it from here. */
+/** The command that starts this program, as its user would type it in the current folder. Every hint uses it. */
 export function ownCommand({ script, cwd, startedAs, path = [], exists = existsSync }: Start): string {
   if (startedAs !== undefined && startedAs !== '') {
     const isFound = isAbsolute(startedAs) && path.includes(dirname(startedAs));
@@ -28,7 +28,7 @@ export function ownCommand({ script, cwd, startedAs, path = [], exists = existsS
   }
   if (basename(script) === 'sallyport')
     return script.includes(`${sep}node_modules${sep}`) ? 'npx sallyport' : 'sallyport';
-  // In a clone: this one finds a Node that is new enough.
+  // In a clone, use the launcher script: it finds a Node that is new enough.
   const launcher = script.endsWith(`${sep}${BUILT}`) ? `${script.slice(0, -BUILT.length)}sallyport` : undefined;
   if (launcher === undefined || !exists(launcher)) return `node ${shellWord(relative(cwd, script))}`;
   const place = relative(cwd, launcher);
@@ -37,7 +37,7 @@ export function ownCommand({ script, cwd, startedAs, path = [], exists = existsS
 
 let known: string | undefined;
 
-/** The command of this process. */
+/** The command that starts this program, for this process. It is determined once. */
 export function thisCommand(): string {
   known ??= ownCommand({
     script: process.argv[1] ?? 'sallyport',
@@ -48,7 +48,7 @@ export function thisCommand(): string {
   return known;
 }
 
-/** A text of ours with the commands in it as the user can paste them: `./sallyport calls list` in a clone. */
+/** Rewrites the commands in a text so that the user can paste them: `./sallyport calls list` in a clone. */
 export function asTyped(text: string, command = thisCommand()): string {
   if (command === 'sallyport') return text;
   return text.replaceAll(/(?<![\w./-]|npx )sallyport (?=[a-z-])/g, () => `${command} `);

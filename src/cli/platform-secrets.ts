@@ -3,7 +3,7 @@ import { CommandFailure } from './command-failure.ts';
 import { EXIT } from './exit-codes.ts';
 import { readSecretFile } from './read-secret-file.ts';
 
-/** Platform → its secret, from the variable or the file that the configuration names. */
+/** The secret of each platform, by platform name. It is read from the environment variable or the file that the configuration names. */
 export function platformSecretsOf({ platforms = {} }: Pick<Config, 'platforms'>): Record<string, string> {
   const secrets: Record<string, string> = {};
   for (const [name, { secretEnv, secretFile }] of Object.entries(platforms)) {

@@ -9,7 +9,7 @@ const EXIT_HELP = ['Exit codes:', ...EXIT_CODES.map(({ code, meaning }) => `  ${
   .join('\n')
   .replaceAll('`', '');
 
-/** The command line, with these commands or all. Everything is parsed strictly; errors are thrown and told in one place. */
+/** Builds the command line with the named commands, by default all. Everything is parsed strictly. Errors are thrown, and reported in one place. */
 export async function createProgram(names: readonly string[] = Object.keys(COMMANDS)): Promise<Command> {
   const program = new Command('sallyport')
     .description('A guarded door between AI agents and their tools.')
@@ -28,7 +28,7 @@ export async function createProgram(names: readonly string[] = Object.keys(COMMA
   return program;
 }
 
-/** `sallyport help exit-codes`: only the table. It is hidden, because it does nothing. */
+/** `sallyport help exit-codes` prints only the table of exit codes. The command is hidden, because it does nothing else. */
 function exitCodesTopic(): Command {
   return new Command('exit-codes')
     .configureHelp({ formatHelp: () => `${EXIT_HELP}\n` })
@@ -58,19 +58,19 @@ export function namedCommand(program: Command, args: readonly string[]): Command
   return command;
 }
 
-/** `sallyport tokens create --help` */
+/** The command that shows the help of a command, such as `sallyport tokens create --help`. */
 export function helpCommand(command: Command): string {
   const names: string[] = [];
   for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
   return `${names.join(' ')} --help`;
 }
 
-/** Arguments of a process can be read by everybody on the machine, and stay in the shell's history. */
+/** Rejects a token on the command line: every user of the machine can read the arguments of a process, and they stay in the shell's history. */
 function refuseToken(): never {
   throw usage('A token does not belong on the command line.', 'Put the session into a file: --session-file FILE');
 }
 
-/** Commander throws instead of printing and ending the process; help is the only thing it prints. */
+/** Makes commander throw errors instead of printing them and ending the process. It still prints help and the version. */
 function quieten(command: Command): void {
   command.exitOverride().configureOutput({ outputError: () => undefined });
   for (const child of command.commands) quieten(child);

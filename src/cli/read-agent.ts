@@ -10,14 +10,14 @@ import { EXIT } from './exit-codes.ts';
 export const NOT_SELECTING =
   'No agents are declared, so nothing is selected: every agent has what the permissions allow. To declare one: sallyport agents set NAME FILE';
 
-/** A name that an agent can have; otherwise nothing is asked of the store. */
+/** Rejects a name that no agent can have, before the store is asked. Returns the name. */
 export function checkAgentName(name: string): string {
   const checked = agentName.safeParse(name);
   if (checked.success) return name;
   throw usage(`The name of the agent cannot be used: ${checked.error.issues[0]!.message}.`);
 }
 
-/** The tenant that declarations are for, if one is named; a tenant that no session can have is refused. */
+/** Reads `--tenant`, the tenant that declarations are for. Empty if it is not given. Rejects a tenant that no session can have. */
 export function readTenantFlag({ tenant }: Readonly<Record<string, unknown>>): { readonly tenant?: string } {
   if (tenant === undefined) return {};
   const checked = tenantName.safeParse(tenant);
@@ -25,13 +25,13 @@ export function readTenantFlag({ tenant }: Readonly<Record<string, unknown>>): {
   throw usage(`--tenant: ${checked.error.issues[0]!.message}.`);
 }
 
-/** The declaration in this place, or a failure that tells which names are near. */
+/** The declaration of an agent, general or for one tenant. Throws AGENT_UNKNOWN with similar names if there is none. */
 export function findDeclared(policy: Policy, name: string, tenant?: string): AgentDeclaration {
   const agents = tenant === undefined ? policy.agents : agentsOfTenant(policy, tenant);
   return declaredAt(policy, name, tenant) ?? failUnknown(nameAgent(name, tenant), name, agents);
 }
 
-/** What decides for the agent in its tenant, or such a failure. */
+/** The declaration that applies to an agent in its tenant. Throws AGENT_UNKNOWN with similar names if there is none. */
 export function findDeciding(policy: Policy, { agent, tenant }: Identity): AgentDeclaration {
   const names = namesInTenant(policy, tenant) ?? [];
   return (
@@ -45,7 +45,7 @@ function failUnknown(shown: string, name: string, agents: object = {}): never {
   throw new CommandFailure('AGENT_UNKNOWN', EXIT.notOk, `There is no agent "${shown.slice(0, 600)}".`, fix);
 }
 
-/** The caller a question is about: nobody logs in, so it is named on the command line. */
+/** The caller that an operator asks about. It is named on the command line, because no caller logs in here. */
 export function readIdentity(agent: string, options: Readonly<Record<string, unknown>>): Identity {
   const { subject = 'local', tenant = 'default' } = options as { subject?: string; tenant?: string };
   for (const [flag, text] of Object.entries({ subject, tenant })) {

@@ -4,7 +4,10 @@ import { SingleOption } from './single-option.ts';
 
 const OPERATOR = 'operator:';
 
-/** Whoever can open the store can say who they are; the audit keeps what they said. */
+/**
+ * The option that names the approver. The name is not verified: a user who can open the
+ * store can give any name, and the audit keeps the given one.
+ */
 export function asOption(): SingleOption {
   return new SingleOption(
     '--as <who>',

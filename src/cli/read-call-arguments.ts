@@ -6,7 +6,10 @@ import { usage } from './command-failure.ts';
 const STDIN_WITHIN_MS = 30_000;
 const FIX = 'Give a JSON object, @FILE, or @- for standard input.';
 
-/** Arguments as JSON text, `@file` or `@-`. Strict, and bounded before anything is read. */
+/**
+ * Reads call arguments: JSON text, `@file`, or `@-` for standard input. Parses strictly. A
+ * file that is too large is rejected before it is read, standard input while it is read.
+ */
 export async function readCallArguments(given: string): Promise<JsonObject> {
   const source = given === '@-' ? await readStandardInput() : given.startsWith('@') ? readFile(given.slice(1)) : given;
   const parsed = parseStrictJson(source);
@@ -21,7 +24,7 @@ export async function readCallArguments(given: string): Promise<JsonObject> {
   return parsed.value;
 }
 
-/** Opened without waiting, so that neither a FIFO nor a device holds us up. */
+/** Opens a file without blocking, so that neither a FIFO nor a device can make the command hang. Accepts only regular files. */
 function readFile(path: string): Uint8Array {
   let file: number;
   try {
@@ -43,7 +46,7 @@ function tooLarge(what: string): Error {
   return usage(`${what} has more than ${JSON_LIMITS.bytes} bytes.`, 'Send less, or a reference to the data.');
 }
 
-/** Bounded in size and time. */
+/** Reads standard input to its end, with a limit on size and time. Rejects a terminal. */
 export async function readStandardInput(): Promise<Uint8Array> {
   if (process.stdin.isTTY) throw usage('Standard input is a terminal.', 'Pipe it in, or give a file.');
   const chunks: Buffer[] = [];

@@ -17,9 +17,9 @@ import { withTrailOf } from './with-trail.ts';
 /** A value, or the sentence that says why it is not there. */
 export type Kept<Value> = { readonly value: Value } | { readonly missing: string };
 
-/** `call`: as the store has it. `forgotten`: the store no longer has it, the audit does. */
+/** What is known about a call. `call`: as the store has it. `forgotten`: the store no longer has it, but the audit does. */
 export type CallFacts = {
-  /** JSON, with secrets masked; long ones are cut. */
+  /** JSON, with secrets masked. Long arguments are cut. */
   readonly arguments: Kept<string>;
   readonly durations: Pick<CallDetail['call'], 'totalMs' | 'ranMs'>;
   /** Why a call of a serial tool is not started yet. */
@@ -68,7 +68,7 @@ function durationsOf({ totalMs, ranMs }: CallDetail['call']): CallFacts['duratio
   return { ...(totalMs === undefined ? {} : { totalMs }), ...(ranMs === undefined ? {} : { ranMs }) };
 }
 
-/** Undefined: no audit can be read from here. */
+/** The audit records of a call, oldest first. Undefined: no audit can be read from here. */
 async function readRecords(store: Store, config: Config, callId: CallId): Promise<AuditRecordView[] | undefined> {
   return withTrailOf(store, config, async (trail) => {
     const page = await trail?.queryTrail({ filter: { callId }, limit: MAX_RECORDS });
@@ -85,7 +85,7 @@ function argumentsIn(audit: readonly AuditRecordView[] | undefined, asked: strin
   return { missing: ending.erased === true ? 'erased from the audit' : 'not in the audit: no worker looked at them' };
 }
 
-/** As the last question about the call shows them, masks included, or what the approver put in their place. */
+/** The arguments as the last question about the call shows them, masks included, or the arguments that the approver put in their place. */
 async function argumentsAskedAbout(
   store: Store,
   config: Config,

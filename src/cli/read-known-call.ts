@@ -3,7 +3,7 @@ import type { CallRecord } from '../domain/call.ts';
 import { parseScopedId, type CallId } from '../domain/ids.ts';
 import type { Store } from '../ports/store.ts';
 
-/** Throws CALL_UNKNOWN for what is no call id at all, before the store is asked. */
+/** Throws CALL_UNKNOWN for a text that cannot be a call id, before the store is asked. */
 export function asCallId(text: string): CallId {
   if (parseScopedId(text) === undefined) throw planeError('CALL_UNKNOWN', { callId: text.slice(0, 80) });
   return text as CallId;

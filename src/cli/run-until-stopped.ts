@@ -3,25 +3,25 @@ import { describeFailure } from './describe-failure.ts';
 import type { Log } from '../ports/log.ts';
 
 interface Stoppable {
-  /** What it is called in the line that it ends with. */
+  /** The name in the error message when it fails. */
   readonly name: 'worker' | 'gateway' | 'plane';
   drain(): Promise<void>;
   /** Rejects when it cannot go on. */
   readonly failed: Promise<never>;
 }
 
-/** npm and npx pass on a Ctrl-C that the terminal has sent us already. */
+/** npm and npx forward a Ctrl-C that the terminal has already sent to this process. A second signal within this time is the same key press. */
 const SAME_PRESS_MS = 300;
-/** A process that cannot go on gets a moment to leave in order. */
+/** How long a process that cannot go on may take to drain before it ends. */
 const FAILED_DRAIN_MS = 3000;
 
-/** Runs until the first SIGINT or SIGTERM, then drains. A second one ends at once. Throws when it fails. */
+/** Runs until the first SIGINT or SIGTERM, then drains. A second signal ends the process at once. Throws when `running` fails. */
 export async function runUntilStopped(
   running: Stoppable,
   log: Pick<Log, 'error'>,
   onDrain: (signal: NodeJS.Signals) => void,
 ): Promise<void> {
-  // A promise some tool forgot must not take the worker and its neighbours down; Node would end the process.
+  // Node would end the process on an unhandled rejection. A promise that a tool forgot must not end the worker and its other calls.
   process.on('unhandledRejection', (error) => log.error({ error }, 'a rejection nobody handled, probably in a tool'));
   const throughNpm = process.env['npm_command'] !== undefined;
   let firstAt: number | undefined;
@@ -32,7 +32,7 @@ export async function runUntilStopped(
         firstAt ??= now;
         if (firstAt === now) resolve(signal);
         else if (!throughNpm || now - firstAt > SAME_PRESS_MS) {
-          // As if we had never listened: a tidy exit would wait for threads that may be in the middle of something.
+          // Let the signal end the process by its default action: an orderly exit would wait for threads that may be busy.
           process.removeAllListeners(signal);
           process.kill(process.pid, signal);
         }

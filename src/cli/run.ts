@@ -9,18 +9,21 @@ import { commandWord, createProgram, helpCommand, namedCommand } from './program
 import { createTerminal } from './terminal.ts';
 
 /*
- * V8 makes what seems to live long in its old space at once, and takes the calls of a batch for that. Whatever they refer to then stays
- * until a full collection, which cost workers a third of their time.
+ * V8 allocates objects that it expects to live long directly in its old space, and it expects that of the calls of a batch. Everything that
+ * these calls refer to then stays in memory until a full collection. Such collections cost workers a third of their time.
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-/** These end in their own order. `mcp` first hands over the calls of a client that no longer reads. */
+/**
+ * Commands that go on when their standard output is closed, because they end in their own
+ * order. `mcp` first hands over the calls of a client that no longer reads.
+ */
 const LONG_RUNNING: readonly string[] = ['dev', 'worker', 'mcp'];
 let isLongRunning = false;
-/** What a mistake in the command line is answered with. */
+/** The help command that is suggested after a mistake in the command line. */
 let help = 'sallyport --help';
 
-/** Whoever reads our output may stop at any time (`| head`); that is no error. */
+/** The reader of the output may close the pipe at any time (`| head`). That is not an error. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -42,7 +45,10 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Those that a word of the command line names; none when help comes first, or completion is asked for, as both show all. */
+/**
+ * The commands that a word of the command line may name. Empty when help comes first or
+ * `completion` is asked for, because both show all commands.
+ */
 function namedIn(args: readonly string[]): string[] {
   const help = args.findIndex((word) => word === '--help' || word === '-h' || word === 'help');
   if (args.includes('completion')) return [];
@@ -58,7 +64,8 @@ async function parse(args: readonly string[], names: readonly string[]): Promise
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
-    // What was named may be the value of an option, and the command a mistyped one: its neighbours are told from all.
+    // The word that was found may be the value of an option, and the real command may be
+    // mistyped. Parse again with all commands, so that the error can suggest similar ones.
     const isPartial = names.length > 0 && error instanceof CommanderError && error.code === 'commander.unknownCommand';
     if (!isPartial) throw error;
     await parse(args, []);
@@ -67,7 +74,7 @@ async function parse(args: readonly string[], names: readonly string[]): Promise
 
 function report(error: unknown, args: readonly string[]): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
-  // The help it printed says it all.
+  // Commander has already printed the help, so no message is needed.
   if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.usage;
   const json = args.includes('--json');
   const terminal = createTerminal({ json, env: process.env });

@@ -4,7 +4,7 @@ import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import type { CommandContext } from './command-context.ts';
 import { shellWord, thisCommand } from './own-command.ts';
 
-/** What to type in another terminal, in the same folder, to reach the same store: `./sallyport --folder plane`. */
+/** The command to type in another terminal, in the same folder, to reach the same store: `./sallyport --folder plane`. */
 export function sameStoreCommand(
   { options }: Pick<CommandContext, 'options'>,
   config: Pick<Config, 'store' | 'folder'>,
@@ -25,7 +25,7 @@ export function storeFlags(
   return [...shared, ...(place === DEFAULT_FOLDER ? [] : ['--folder', shellWord(place)])];
 }
 
-/** `redis://user:password@host` without the password: standard error may be kept in a log. */
+/** Removes the password from `redis://user:password@host`: standard error may be kept in a log. */
 function hidePassword(value: string): string {
   return value.replace(/^([a-z]+:\/\/[^:@/]*:)[^@/]+@/, '$1PASSWORD@');
 }

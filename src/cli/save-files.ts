@@ -7,8 +7,8 @@ import { unavailable } from './command-failure.ts';
 const MAX_NAMES = 1000;
 
 /**
- * Writes files a tool handed over. The names are the tool's: only their last part is used, never a hidden one, and nothing that
- * is there is overwritten or followed.
+ * Writes the files that a tool returned. The tool chose their names, so only the last part of a name is used, never as a hidden file. An
+ * existing file is never overwritten, and an existing link is never followed.
  */
 export function saveFiles(files: readonly FileWriteBack[], folder: string): string[] {
   mkdirSync(folder, { recursive: true });

@@ -27,7 +27,10 @@ export async function findTurnHolder(store: Needs, callId: CallId): Promise<Live
   return earlier.find(({ state }) => state !== 'queued') ?? earlier.toSorted(byAge)[0];
 }
 
-/** The same as a sentence for the caller of a tool. Undefined also when this user may not list calls, as a caller on Redis may not. */
+/**
+ * Describes in a sentence for the caller which call has the turn. Undefined if there is
+ * none, or if this user may not list calls: a caller on Redis may not.
+ */
 export async function readTurn(
   context: CommandContext,
   client: Pick<Client, 'catalog'>,
@@ -42,7 +45,7 @@ export async function readTurn(
   }
 }
 
-/** `waits for an earlier call of notes.add, a serial tool: 0.x.y (a person is asked: 0.x.z)` */
+/** For example: `waits for an earlier call of notes.add, a serial tool: 0.x.y (a person is asked: 0.x.z)` */
 export function describeTurn({ callId, tool, state, approval }: LiveCall): string {
   const how = state === 'parked' && approval !== undefined ? `a person is asked: ${approval}` : state;
   return `waits for an earlier call of ${tool}, a serial tool: ${callId} (${how})`;

@@ -9,7 +9,7 @@ export type KnownSession = Pick<SessionHandle, 'id' | 'token' | 'run'>;
 const FILE_ENV = 'SALLYPORT_SESSION_FILE';
 const TEXT_ENV = 'SALLYPORT_SESSION';
 
-/** The session to call with, as `sessions open` printed it; undefined when a new one is to be opened. */
+/** Reads the session to call with, as `sessions open` printed it, from a file or the environment. Undefined when a new session is to be opened. */
 export function readKnownSession(options: Readonly<Record<string, unknown>>): KnownSession | undefined {
   const file = (options['sessionFile'] as string | undefined) ?? (process.env[FILE_ENV] || undefined);
   const text = file === undefined ? process.env[TEXT_ENV] || undefined : readSecretFile(file);

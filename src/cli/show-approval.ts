@@ -6,7 +6,10 @@ import { showDuration } from './duration.ts';
 import { thisCommand } from './own-command.ts';
 import type { Terminal } from './terminal.ts';
 
-/** For a program: everything, but of the arguments only what may be shown, and nothing to try out what is masked against. */
+/**
+ * The JSON of an approval: everything, but only those parts of the arguments that may be shown. The salt and the digests of changed arguments
+ * are left out: guesses of a masked value could be tested against them.
+ */
 export function toShownJson({ approval, shown, edited }: ShownApproval): unknown {
   const { editedArguments: _, ...rest } = approval;
   const { salt: _salt, changedBy, ...question } = approval.question;
@@ -23,7 +26,10 @@ export function toShownJson({ approval, shown, edited }: ShownApproval): unknown
   };
 }
 
-/** The same for a list: of long arguments the beginning only. Then there is no binding, since nobody has seen what it stands for. */
+/**
+ * The JSON of an approval in a list. Long arguments are cut to their beginning. A cut question has no detail and no binding, because the
+ * approver has not seen everything that the binding stands for.
+ */
 export function toListedJson(shown: ShownApproval): unknown {
   const whole = toShownJson({
     ...shown,
@@ -46,7 +52,7 @@ function preview(args: RenderedQuestion['arguments']): RenderedQuestion['argumen
   return cut === 0 ? args : { ...args, text, cut };
 }
 
-/** Everything an approver has to know, a fact per line; then what will run. */
+/** Prints everything that an approver has to know, one fact per line, and then the arguments that will run. */
 export function showApproval(terminal: Terminal, { approval, shown, edited }: ShownApproval, now: number): void {
   const { question, state } = approval;
   const at = (time: number): string => {

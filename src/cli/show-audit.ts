@@ -5,7 +5,7 @@ import type { Cell, Terminal } from './terminal.ts';
 
 const HEAD = ['TIME', 'EVENT', 'ENDED', 'TOOL', 'AGENT', 'SUBJECT', 'CALL', 'WHY'];
 
-/** The oldest first, as a log is read. */
+/** Prints records as a table. The caller passes the oldest first, as a log is read. */
 export function printRecords(terminal: Terminal, records: readonly ChainedRecord[], withHead = true): void {
   terminal.printTable(
     withHead ? HEAD : undefined,
@@ -13,7 +13,7 @@ export function printRecords(terminal: Terminal, records: readonly ChainedRecord
   );
 }
 
-/** One line of JSON; the record is exactly as it was chained, except that a terminal gets nothing that it would act on. */
+/** One line of JSON with the record exactly as it was chained. For a terminal, everything that it would interpret is escaped. */
 export function jsonLine(record: ChainedRecord, isForTerminal: boolean): string {
   const line = lineOf(record);
   return isForTerminal ? escapeJson(line) : line;
@@ -36,7 +36,7 @@ function toRow(record: ShownRecord): Cell[] {
   return [timeOf(at), event, ended, tool, agent, subject, callId, whyOf(record)];
 }
 
-/** A record that a writer of the sink has changed may have any time, or none. */
+/** Formats the time of a record. If a writer of the sink has changed the record, it may have any time, or none. */
 function timeOf(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? `time ${at}` : date.toISOString();

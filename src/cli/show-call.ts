@@ -7,7 +7,7 @@ import { asTyped } from './own-command.ts';
 import { showResult } from './show-outcome.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `missing` says why a part is not there. */
+/** The JSON of a call. The field `missing` says why a part is absent. */
 export function toCallJson(facts: CallFacts): unknown {
   const { arguments: args, noResult } = facts;
   const missing = {
@@ -23,7 +23,7 @@ export function toCallJson(facts: CallFacts): unknown {
   };
 }
 
-/** Everything an operator wants to know about one call: a fact per line, then what it was called with, then what came out. */
+/** Prints everything an operator wants to know about one call: one fact per line, then its arguments, then its result. */
 export function showCall(terminal: Terminal, facts: CallFacts, now: number): void {
   const at = (time: number): string => {
     const ago = now - time;
@@ -92,7 +92,7 @@ function factsOf(call: ShownCall, { turn, durations }: Measured, at: At): Fact[]
   ];
 }
 
-/** What the audit knows of a call that the store has forgotten. */
+/** The facts that the audit has about a call that the store no longer keeps. */
 function forgottenFactsOf(call: CallDetail['call'], { durations }: Measured, at: At): Fact[] {
   const { identity, outcome } = call;
   return [

@@ -9,7 +9,7 @@ export function bodyOfEffect({ body }: EffectRecord): EffectBody | undefined {
   return body === undefined ? undefined : (decode(body) as EffectBody);
 }
 
-/** One line; texts of tools are shown with everything hidden in them made visible. */
+/** Describes an effect in one line. The text of a tool is not escaped here; the terminal makes hidden characters visible when it prints the line. */
 export function summariseEffect(effect: EffectRecord): string {
   const text = textOf(bodyOfEffect(effect));
   if (effect.state === 'failed') return effect.problem ?? text;
@@ -34,7 +34,7 @@ function textOf(body: EffectBody | undefined): string {
   }
 }
 
-/** Everything known, fit for JSON: files as their size. */
+/** All facts of an effect, as JSON. A file is shown by its name, media type and size. */
 export function describeEffect(effect: EffectRecord): JsonObject {
   const { body: _, answer, ...facts } = effect;
   const body = bodyOfEffect(effect);

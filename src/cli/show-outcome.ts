@@ -4,7 +4,7 @@ import { toSafeJson } from '../wire/escape-text.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The result on standard output; what went wrong, and what to do about it, on standard error. Returns the exit code. */
+/** Prints the result on standard output, and the error with its fix on standard error. Returns the exit code. */
 export function showOutcome(terminal: Terminal, outcome: Outcome, options: { readonly raw?: boolean } = {}): number {
   const { error } = outcome;
   showResult(terminal, outcome, options);
@@ -21,7 +21,7 @@ export function showOutcome(terminal: Terminal, outcome: Outcome, options: { rea
   return exitCodeOf(outcome);
 }
 
-/** What the tool gave back, without the message of an error. False: nothing was printed. */
+/** Prints what the tool returned, without the message of an error. Returns false if nothing was printed. */
 export function showResult(terminal: Terminal, outcome: Outcome, options: { readonly raw?: boolean } = {}): boolean {
   const { error, structured } = outcome;
   const blocks = outcome.content.filter(

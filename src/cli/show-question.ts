@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.ts';
 
 type Asked = Parameters<ApprovalNotifier['requested']>[0];
 
-/** The commands that answer a question, one per line; the one that shows everything comes first. */
+/** The commands that decide a question, one per line. The command that shows the whole question comes first. */
 export function decideCommands(
   program: string,
   question: Pick<ApprovalQuestion, 'id' | 'decisions' | 'masks'>,
@@ -21,13 +21,13 @@ export function decideCommands(
 }
 
 export interface ShownPlace {
-  /** How a command of this program is typed for this store. */
+  /** How the user types this program to reach this store, such as `./sallyport --folder plane`. */
   readonly program: string;
-  /** Where the console serves; undefined when that is not known. */
+  /** The URL of the gateway that serves the console; undefined when it is not known. */
   readonly consoleUrl: string | undefined;
 }
 
-/** What is asked, for whom, until when, and how to decide. The arguments are not shown: a terminal may be kept as a log. */
+/** Prints what is asked, for whom, until when, and how to decide. The arguments are not shown: the output of a terminal may be kept as a log. */
 export function showQuestion(
   terminal: Terminal,
   { question, expiresAt }: Asked,
@@ -48,7 +48,7 @@ export function consoleLine({ id }: Pick<ApprovalQuestion, 'id'>, consoleUrl: st
 const SHOWN_AT_ONCE = 5;
 const WINDOW_MS = 10_000;
 
-/** Shows questions as they arrive; in a flood the first few of each ten seconds, and how many more there were. */
+/** Shows questions as they arrive. In a flood it shows the first few of each ten seconds, and then how many more there were. */
 export class QuestionBoard implements ApprovalNotifier {
   readonly #show: (asked: Asked) => void;
   readonly #showMore: (count: number) => void;
@@ -73,7 +73,7 @@ export class QuestionBoard implements ApprovalNotifier {
   }
 
   resolved(): void {
-    // The command or the page that decided has shown it.
+    // Nothing to show: the command or the page that decided has already shown it.
   }
 
   #endWindow(): void {

@@ -5,9 +5,9 @@ import { usage } from './command-failure.ts';
 
 type Read = (text: string) => unknown;
 
-/** An option with one value, which is given once. A value that looks like a flag must be attached: `--key=--x`. */
+/** An option with one value, which may be given only once. A value that looks like a flag must be attached: `--key=--x`. */
 export class SingleOption extends Option {
-  /** Values that a shell offers. The help does not list them: there may be many. */
+  /** Values that shell completion offers. The help does not list them: there may be many. */
   completes: readonly string[] = [];
 
   constructor(flags: string, description: string, read: Read = (text) => text) {
@@ -23,7 +23,7 @@ export class SingleOption extends Option {
     });
   }
 
-  /** Commander's own message would quote the value, which may be a password. */
+  /** Parses the value, and replaces commander's own message for an invalid one. That message would quote the value, which may be a password. */
   #read(value: string, read: Read): unknown {
     try {
       return read(value);
@@ -34,7 +34,7 @@ export class SingleOption extends Option {
   }
 }
 
-/** A flag of the configuration: its sentence, its type and what it sets come from the schema. */
+/** A flag that sets an option of the configuration. Its description, its type and the option that it sets come from the schema. */
 export class ConfigOption extends SingleOption {
   readonly path: string;
 

@@ -12,7 +12,7 @@ import { consoleLine, decideCommands } from './show-question.ts';
 
 const FIRST_MS = 25;
 const MAX_MS = 250;
-/** A call that has not ended after this time may wait for its turn. */
+/** After this time, check once whether the call waits for its turn of a serial tool. */
 const TURN_AFTER_MS = 1000;
 
 interface Waiting {
@@ -23,8 +23,8 @@ interface Waiting {
 }
 
 /**
- * While a call is waited for: says on standard error when a person is asked about it, once per question, and when it waits for an earlier
- * call of a serial tool.
+ * While the command waits for a call, prints on standard error when a person is asked about
+ * it, once per question, and when the call waits for an earlier call of a serial tool.
  */
 export function tellAsked(context: CommandContext, client: Client, waiting: Waiting): { stop(): void } {
   const stop = new AbortController();
@@ -42,7 +42,7 @@ async function watch(
   let turnAt = performance.now() + TURN_AFTER_MS;
   for (let pauseMs = FIRST_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, MAX_MS)) {
     await pause(pauseMs, undefined, { signal });
-    // Until the store has accepted the call it does not know it.
+    // The store does not know the call until it has accepted it, so an error means: poll again.
     const answer = await client.result(session, callId).catch(() => undefined);
     if (signal.aborted || answer?.kind === 'settled') return;
     const approval = answer?.kind === 'pending' ? answer.approval : undefined;

@@ -7,26 +7,26 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 export type Cell = string | { readonly text: string; readonly style: Style };
 
 /**
- * Results go to standard output, everything else to standard error. Every text is escaped here, whoever wrote it;
- * colours are added afterwards and only for a terminal.
+ * Results go to standard output, everything else to standard error. Every text is escaped here, whatever its source, except in `printRaw`.
+ * Colours are added afterwards, and only for a terminal.
  */
 export interface Terminal {
   readonly json: boolean;
   /** Standard error is a terminal that understands cursor movements. */
   readonly interactive: boolean;
   print(text: string, style?: Style): void;
-  /** As it is; refused by `call` when standard output is a terminal. */
+  /** Prints the text without escaping. The command `call` rejects `--raw` when standard output is a terminal. */
   printRaw(text: string): void;
   printJson(value: unknown): void;
-  /** Without a head: facts, indented. */
+  /** Without a head, the rows are facts and are indented. */
   printTable(head: readonly string[] | undefined, rows: readonly (readonly Cell[])[]): void;
   /** A remark; not shown with --json. Commands in remarks, warnings, hints and fixes are shown as this user types them. */
   note(text: string): void;
   warn(text: string): void;
-  /** Belongs to the warning or failure above it, such as a command to type; shown with --json too. */
+  /** A line that belongs to the warning or failure above it, such as a command to type. Shown with --json too. */
   hint(text: string): void;
   fail(text: string, fix: string | undefined): void;
-  /** One line that the next one replaces; an empty one clears it. */
+  /** Shows one line that the next output replaces. An empty text clears it. */
   showProgress(text: string): void;
 }
 
@@ -114,7 +114,7 @@ function paint(colors: ReturnType<typeof pc.createColors>, text: string, style: 
   return style === undefined ? text : colors[style](text);
 }
 
-/** Only when the locale says so: no locale at all is usual in containers, and their terminals read UTF-8. */
+/** Whether the locale excludes UTF-8. No locale at all is usual in containers, and their terminals read UTF-8. */
 function isAsciiOnly(env: Environment): boolean {
   const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find((value) => value !== undefined && value !== '');
   return locale !== undefined && !/utf-?8/i.test(locale);

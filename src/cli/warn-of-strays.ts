@@ -2,7 +2,7 @@ import type { TrailPage } from '../ports/audit-store.ts';
 import { nameLane } from '../domain/audit-record.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Records that the trail's index gave for the query and whose own text says something else: the index was changed. */
+/** Warns of records that the trail's index returned for the query although their own text does not match it: the index was changed. */
 export function warnOfStrays(terminal: Terminal, { strays = [] }: TrailPage): void {
   const [first] = strays;
   if (first === undefined) return;

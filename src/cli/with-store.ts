@@ -10,7 +10,7 @@ import type { CommandContext } from './command-context.ts';
 import { unavailable } from './command-failure.ts';
 import { readSecretFile } from './read-secret-file.ts';
 
-/** Somebody waits at the terminal: an unreachable server is given up sooner than by a worker. */
+/** How long a command tries to reach the server. It gives up sooner than a worker, because a person waits at the terminal. */
 const COMMAND_PATIENCE_MS = 5000;
 
 export function passwordOf(config: Config): string | undefined {
@@ -27,7 +27,10 @@ export function traceHeadersOf({ telemetry: { traces } }: Config): string | unde
   return traces.enabled && traces.headersFile !== undefined ? readSecretFile(traces.headersFile) : undefined;
 }
 
-/** For one-shot commands: they never make a new embedded store, least of all in the wrong folder. */
+/**
+ * Store options for one-shot commands. They never create an embedded store, because it could be in the wrong folder. Throws if there is none.
+ * With `running`, also throws if no plane is running in the folder.
+ */
 export function commandStoreOptions(
   { config, sources }: LoadedConfig,
   needs: { readonly running?: boolean } = {},
@@ -55,7 +58,7 @@ export function commandStoreOptions(
   });
 }
 
-/** Whoever only looks must not make a store: it would hide that this is the wrong server or the wrong name. */
+/** Throws if the Redis store does not exist. A command that only reads must not create a store: that would hide a wrong server or a wrong name. */
 export async function refuseMissingStore(options: StoreOptions): Promise<void> {
   if (options.store !== 'redis') return;
   const { redisStoreExists, storeName } = await import('../compose/redis-store-exists.ts');
@@ -68,7 +71,7 @@ export async function refuseMissingStore(options: StoreOptions): Promise<void> {
 
 type Use<Result> = (store: Store, loaded: LoadedConfig) => Promise<Result>;
 
-/** Opens the store for one command and closes it whatever happens. */
+/** Opens an existing store for one command, and closes it afterwards, also after a failure. */
 export async function withStore<Result>(context: CommandContext, use: Use<Result>): Promise<Result> {
   const loaded = context.loadConfig();
   const options = commandStoreOptions(loaded);
@@ -76,7 +79,7 @@ export async function withStore<Result>(context: CommandContext, use: Use<Result
   return useStore(options, (store) => use(store, loaded));
 }
 
-/** For commands that begin something: on Redis they may be the first to use the store. */
+/** Like `withStore`, for commands that may be the first to use a store on Redis: opening creates it. */
 export async function withFoundedStore<Result>(context: CommandContext, use: Use<Result>): Promise<Result> {
   const loaded = context.loadConfig();
   return useStore(commandStoreOptions(loaded), (store) => use(store, loaded));

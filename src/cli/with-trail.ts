@@ -14,7 +14,7 @@ import { commandStoreOptions, refuseMissingStore } from './with-store.ts';
 export interface OpenTrail {
   readonly trail: AuditTrail;
   readonly audit: AuditOptions;
-  /** The store, where it can be reached; a sink can be read without it. */
+  /** The store, if it was needed and can be reached. A sink can be read without it. */
   readonly store: Store | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function withTrail<Result>(
   }
 }
 
-/** The trail beside an open store; undefined where a Redis store has no audit sink configured. */
+/** Uses the trail of a store that is already open. The trail is undefined if a Redis store has no audit sink configured. */
 export async function withTrailOf<Result>(
   store: Store,
   config: Config,
@@ -65,8 +65,8 @@ export async function withTrailOf<Result>(
 }
 
 /**
- * Signs as the process that cares for the trail does. On Redis an operator may read the store's mark and not write it: the gateway moves it
- * with its next statement, and until then it is behind, which is in order.
+ * Creates a signer like that of the process that maintains the trail. On Redis an operator may read the store's mark but not write it. The
+ * gateway moves the mark with its next statement. Until then the mark is behind the trail, which is valid.
  */
 export function signerOf({ trail, audit, store }: OpenTrail, key?: SigningKey): StatementSigner {
   const readOnly = store && { statementMark: () => store.statementMark(), noteStatement: () => Promise.resolve() };

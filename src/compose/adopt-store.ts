@@ -16,7 +16,7 @@ export type { Adoption } from '../stores/redis/adopt-store.ts';
 
 export interface Adopted {
   readonly incarnation: string;
-  /** Calls of unsafe tools that were ended as `indeterminate`, by tool. */
+  /** The number of calls of unsafe tools that were ended as `indeterminate`, by tool. */
   readonly ended: Readonly<Record<string, number>>;
   /** Redis: the function libraries, and whether they had to be loaded. */
   readonly libraries: readonly LibraryState[];
@@ -24,15 +24,15 @@ export interface Adopted {
 
 const folderOf = (options: { readonly folder?: string }): string => resolve(options.folder ?? DEFAULT_FOLDER);
 
-/** What is there and what is known to be missing. Changes nothing. */
+/** Reports what data exists and what is known to be missing. Changes nothing. */
 export function inspectAdoptionOf(options: StoreOptions): Promise<Adoption> {
   if (options.store === 'redis') return inspectAdoption(options.redis);
   return inspectEmbeddedAdoption(folderOf(options));
 }
 
 /**
- * Makes what is there the store from now on. If it went back in time, calls of unsafe tools that had not ended in it may have run
- * since; they are ended as `indeterminate`, not run again, unless `rerun`.
+ * Makes the existing data the store from now on. If the data went back in time, unfinished calls of unsafe tools may have run since that copy.
+ * They are ended as `indeterminate` and not run again, unless `rerun` is set.
  */
 export async function adoptStore(
   options: StoreOptions,
@@ -52,16 +52,16 @@ export async function adoptStore(
   return { incarnation, ended: result, libraries };
 }
 
-/** More than any lane holds. */
+/** A limit above the number of calls that any lane holds. */
 const ALL = 1_000_000;
 
 async function endUnfinished(store: Store, retentionMs: number): Promise<Adopted['ended']> {
   const tools = indexTools(await store.readCatalog());
-  // A tool that is not published any more counts as unsafe, as nobody can say otherwise.
+  // A tool that is no longer published counts as unsafe, because its effect is unknown.
   const isUnsafe = ({ tool }: CallRecord): boolean => (tools.get(tool)?.tool.effect ?? 'unsafe') === 'unsafe';
   const ended: Record<string, number> = {};
   for (const call of await store.listCalls({ limit: ALL })) {
-    // One that was running is recovered as after any crash, by its effect class.
+    // A running call is recovered as after any crash, according to its effect.
     if (call.state === 'running' || !isUnsafe(call)) continue;
     const outcome = encodeOutcome(errorOutcome('STORE_WENT_BACK', { tool: call.tool }, { executed: 'unknown' }));
     const answer = await store.cancelCall({

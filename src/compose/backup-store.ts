@@ -13,12 +13,12 @@ import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 
 export interface BackupOptions {
   readonly folder: string;
-  /** Redis: how long writers may stand still for one lane. */
+  /** Redis only: how long writers of one lane may be paused. */
   readonly pauseMs: number;
   readonly onProgress: (text: string) => void;
 }
 
-/** A consistent copy of a store that others go on using. */
+/** Makes a consistent copy of a store while other processes keep using it. */
 export function backupStore(store: StoreOptions, options: BackupOptions): Promise<BackupManifest> {
   const { folder, onProgress, pauseMs } = options;
   return store.store === 'redis'
@@ -26,7 +26,7 @@ export function backupStore(store: StoreOptions, options: BackupOptions): Promis
     : backupEmbeddedStore(store, { folder, release: RELEASE, onProgress });
 }
 
-/** Into an empty place only. What comes out has to be adopted before anybody can use it. */
+/** Restores a backup into an empty store only. The result must be adopted before any process can use it. */
 export function restoreStore(
   store: StoreOptions,
   options: Pick<BackupOptions, 'folder' | 'onProgress'>,
@@ -42,7 +42,7 @@ export interface Upgrade {
   readonly done: readonly string[];
 }
 
-/** Brings the store up to this release, beside the processes that use it: functions on Redis, tables in the file. */
+/** Upgrades the store to this release while other processes use it: functions on Redis, tables in the embedded file. */
 export async function upgradeStore(store: StoreOptions): Promise<Upgrade> {
   if (store.store === 'redis') return withServer(store.redis, upgradeServer);
   // The first process to open the file brings its tables up to date, in one transaction.

@@ -6,11 +6,11 @@ import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { AuditOptions } from './audit-options.ts';
 
-/** Signs and retains. */
+/** Keeps signing the heads of a trail, and deletes records beyond the retention. Makes a signing key if there is none. */
 export function careForTrail(trail: AuditTrail, store: Store, options: AuditOptions, log: Log): TrailCare {
   const { keys, trustedKeys } = options;
   const { key, isNew } = openSigningKey(keys);
-  // Refuses the start if audit.trustedKeys is not there.
+  // Throws if the folder of audit.trustedKeys does not exist, so that the start fails.
   readTrustedKeys(keys, trustedKeys);
   if (isNew)
     log.info({ key: key.id, folder: keys }, 'audit: a new signing key was made; keep a copy of its public half');

@@ -9,7 +9,7 @@ import { changePolicy } from './change-policy.ts';
 
 export interface PauseTarget {
   readonly what: 'agent' | 'tool' | 'all';
-  /** Of the agent; `module.tool` or `module.*`. */
+  /** The name of the agent; for a tool `module.tool` or `module.*`. */
   readonly name?: string;
 }
 
@@ -22,7 +22,7 @@ export interface PauseChange {
 
 type Needs = Pick<Store, 'readPolicy' | 'readNewerPolicy' | 'writePolicy' | 'readCatalog'>;
 
-/** What is wrong with it, in a sentence. */
+/** Describes in a sentence what is wrong with a target; undefined if it is valid. */
 export function findTargetProblem({ what, name }: PauseTarget): string | undefined {
   if (what === 'all') return name === undefined ? undefined : '"all" takes no name.';
   if (name === undefined) return `Name the ${what}: sallyport pause ${what} NAME`;
@@ -30,7 +30,7 @@ export function findTargetProblem({ what, name }: PauseTarget): string | undefin
   return what === 'agent' || isTool ? undefined : 'A tool is named module.tool, or module.* for all of a module.';
 }
 
-/** The kill switch. Without a target: resumes everything. */
+/** The kill switch: pauses or resumes an agent, a tool or all calls. Without a target it resumes everything. */
 export async function changePaused(
   store: Needs,
   target: PauseTarget | undefined,

@@ -4,11 +4,11 @@ import type { Policy, PolicyRecord } from '../domain/policy.ts';
 import type { PolicyStore } from '../ports/policy-store.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 
-/** Each time somebody else was faster, so with so many writers at once everybody gets there. */
+/** Max attempts. An attempt fails only if another writer succeeded, so even with this many writers at once every one of them succeeds. */
 const MAX_TRIES = 100;
 const MAX_PAUSE_MS = 50;
 
-/** Reads, changes and writes the policy; tries again when somebody else was faster. Writes nothing if nothing changes. */
+/** Reads, changes and writes the policy. Retries when another writer was faster. Writes nothing if nothing changes. */
 export async function changePolicy(
   store: PolicyStore,
   who: Administered,
@@ -23,7 +23,7 @@ export async function changePolicy(
     if (attempt === MAX_TRIES) {
       throw planeError('POLICY_CONFLICT', { expected: current.version, found: written.version });
     }
-    // Not in step with the others, or they would meet again.
+    // Wait for a random time; otherwise the same writers would collide again.
     await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(attempt * 2, MAX_PAUSE_MS)));
     current = await store.readPolicy();
   }

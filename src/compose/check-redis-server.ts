@@ -16,8 +16,8 @@ const COMMAND_TIMEOUT_MS = 5000;
 const PATIENCE_MS = 15_000;
 
 /**
- * For a worker or a gateway that starts. Throws STORE_ROLE when its user cannot do the work of its role, and logs a warning when the
- * server lets anyone in, or does not say whether it does.
+ * Checks the server when a worker or a gateway starts. Throws STORE_ROLE when its Redis user lacks rights of its role. Logs a warning when the
+ * server accepts connections without a password, or when that could not be checked.
  */
 export async function checkRedisServer(redis: RedisStoreOptions, role: Role, log: Log): Promise<void> {
   const connection = openConnection({ commandTimeoutMs: COMMAND_TIMEOUT_MS, ...redis }, 'commands');
@@ -27,7 +27,7 @@ export async function checkRedisServer(redis: RedisStoreOptions, role: Role, log
     if (await isOpenToAnyone(connection)) log.warn({ fix: CLOSE_DEFAULT_USER }, OPEN_TO_ANYONE);
   } catch (error) {
     const plane = error instanceof PlaneError ? error : toPlaneError(error);
-    // A connection that was cut is the store's to try again.
+    // A lost connection does not fail the start here: the store retries it when it is opened.
     if (plane.code !== 'STORE_UNAVAILABLE' && plane.code !== 'STORE_FAILED') throw plane;
     log.warn({ problem: plane.message }, 'the users of Redis were not checked at this start');
   } finally {

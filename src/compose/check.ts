@@ -1,8 +1,8 @@
-/** One thing `doctor` looked at. */
+/** The result of one check of `sallyport doctor`. */
 export interface Check {
   readonly name: string;
   readonly state: 'ok' | 'warn' | 'bad';
   readonly found: string;
-  /** The exact command where there is one. */
+  /** What to do about it: the exact command if there is one. */
   readonly fix?: string;
 }

@@ -1,4 +1,4 @@
-/** What has to be closed again, in reverse order. One that fails does not keep the others from closing. */
+/** Resources to close, in the reverse order of `add`. A resource that fails to close does not keep the others from closing. */
 export interface Closers {
   add(close: () => Promise<unknown>): void;
   closeAll(): Promise<void>;

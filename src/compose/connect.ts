@@ -19,28 +19,28 @@ export interface ClientOptions {
   readonly admission?: Partial<AdmissionLimits>;
   /** How long the outcome of a cancelled call is kept. */
   readonly retentionMs?: number;
-  /** What `servePinned` of this process gave: calls of its tools come to it. */
+  /** What `servePinned` returned in this process: calls of those pinned tools then come to this process. */
   readonly pinned?: PinnedRoute;
-  /** Is told, rate-limited, what was refused before it was accepted: no call comes of it, so no audit knows it. */
+  /** Logs, with a rate limit, requests that were refused before they were accepted. Such a request is not a call, so it is not in the audit. */
   readonly log?: Pick<Log, 'warn'>;
   /**
-   * What this program calls itself in the audit records of sessions that it opens and revokes and of agents that it declares. It is
-   * what the program says of itself. Without it the records say `unknown`.
+   * The name of this program in the audit records of sessions that it opens and revokes, and of agents that it declares. The program chooses the
+   * name; it is not verified. Without it the records say `unknown`.
    */
   readonly label?: string;
-  /** In place of the label, where it is known who uses the client. */
+  /** Used instead of the label when it is known who uses the client. */
   readonly actor?: Actor;
-  /** Hears the diagnostic events of this client; more can listen with `client.events`. */
+  /** Receives the diagnostic events of this client. More listeners can subscribe with `client.events`. */
   readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
 }
 
 export type ConnectOptions = StoreOptions &
   ClientOptions & {
-    /** Sends spans of the calls made here to a collector. Absent: it does not. */
+    /** Sends spans of the calls made here to a collector. Absent: no spans are sent. */
     readonly telemetry?: Pick<TelemetryOptions, 'traces'>;
   };
 
-/** Opens a connection for callers. Loads no tool code, ever. */
+/** Opens a connection for callers. Never loads tool code. */
 export async function connect(options: ConnectOptions): Promise<Client> {
   const client = createClientOf(await openStore(options), options);
   if (options.telemetry === undefined) return client;
@@ -59,7 +59,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
   }
 }
 
-/** A client of a store that is open already. Closing it closes the store. */
+/** Creates a client for a store that is already open. Closing the client closes the store. */
 export function createClientOf(store: Store, options: ClientOptions): Client {
   const events = createEventBus({ onTrouble: warn });
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
@@ -75,7 +75,7 @@ export function createClientOf(store: Store, options: ClientOptions): Client {
     ...client,
     ...logRefusals(client, options.log),
     async declareAgents(agents, declaring) {
-      // The checks are large, and most callers declare nothing.
+      // Loaded only when used: the checks are a lot of code, and most callers declare no agents.
       const { declareAgents } = await import('./declare-agents.ts');
       return declareAgents(store, agents, { actor }, declaring);
     },
@@ -93,7 +93,7 @@ function actorOf(label: string | undefined): Actor {
 
 const MAX_LABEL_LENGTH = 100;
 
-/** Loaded only where it is asked for. */
+/** Starts telemetry for the calls of a client. Its code is loaded only if traces are configured. */
 async function followCalls(
   events: EventSource,
   { traces }: Pick<TelemetryOptions, 'traces'>,
@@ -107,7 +107,7 @@ async function followCalls(
   return telemetry;
 }
 
-/** Without a log the client's own functions stay as they are. */
+/** Wraps `call` and `close` so that refused requests are logged. Without a log the client's own functions stay as they are. */
 function logRefusals(
   client: Pick<Client, 'call' | 'close'>,
   log: ConnectOptions['log'],

@@ -15,7 +15,7 @@ type Needs = PolicyStore & Pick<CatalogStore, 'readCatalog'>;
 export const NO_AGENT_LEFT =
   'no agent is declared any more: none has tools; agents: null in a policy file ends the selecting';
 
-/** Declares, replaces and removes agents from code. Throws POLICY_INVALID, and changes nothing, unless all of it can be understood. */
+/** Declares, replaces and removes agents from code. Throws POLICY_INVALID and changes nothing if any part of the input is invalid. */
 export async function declareAgents(
   store: Needs,
   input: AgentsInput,
@@ -25,7 +25,7 @@ export async function declareAgents(
   return changeAgents(store, readAgents(input, nearNames, options), who);
 }
 
-/** Agents that are not named stay, also those that somebody else declares at this moment. */
+/** Changes the declared agents. Agents that are not named stay, including those that another writer declares at the same time. */
 export async function changeAgents(store: Needs, changes: AgentChanges, who: Administered): Promise<DeclaredAgents> {
   let before: Policy | undefined;
   const { version, policy, changed } = await changePolicy(store, who, ({ policy: current }) =>
@@ -46,7 +46,7 @@ export async function changeAgents(store: Needs, changes: AgentChanges, who: Adm
 
 function withChanges(current: Policy, { declared, removed, tenant }: AgentChanges): Policy {
   const known = tenant === undefined ? current.agents : agentsOfTenant(current, tenant);
-  // Nobody is there to be removed. An empty group of agents would close every tool to everybody.
+  // No agents are declared, so there is none to remove. Writing an empty group of agents would close every tool to every agent.
   if (known === undefined && Object.keys(declared).length === 0) return current;
   const gone = new Set(removed);
   const agents = Object.entries({ ...known, ...declared }).filter(([name]) => !gone.has(name));

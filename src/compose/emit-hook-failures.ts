@@ -3,7 +3,7 @@ import type { HookFailed } from '../domain/hook.ts';
 import type { CallId, ToolId } from '../domain/ids.ts';
 import type { Events } from '../ports/events.ts';
 
-/** Told with the tool and the call; what was thrown only by its category. */
+/** Emits `hook.failed` with the tool and the call. The thrown value is reported only by its category. */
 export function emitHookFailures(events: Events): (failed: HookFailed, cause: unknown) => void {
   return ({ hook, on, how, durationMs, tool, callId }, cause) => {
     if (!events.wants('hook.failed')) return;

@@ -15,17 +15,17 @@ import { foreseeRules } from '../gate/rules/foresee-rules.ts';
 import type { Store } from '../ports/store.ts';
 import { shellWord } from './shell-word.ts';
 
-/** An explanation for people: with places in the policy file, and changes as something to type. */
+/** An explanation for a person: with places in the policy file, and with changes as something to type. */
 export interface ExplainedPolicy extends Explanation {
   readonly checks: readonly (CheckAnswer & { readonly place?: string })[];
   readonly changes: readonly (PolicyChange & ShownChange)[];
-  /** Whether a worker is there to run it, which no policy decides. Absent: it is not published. */
+  /** Whether a live worker serves the tool, which no policy decides. Absent: the tool is not published. */
   readonly serving?: Serving;
 }
 
 interface ExplainOptions {
   readonly policyFile: string | undefined;
-  /** The answer comes from the store; a file that cannot be read only means that no lines can be told. */
+  /** Called when the policy file cannot be read. The explanation comes from the store, so only the places in the file are missing then. */
   readonly warn: (error: unknown) => void;
 }
 
@@ -55,13 +55,16 @@ export async function explainPolicy(
 
 const NOT_SERVED: Partial<Record<ServingState, string>> = { unserved: UNSERVED, 'other-version': OTHER_VERSION };
 
-/** `found` says `published`, and whether it is privileged. */
+/**
+ * Replaces the word `published` in `found` by the problem, if no live worker serves the
+ * published version. `found` also says whether the tool is privileged.
+ */
 function describeServed(found: string, { state }: Serving): string {
   const problem = NOT_SERVED[state];
   return problem === undefined ? found : found.replace('published', problem);
 }
 
-/** For many questions about one catalog and one policy. */
+/** Creates a function that explains many calls with one catalog and one policy. */
 export function createExplainer(
   catalog: Catalog,
   record: PolicyRecord,
@@ -103,7 +106,7 @@ interface ShownChange {
   readonly note?: string;
 }
 
-/** As something to type, where a command can make it; otherwise as what the policy must hold. */
+/** Describes a change as a command to type, if a command can make it; otherwise as what the policy must contain. */
 function describeChange(change: PolicyChange): ShownChange {
   switch (change.kind) {
     case 'resume': {

@@ -1,14 +1,17 @@
 import type { FleetRegistry, WorkerBeat, WorkerEntry } from '../ports/fleet-registry.ts';
 
 export interface FleetMembership {
-  /** Says that this worker is alive, and, if that changed since it was last said, what it serves. */
+  /**
+   * Registers that this worker is alive. Also registers what it serves, if that changed
+   * since the last time or the registry no longer has the worker.
+   */
   announce(): Promise<void>;
   leave(): Promise<void>;
 }
 
 type Served = Omit<WorkerEntry, keyof WorkerBeat>;
 
-/** What is served has to be another object when it changes: with thousands of tools it is too much to compare, or to send each time. */
+/** `served` must return another object when what is served changes. With thousands of tools it is too large to compare, or to send each time. */
 export function createFleetMembership(
   registry: Pick<FleetRegistry, 'registerWorker' | 'beatWorker' | 'deregisterWorker'>,
   self: { readonly beat: () => WorkerBeat; readonly served: () => Served; readonly ttlMs: number },

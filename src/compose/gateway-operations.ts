@@ -38,7 +38,7 @@ export interface OperationNeeds {
 }
 
 export function createOperations({ store, trail, config, log, audit }: OperationNeeds): GatewayOperations {
-  // One for the whole process: marks of the same secret look the same in everything it shows.
+  // One key for the whole process: marks of the same secret look the same in everything that the process shows.
   const key = redactionKeyFor(storeOptionsOf(config), config.redaction.keyFile);
   return {
     release: RELEASE,
@@ -106,12 +106,12 @@ export function createOperations({ store, trail, config, log, audit }: Operation
   };
 }
 
-/** It has no lines; its members are told by their paths. */
+/** The place of a problem in a request body. A body has no lines, so problems name its members by their paths. */
 function placeInBody(): string {
   return 'body';
 }
 
-/** Problems of one form that are told one by one. */
+/** Max problems of one form that are listed one by one. */
 const MAX_PROBLEMS = 32;
 
 function readConditions(conditions: readonly JsonObject[]): string {

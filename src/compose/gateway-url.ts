@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { DEFAULT_HTTP_PORT } from '../config/gateway-schema.ts';
 import type { Config } from '../config/config-schema.ts';
 
-/** Beside the embedded store, so that commands find a gateway that took another port. No secret. */
+/**
+ * The file with the URL of the gateway, next to the embedded store. Commands use it to
+ * find a gateway that took another port. It contains no secret.
+ */
 const urlFile = (folder: string): string => join(folder, 'gateway.json');
 
 export function writeGatewayUrl({ store, folder }: Config, url: string): void {
@@ -18,8 +21,8 @@ export function forgetGatewayUrl({ store, folder }: Config, url: string): void {
 }
 
 /**
- * What the running gateway told, or where the configuration puts it. `isGuess`: neither says, so it is the usual port. On Redis a gateway
- * tells nobody its address, because it may run on another machine.
+ * The URL that the running gateway wrote, or the one in the configuration. `isGuess`: neither is known, so it is the default port. On Redis a
+ * gateway writes no URL, because it may run on another machine.
  */
 export function findGatewayUrl({ store, folder, gateway: { http } }: Config): {
   readonly url: string;
@@ -34,7 +37,7 @@ export function findGatewayUrl({ store, folder, gateway: { http } }: Config): {
 function readUrl(folder: string): string | undefined {
   try {
     const { url, pid } = JSON.parse(readFileSync(urlFile(folder), 'utf8')) as { url?: unknown; pid?: unknown };
-    // Throws when it is gone: one that was killed could not take its address back.
+    // Throws when the process is gone: a gateway that was killed could not delete its URL.
     process.kill(Number(pid), 0);
     return typeof url === 'string' ? url : undefined;
   } catch {

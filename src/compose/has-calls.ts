@@ -3,7 +3,10 @@ import type { Store } from '../ports/store.ts';
 
 const MAX_LISTED = 1000;
 
-/** Whether calls of a session, or of one of its runs, are under way. Where so many are that not all are seen, it may have some. */
+/**
+ * Whether calls of a session, or of one of its runs, are under way. Also true when the
+ * store has too many calls to list them all, because some of them may be of this session.
+ */
 export async function hasCalls(store: Pick<Store, 'listCalls'>, session: SessionId, run?: RunId): Promise<boolean> {
   const calls = await store.listCalls({ limit: MAX_LISTED });
   if (calls.length === MAX_LISTED) return true;

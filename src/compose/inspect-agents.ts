@@ -5,7 +5,7 @@ import { nearNames } from '../domain/near-names.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Check } from './check.ts';
 
-/** Which tenants have agents of their own, and what these select that is not published. Nothing where no tenant has any. */
+/** Reports which tenants have agents of their own, and what these agents select that is not published. Empty if no tenant has any. */
 export function inspectAgents({ tenants = {} }: Policy, { modules }: Pick<Catalog, 'modules'>): Check[] {
   const own = Object.entries(tenants).sort(([one], [other]) => (one < other ? -1 : 1));
   if (own.length === 0) return [];

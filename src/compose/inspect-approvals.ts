@@ -4,11 +4,14 @@ import type { Store } from '../ports/store.ts';
 import type { Check } from './check.ts';
 
 const MAX_READ = 1000;
-/** Very long questions: only the first of them are looked at. */
+/** Max bytes of questions that are read. If questions are very long, only the first of them are checked. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const HOW_TO_DECIDE = 'sallyport approvals list';
 
-/** Who waits for a person, since when, and whether anybody hears of it. A user that may not read questions is told their number. */
+/**
+ * Reports how many approvals are pending, since when, and whether any approver is
+ * notified. A Redis user that may not read questions gets only their number.
+ */
 export async function inspectApprovals(
   store: Pick<Store, 'listApprovals' | 'laneUse' | 'readPolicy'>,
   { isWebhookSet, mayRead }: { readonly isWebhookSet: boolean; readonly mayRead: boolean },

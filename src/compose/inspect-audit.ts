@@ -4,7 +4,10 @@ import type { AuditState } from '../ports/audit-store.ts';
 import type { Store } from '../ports/store.ts';
 import type { Check } from './check.ts';
 
-/** Whether records reach their sink, and what is refused if they do not. A store that keeps its audit is held against the marks. */
+/**
+ * Checks whether records reach their sink, and what is refused if they do not. The trail
+ * of a store that keeps its audit is compared with the marks.
+ */
 export async function inspectAudit(store: Store, hasSink: boolean, keys: string): Promise<Check[]> {
   const states: AuditState[] = [];
   for (const lane of store.auditLanes) states.push(await store.auditState({ lane }));
@@ -33,7 +36,7 @@ const acceptCommand = (lane: number): string => `sallyport audit accept-gap --la
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Named for a day: it may be an attack, and nothing has to be done to end it. */
+/** Reports entries that a role appended by hand: they may be an attack. No action is needed to end the warning; it ends after one day. */
 function appendedByHand({ foreign, foreignAt, surplus, now }: AuditState, lane: number): Check[] {
   if (now - foreignAt > DAY_MS || foreign + surplus === 0) return [];
   const found = `${nameLane(lane)}: a role has appended by hand: ${foreign} entries that are no records, ${surplus} records that the lane had not counted`;

@@ -10,13 +10,13 @@ import type { LaneUse } from '../ports/call-store.ts';
 import { readFreeSpace } from '../stores/embedded/free-space.ts';
 import type { Check } from './check.ts';
 
-/** Above this share of a limit it is time to act, before calls are refused. */
+/** From this share of a limit on, doctor warns, so that an operator can act before calls are refused. */
 const NEARLY = 0.9;
-/** Workers forget about once a second. Outcomes that are overdue for so long are not being forgotten. */
+/** Workers delete expired outcomes about once a second. If outcomes are overdue for this long, no worker deletes them. */
 const OVERDUE_MS = 10 * 60_000;
 const MINUTE_MS = 60_000;
 
-/** How full the lanes are, and whether room is made again. */
+/** Checks how full the lanes are, and whether expired outcomes are deleted to make room. */
 export function inspectLaneUse(uses: readonly LaneUse[], limits: ShareSettings): Check[] {
   const check = (name: string, key: 'liveBytes' | 'retainedBytes', what: string, fix: string): Check => {
     const used = Math.max(0, ...uses.map((use) => use[key]));
@@ -47,10 +47,10 @@ export function inspectLaneUse(uses: readonly LaneUse[], limits: ShareSettings):
   ];
 }
 
-/** So many are named; a role can write thousands. */
+/** Max damaged numbers that are listed: a role can write thousands. */
 const MAX_NAMED = 5;
 
-/** Numbers of a lane that were overwritten with a role's password. Calls of such a lane stay pending or fail. */
+/** Reports numbers of a lane that were overwritten with a role's password. Calls of such a lane stay pending or fail. */
 function inspectDamage(uses: readonly LaneUse[]): Check[] {
   const fix =
     'sallyport store adopt writes it again, and stops the processes that use the store. Then find out whose Redis password was used: docs/security.md';
@@ -68,7 +68,7 @@ const SHARE_NAMES: Readonly<Record<SubjectShare, string>> = {
   pendingApprovals: 'pending approvals',
 };
 
-/** What a full share refuses. Calls that run without a question need no room among those that wait for a person. */
+/** What is refused when a share is full. Calls that run without a question do not count in the shares for calls that wait for a person. */
 const SHARE_REFUSES: Readonly<Record<SubjectShare, string>> = {
   liveBytes: 'its new calls are refused',
   parkedBytes: 'its calls that a person would be asked about are refused',
@@ -76,7 +76,7 @@ const SHARE_REFUSES: Readonly<Record<SubjectShare, string>> = {
   pendingApprovals: 'its calls that a person would be asked about are refused',
 };
 
-/** Whether a subject has used up, or nearly, one of its shares. Calls of other subjects are not refused then. */
+/** Checks whether a subject has used up, or nearly used up, one of its shares. Calls of other subjects are not refused then. */
 function inspectShares(uses: readonly LaneUse[], limits: SubjectLimits): Check[] {
   const name = 'subject shares';
   const seen = uses.flatMap(({ fullestSubject }) => fullestSubject ?? []);
@@ -97,7 +97,7 @@ function inspectShares(uses: readonly LaneUse[], limits: SubjectLimits): Check[]
   return [check];
 }
 
-/** The folder of an embedded store. */
+/** Checks the free disk space for the folder of an embedded store. */
 export function inspectDisk(folder: string): Check {
   const disk = readFreeSpace(folder);
   if (disk === undefined)
@@ -113,7 +113,7 @@ export function inspectDisk(folder: string): Check {
     : { name: 'disk', state: 'ok', found };
 }
 
-/** What INFO says about memory and files of a Redis server. */
+/** Checks what INFO reports about the memory and the files of a Redis server. */
 export function inspectServerRoom(info: string): Check[] {
   const field = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? '';
   const [used, limit] = [Number(field('used_memory')), Number(field('maxmemory'))];
@@ -147,8 +147,8 @@ function inspectMemory(used: number, limit: number): Check {
 }
 
 /**
- * One part of what doctor looks at. A part that cannot be read is a row of its own, and the other parts are still shown: a role can
- * overwrite what its keys hold. A user that only watches may not see everything, which is a warning.
+ * Runs one part of `doctor`. A part that cannot be read becomes a row of its own, and the other parts are still shown: a role can overwrite the
+ * content of its keys. If the Redis user may not read a part, the row is a warning.
  */
 export async function inspectPart(name: string, inspect: () => Promise<Check[]>): Promise<Check[]> {
   try {

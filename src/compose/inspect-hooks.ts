@@ -4,7 +4,7 @@ import type { Check } from './check.ts';
 
 type HookedWorker = Pick<WorkerEntry, 'workerId' | 'pool' | 'hooks'>;
 
-/** How the hooks of the fleet are doing; nothing when there are none. */
+/** Reports the health of all hooks of the fleet. Empty when there are none. */
 export function inspectHooks(workers: readonly HookedWorker[]): Check[] {
   const all = workers.flatMap(({ workerId, hooks = [] }) => hooks.map((health) => ({ workerId, ...health })));
   if (all.length === 0) return [];
@@ -25,7 +25,7 @@ const EFFECT_OF_FAILURE: Partial<Record<HookEventName, string>> = {
   tool_result: '; those results were withheld',
 };
 
-/** One sentence for an operator; undefined when the hook is well. */
+/** Describes the problem of a hook in one sentence for an operator; undefined when the hook is healthy. */
 export function describeTrouble({
   hook,
   on,
@@ -38,7 +38,7 @@ export function describeTrouble({
     const slow = timedOut > 0 ? `, ${timedOut} of them by taking too long` : '';
     const effect = EFFECT_OF_FAILURE[on] ?? '';
     return {
-      // Whoever always fails closes its tools.
+      // A hook that always fails blocks its tools: every call is blocked, or every result is withheld.
       state: failed === calls && effect !== '' ? 'bad' : 'warn',
       found: `hook ${hook} failed ${failed} of ${calls} times${slow}${effect}`,
       fix: 'Look for "hook failed" in the worker\'s log; it has the cause.',
@@ -49,7 +49,7 @@ export function describeTrouble({
   return { state: 'warn', found, fix: 'Let the hook hand its work over instead of doing it.' };
 }
 
-/** Whether a call is checked must not depend on which worker takes it. */
+/** Reports pools whose workers have different hooks. Whether a call is checked must not depend on which worker takes it. */
 function findDifferentPools(workers: readonly HookedWorker[]): Check[] {
   const setsOf = new Map<string, Set<string>>();
   for (const { pool, hooks = [] } of workers) {

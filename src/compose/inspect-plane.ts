@@ -18,7 +18,7 @@ import { inspectRules } from './inspect-rules.ts';
 import type { Check } from './check.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 
-/** Everything an operator should look at, in the order to look at it. Makes no new store. */
+/** Runs all checks that an operator should read, in the order to read them. Never creates a store. */
 export async function inspectPlane(config: Config, options: StoreOptions | undefined): Promise<Check[]> {
   if (options?.store === 'redis') {
     const { checks, usable, mayReadQuestions } = await inspectRedis(options.redis);
@@ -59,7 +59,7 @@ function describeTrouble(error: unknown): Check {
   return { name: 'store', state: 'bad', found: error.message, ...fix };
 }
 
-/** `mayReadQuestions`: this user may read what people are asked, and not only how often. */
+/** Runs the checks that need an open store. `mayReadQuestions`: this user may read the questions to people, and not only their number. */
 async function inspectStore(options: StoreOptions, config: Config, mayReadQuestions: boolean): Promise<Check[]> {
   let store: Store;
   try {

@@ -15,13 +15,13 @@ const COMMAND_TIMEOUT_MS = 5000;
 
 export interface InspectedServer {
   readonly checks: Check[];
-  /** A store is there and can be opened. */
+  /** A store exists and can be opened. */
   readonly usable: boolean;
-  /** This user may read what people are asked. */
+  /** This Redis user may read the questions to people. */
   readonly mayReadQuestions: boolean;
 }
 
-/** Looks at the server itself, also at one that a worker would refuse. */
+/** Checks the server itself, including one that a worker would refuse. */
 export async function inspectRedis(options: RedisStoreOptions): Promise<InspectedServer> {
   const connection = openConnection({ commandTimeoutMs: COMMAND_TIMEOUT_MS, ...options }, 'commands');
   try {
@@ -67,7 +67,10 @@ async function inspect(connection: Connection, options: RedisStoreOptions): Prom
   };
 }
 
-/** Where no process may make a store, one that is missing was lost, or was never made: every process is refused until then. */
+/**
+ * Describes a missing store. If `create` is false, no process may create it: the store was
+ * lost or never made, and every process is refused until it exists.
+ */
 function describeMissing(options: RedisStoreOptions): Check {
   const name = 'store';
   if (options.create !== false)
@@ -76,7 +79,10 @@ function describeMissing(options: RedisStoreOptions): Check {
   return { name, state: 'bad', found, ...(fix === undefined ? {} : { fix }) };
 }
 
-/** A server that lets anyone in is a problem where users are in use: the roles protect nothing then. */
+/**
+ * Checks whether the server accepts connections without a password. That is bad if a user name is configured, because the roles then protect
+ * nothing; otherwise it is a warning.
+ */
 async function inspectAnonymous(connection: Connection, { username }: RedisStoreOptions): Promise<Check> {
   const name = 'anonymous';
   try {
@@ -87,7 +93,7 @@ async function inspectAnonymous(connection: Connection, { username }: RedisStore
   return { name, state: username === undefined ? 'warn' : 'bad', found: OPEN_TO_ANYONE, fix: CLOSE_DEFAULT_USER };
 }
 
-/** Which column of the durability table applies. Managed servers may not tell. */
+/** Reports which column of the durability table applies, and problems of replication. A managed server may not reveal its settings. */
 async function inspectDurability(connection: Connection, cli: string): Promise<Check[]> {
   const fsync = await readAppendFsync(connection);
   const checks: Check[] = [];
@@ -125,7 +131,7 @@ async function inspectDurability(connection: Connection, cli: string): Promise<C
   return checks;
 }
 
-/** Empty when the server does not tell. INFO has no such field. */
+/** Reads `appendfsync` with CONFIG GET, because INFO has no such field. Empty when the server does not reveal it. */
 async function readAppendFsync(connection: Connection): Promise<string> {
   const question = ['CONFIG', 'GET', 'appendfsync'] as const;
   if (!(await mayRun(connection, question))) return '';
@@ -135,17 +141,20 @@ async function readAppendFsync(connection: Connection): Promise<string> {
   );
 }
 
-/** Asked before a command that a role may lack: a refusal would stand in the server's ACL LOG. */
+/**
+ * Checks with ACL DRYRUN whether this user may run a command. Used before a command that a
+ * role may lack, because a refusal would be written to the server's ACL LOG.
+ */
 async function mayRun(connection: Connection, command: readonly string[]): Promise<boolean> {
   try {
     return (await sendCommand(connection, 'ACL', ['DRYRUN', userOf(connection), ...command])) === 'OK';
   } catch {
-    // A server without ACL DRYRUN is asked directly.
+    // The server has no ACL DRYRUN, so the caller tries the command itself.
     return true;
   }
 }
 
-/** redis-cli with the address and without the password. */
+/** The redis-cli command with the address of the server and without the password. */
 function commandLine({ url, cluster, tls }: RedisStoreOptions): string {
   const encrypted = tls === undefined ? '' : ' --tls';
   if (cluster !== undefined) return `redis-cli${encrypted} -h ${cluster[0]!.host} -p ${cluster[0]!.port}`;

@@ -6,8 +6,8 @@ import { entriesOf } from '../domain/module.ts';
 import type { Check } from './check.ts';
 
 /**
- * Whether the rules in force still mean something. They were compared when they were set, with what was published and declared then:
- * tools come later and go, and so do agents. `broken`: modules that could not be loaded, of which nobody knows what they have.
+ * Checks whether the current rules still apply to something. When they were set, they were compared with the tools and agents of that time, but
+ * tools and agents come and go. `broken`: modules that could not be loaded, so that their tools are unknown.
  */
 export function inspectRules(
   policy: Policy,

@@ -8,8 +8,9 @@ type Worker = Pick<ServingWorker, 'pool' | 'state' | 'modules'>;
 const NAMED = 5;
 
 /**
- * Published tools that no live worker serves. A module without any worker is a ghost: agents see its tools, and their calls are refused,
- * or wait until their deadlines if the pool has no worker at all. A module served only in other versions makes callers wait for the new one.
+ * Reports published tools that no live worker serves. A module without any worker is a ghost: agents
+ * see its tools, and their calls are refused, or wait until their deadlines if the pool has no worker
+ * at all. If a module is served only in other versions, its callers wait for the published one.
  */
 export function inspectServed(published: readonly Published[], workers: readonly Worker[]): Check[] {
   const ghosts = published.filter((module) => servingOf(module, workers).state === 'unserved');
@@ -19,7 +20,7 @@ export function inspectServed(published: readonly Published[], workers: readonly
     const tools = ghosts.flatMap((module) => module.tools.map(({ id }) => id));
     checks.push({
       name: 'ghost tools',
-      // Without any worker this is what the check of the workers says.
+      // Without any worker, the check `workers` already reports the cause, so this is only a warning.
       state: workers.length === 0 ? 'warn' : 'bad',
       found: `published, but no live worker serves them: ${some(tools)}`,
       fix: `Start a worker that serves ${some(ghosts.map(({ id, pool }) => `${id} (pool ${pool})`))}; or take them out: sallyport catalog withdraw --unserved`,

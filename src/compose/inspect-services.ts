@@ -2,7 +2,7 @@ import type { ServiceHealth } from '../domain/service.ts';
 import type { WorkerEntry } from '../ports/fleet-registry.ts';
 import type { Check } from './check.ts';
 
-/** How the services of the fleet are doing; nothing when there are none. */
+/** Reports the health of all services of the fleet. Empty when there are none. */
 export function inspectServices(workers: readonly Pick<WorkerEntry, 'workerId' | 'services'>[]): Check[] {
   const all = workers.flatMap(({ workerId, services = [] }) => services.map((health) => ({ workerId, ...health })));
   if (all.length === 0) return [];
@@ -17,7 +17,7 @@ export function inspectServices(workers: readonly Pick<WorkerEntry, 'workerId' |
   return [summary, ...troubles];
 }
 
-/** One sentence for an operator; undefined when it is well. */
+/** Describes the problem of a service in one sentence for an operator; undefined when the service is healthy. */
 export function describeServiceTrouble({ service, state, detail }: ServiceHealth): string | undefined {
   if (state === 'ok') return undefined;
   const how = state === 'failed' ? 'has failed' : 'is degraded';

@@ -1,7 +1,7 @@
 import type { KnownLength } from '../audit/verify-trail.ts';
 import type { Store } from '../ports/store.ts';
 
-/** What a store knows of its own: a trail that has less was cut short. */
+/** The lengths of the audit lanes according to the store itself. A trail with fewer records was cut short. */
 export async function knownLengths(
   store: Pick<Store, 'auditLanes' | 'auditState'> | undefined,
 ): Promise<KnownLength[]> {

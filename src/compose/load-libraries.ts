@@ -8,7 +8,7 @@ export interface LibraryState {
   readonly state: LoadedLibrary;
 }
 
-/** Every function library that some process needs: no role but the administrator may load one. */
+/** Loads every function library that any process needs, because only the administrator role may load one. */
 export async function loadLibraries(server: ReachedServer): Promise<readonly LibraryState[]> {
   return [
     { library: LIBRARY, state: await upgradeLibrary(server) },

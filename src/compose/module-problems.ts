@@ -2,10 +2,10 @@ import type { LoadResult } from '../catalog/loaded-module.ts';
 import type { ModuleDeclaration } from '../domain/module.ts';
 
 /**
- * Why a worker does not serve what it should; reasons of `/readyz`, which is read without a login. So no text of a module is among them:
- * an error of its own may show a password. The log and doctor have it. A module that fails to load is a problem when it was published for
- * this pool before: callers expect it. One that was never published is new, and one whose file is gone was removed on purpose or not,
- * which only an operator can tell: doctor reports both.
+ * Finds the reasons why a worker does not serve what it should. `/readyz` shows them without a login, so they contain no text of a module: its
+ * error may contain a password. That text is in the log and in doctor. A module that fails to load is a problem if it was published for this
+ * pool before, because callers expect it. A module that was never published is new. A module whose file is gone was removed on purpose or by
+ * mistake, which only an operator can know. Doctor reports both.
  */
 export function findModuleProblems(
   { modules, broken }: LoadResult,

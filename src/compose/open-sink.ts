@@ -1,7 +1,7 @@
 import type { AuditSink } from '../ports/audit-store.ts';
 import type { SinkOptions } from './audit-options.ts';
 
-/** Loads only the sink that is asked for. */
+/** Opens the audit sink. Loads only the code of the sink that is asked for. */
 export async function openSink(options: SinkOptions): Promise<AuditSink> {
   if (options.kind === 'postgres') {
     const { openPostgresSink } = await import('../audit/postgres-sink.ts');

@@ -2,12 +2,12 @@ import type { Store } from '../ports/store.ts';
 import type { EmbeddedStoreOptions } from '../stores/embedded/embedded-store.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-options.ts';
 
-/** Where everything durable is. Plain data: it is handed to threads and child processes. */
+/** Where everything durable is stored. Plain data, because it is passed to threads and child processes. */
 export type StoreOptions =
   | ({ readonly store: 'embedded' } & EmbeddedStoreOptions)
   | { readonly store: 'redis'; readonly redis: RedisStoreOptions };
 
-/** Loads only the store that is asked for: a command's start is mostly loading. */
+/** Opens the store. Loads only the code of the store that is asked for, because a command's start is mostly loading code. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   if (options.store === 'redis') {
     const { openRedisStore } = await import('../stores/redis/redis-store.ts');

@@ -15,7 +15,10 @@ import type { GateOptions } from '../gate/wrap/gate-options.ts';
 
 const MAX_NAMES = 10_000;
 
-/** The parts of a policy that are about tools in one's own process. `permissions` and `agents` would promise what nobody keeps. */
+/**
+ * The parts of a policy that apply to tools in the caller's own process. `permissions` and
+ * `agents` are rejected, because nothing would enforce them here.
+ */
 const schema = z.strictObject({
   roles: z
     .record(
@@ -30,7 +33,10 @@ const schema = z.strictObject({
   unattended: z.array(agentName).max(MAX_NAMES).exactOptional(),
 });
 
-/** Checked with the schemas and sentences of a policy file, and copied. Throws POLICY_INVALID with every problem. */
+/**
+ * Checks a policy with the schemas and messages of a policy file, and returns a frozen
+ * copy. Throws POLICY_INVALID with at most 8 problems of the schema.
+ */
 export function readGatePolicy({ policy: given = {}, tools }: Pick<GateOptions, 'policy' | 'tools'>): Policy {
   if (!isJsonObject(given)) throw planeError('POLICY_INVALID', { problems: ['policy: expected an object'] });
   const placeOf = (): string => 'policy';
@@ -50,7 +56,7 @@ function keysBelow(path: string): readonly string[] {
   return path.startsWith('rules.') ? keysOfRules(path) : keysOfLoops(path);
 }
 
-/** What their arguments may be is not known: any pointer is fine. */
+/** The tools that rules are compared with. Their input schemas are not known, so any pointer into the arguments is accepted. */
 function knownTools(tools: GateOptions['tools']): KnownTools | undefined {
   const known = tools?.map(({ id, effect = 'unsafe', privileged = false }) => ({
     id: id as ToolId,

@@ -8,7 +8,7 @@ import type { ParsedInput, ParseInput } from '../gate/wrap/guard-entry.ts';
 import type { CheckOutput } from '../gate/wrap/review-result.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 
-/** Where tool objects keep the schema of their input: the AI SDK, this package, Anthropic, OpenAI's responses and chat, LangChain. */
+/** Finds the input schema of a tool object, where the AI SDK, this package, Anthropic, OpenAI's responses and chat, and LangChain keep it. */
 function schemaOf(tool: object): unknown {
   const { inputSchema, input, input_schema, parameters, schema, function: inner } = tool as Record<string, unknown>;
   const ofFunction = isJsonObject(inner) ? inner['parameters'] : undefined;
@@ -18,8 +18,8 @@ function schemaOf(tool: object): unknown {
 const NOTHING_FITS: ParseInput = () => ({ ok: false, problems: ['the schema of this tool cannot be used'] });
 
 /**
- * Reads arguments as the tool's own schema does, defaults included. It is looked at when it is needed: most tools are never
- * rewritten. A tool without a schema takes what it gets; one whose schema cannot be used takes nothing.
+ * Parses arguments as the tool's own schema does, defaults included. The schema is compiled at the first use, because the arguments of most
+ * tools are never rewritten. A tool without a schema accepts any arguments. A tool whose schema cannot be used accepts none.
  */
 export function parserOf(tool: object): ParseInput {
   let parse: ParseInput | undefined;
@@ -30,8 +30,8 @@ export function parserOf(tool: object): ParseInput {
 }
 
 /**
- * What JSON Schema can say of the tool's defaults. Nothing where code may make something else of the arguments before the tool is entered:
- * a default of what was sent, put into what came out, could open a rule (`dryRun: true` beside `mode: 'apply'`).
+ * Fills in the defaults that the tool's JSON Schema declares. Fills in none if code may transform the arguments before the tool is entered: a
+ * default of the sent arguments, put into the transformed ones, could make a rule allow the call (`dryRun: true` next to `mode: 'apply'`).
  */
 export function defaultsOf(tool: object): FillDefaults {
   let fill: FillDefaults | undefined;
@@ -41,13 +41,13 @@ export function defaultsOf(tool: object): FillDefaults {
   };
 }
 
-/** Where tool objects keep the schema of their result: the AI SDK and MCP, this package. */
+/** Finds the output schema of a tool object, where the AI SDK and MCP, and this package, keep it. */
 function outputSchemaOf(tool: object): unknown {
   const { outputSchema, output } = tool as Record<string, unknown>;
   return outputSchema ?? (typeof output === 'object' ? (output ?? undefined) : undefined);
 }
 
-/** Whether what a result hook wrote is what the tool's own output schema says. Without a schema everything is. */
+/** Checks what a result hook wrote against the tool's own output schema. Without a schema every result is valid. */
 export function outputOf(tool: object): CheckOutput {
   let parse: ParseInput | undefined;
   return (value) => {
@@ -67,14 +67,14 @@ function compileDefaultsSafely(tool: object): FillDefaults {
   }
 }
 
-/** Anthropic's and OpenAI's helpers for zod keep the code that reads the arguments beside the tool. */
+/** Whether the tool object has its own code that parses the arguments. Anthropic's and OpenAI's helpers for zod add such code to the tool. */
 function hasOwnParser(tool: object): boolean {
   const { parse, $parseRaw, function: inner } = tool as Record<string, unknown>;
   const ofFunction = isJsonObject(inner) ? inner['parse'] : undefined;
   return [parse, $parseRaw, ofFunction].some((parser) => typeof parser === 'function' && parser !== JSON.parse);
 }
 
-/** The JSON Schema of what the tool is entered with; undefined where that may be another one than that of what was sent. */
+/** The JSON Schema of the arguments that the tool is entered with; undefined if it may differ from the schema of the arguments that were sent. */
 function enteredAs(schema: unknown): JsonObject | undefined {
   if (isStandardSchema(schema)) {
     const sent = deriveJsonSchema(schema);
@@ -87,7 +87,10 @@ function enteredAs(schema: unknown): JsonObject | undefined {
   return deriveJsonSchema(isJsonObject(jsonSchema) ? jsonSchema : schema);
 }
 
-/** A default makes a member required in what comes out, and members that are not known are stripped: neither changes the others. */
+/**
+ * Compares two schemas without their `required` lists and `additionalProperties: false`. A default makes a member required in the output, and
+ * unknown members are stripped from it; neither changes the other members.
+ */
 function isSameShape(sent: JsonObject, entered: JsonObject): boolean {
   return shapeOf(sent) === shapeOf(entered);
 }
@@ -113,7 +116,7 @@ function compileSafely(schema: unknown): ParseInput {
 function compile(schema: unknown): ParseInput {
   if (schema === undefined) return (value) => ({ ok: true, value });
   if (isStandardSchema(schema)) return compileStandard(schema);
-  // The AI SDK's `lazySchema`.
+  // `lazySchema` of the AI SDK is a function that returns the schema.
   if (typeof schema === 'function') return compile((schema as () => unknown)());
   if (!isJsonObject(schema)) return NOTHING_FITS;
   const { validate, jsonSchema } = schema as { validate?: unknown; jsonSchema?: unknown };
@@ -122,7 +125,7 @@ function compile(schema: unknown): ParseInput {
 }
 
 function compileStandard(schema: StandardSchema): ParseInput {
-  // Our own `jsonSchema()` has no code that could check anything; the plane checks its JSON.
+  // `jsonSchema()` of this package contains no code that checks values, so its JSON Schema is compiled here.
   if (schema['~standard'].vendor === 'sallyport') return compileJson(deriveJsonSchema(schema));
   return async (value): Promise<ParsedInput> => {
     const parsed = await parseWith(schema, value);
@@ -150,7 +153,10 @@ function compileAiSdk(validate: AiSdkValidate): ParseInput {
   };
 }
 
-/** Its message quotes the value, which a hook may have put a secret into; the issues below it do not. */
+/**
+ * Describes an error of the AI SDK by its issues. The message of the error quotes the
+ * value, which may contain a secret that a hook put there; the issues do not.
+ */
 function describe(error: unknown): string[] {
   const { cause, issues } = (error ?? {}) as { cause?: unknown; issues?: unknown };
   const list = [issues, (cause as { issues?: unknown } | undefined)?.issues, cause].find(Array.isArray) as

@@ -9,7 +9,7 @@ const DEFAULT_NAME = 'sallyport';
 
 export const storeName = ({ name = DEFAULT_NAME }: RedisStoreOptions): string => name;
 
-/** Opening a store founds it; this tells whether there is one, and writes nothing. */
+/** Whether a store exists. Writes nothing; opening a store would create it. */
 export async function redisStoreExists(options: RedisStoreOptions): Promise<boolean> {
   const connection = openConnection({ commandTimeoutMs: COMMAND_TIMEOUT_MS, ...options }, 'commands');
   try {

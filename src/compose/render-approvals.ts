@@ -12,12 +12,15 @@ import { storeOptionsOf } from './settings-from-config.ts';
 
 export type ApprovalRenderer = (approval: Approval, options?: { readonly revealed?: boolean }) => ShownApproval;
 
-/** Shows questions with the marks that the worker put into them when it asked. */
+/** Creates a renderer that shows questions with the marks that the worker put into them when it asked. */
 export async function approvalRenderer(store: Pick<Store, 'readCatalog'>, config: Config): Promise<ApprovalRenderer> {
   return rendererOf(await store.readCatalog(), redactionKeyFor(storeOptionsOf(config), config.redaction.keyFile));
 }
 
-/** The catalog is asked for arguments that an approver put in the place of the asked ones; a question brings its own masks. */
+/**
+ * Creates a renderer. It uses the catalog only to mask arguments that an approver put in
+ * place of the original ones. A question contains its own masks.
+ */
 export function rendererOf(catalog: Catalog, key: RedactionKey): ApprovalRenderer {
   const tools = new Map(catalog.modules.flatMap(entriesOf).map((tool) => [tool.id, tool]));
   const nameSecret = nameSecretsWith(key);
@@ -30,7 +33,7 @@ export function rendererOf(catalog: Catalog, key: RedactionKey): ApprovalRendere
   };
 }
 
-/** What is known of a tool that is no longer published. */
+/** Used in place of a tool that is no longer published. */
 const NO_TOOL = { inputSchema: {}, privileged: false };
 
 export interface ShownApproval {

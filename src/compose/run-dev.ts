@@ -32,37 +32,40 @@ export interface DevOptions {
   readonly config: Config;
   readonly modules: string;
   readonly policyFile: PolicyFile | undefined;
-  /** Of the file that holds it. */
+  /** The secret of the approval webhook, read from its file. */
   readonly webhookSecret?: string | undefined;
-  /** Of platforms, by their names. */
+  /** The secrets of the platforms, by platform name. */
   readonly platformSecrets?: Readonly<Record<string, string>>;
-  /** The content of the file that holds them. */
+  /** The content of the file with the headers for the trace collector. */
   readonly traceHeaders?: string | undefined;
-  /** Hears of every question to a person, beside the webhook. */
+  /** Is notified of every question to a person, in addition to the webhook. */
   readonly approvals?: ApprovalNotifier | undefined;
   readonly log: Log;
 }
 
 export interface RunningDev {
   readonly worker: RunningWorker;
-  /** Published by an earlier start and served no more: taken out of the catalog. */
+  /** Modules that an earlier start published and that are no longer served. They were removed from the catalog. */
   readonly withdrawn: readonly ModuleDeclaration[];
-  /** For what else runs in this process; absent when it is off. */
+  /** The telemetry of this process, for its other parts; undefined when it is off. */
   readonly telemetry: Telemetry | undefined;
   readonly policy: PolicyRecord;
-  /** Where other processes reach the store. */
+  /** The socket where other processes reach the store. */
   readonly socket: string;
   /** API, MCP endpoint and console; undefined when they are switched off. */
   readonly http: RunningHttp | undefined;
-  /** Writes what the file says; pauses, agents and rules stay unless it speaks of them. Throws on rules that fit no served tool. */
+  /**
+   * Writes the policy of the file. Pauses, agents and rules stay unless the file mentions
+   * them. Throws on rules that the published tools cannot meet.
+   */
   readonly applyPolicy: (file: PolicyFile) => Promise<PolicyRecord & { readonly changed: boolean }>;
   drain(): Promise<void>;
 }
 
-/** One person's own plane: every tool is open, except privileged ones, which need to be named. */
+/** The first policy of a developer's own plane: every tool is open, except privileged ones, which the policy must name. */
 const OPEN_POLICY: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} };
 
-/** So that a tool can send something without any configuration: `sallyport messages list` shows it. */
+/** The default platform. A tool can send to it without any configuration, and `sallyport messages list` shows what was sent. */
 const OWN_PLATFORM: NonNullable<Config['platforms']> = {
   console: { adapter: 'console', channels: 'session', deliverWithinMs: 24 * 60 * 60 * 1000 },
 };
@@ -90,7 +93,7 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       const own = { workerId, pool: config.worker.pool, loaded };
       return withdrawLeftModules(store, own, byThisProcess('not served by this start of dev'));
     };
-    // Before the policy is read: rules are compared with what is published.
+    // Withdraw them before the policy is applied: its rules are compared with the published tools.
     const { withdrawn, ...first } = await withdrawLeft();
     let { isHeldBack } = first;
     afterReload = async () => {
@@ -143,10 +146,10 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       applyPolicy,
       async drain() {
         await http?.close();
-        // First: the worker owns the store, and takes it along. What waits goes out at the next start.
+        // Stop deliveries before the worker: the worker owns the store and closes it. Pending effects are delivered after the next start.
         await outbound?.stop();
         await care.stop();
-        // Closes the store too.
+        // The client also closes its connection to the store.
         await client.close();
         await worker.drain();
         await telemetry?.close();
@@ -159,12 +162,12 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
   }
 }
 
-/** Only a policy that nobody has written yet is replaced. */
+/** Writes the open policy if no policy was ever written. Any other policy stays. */
 async function openNewStore(store: Store): Promise<PolicyRecord> {
   return changePolicy(store, reader(undefined), ({ version, policy }) => (version === 0 ? OPEN_POLICY : policy));
 }
 
-/** This process, which takes the policy of a file over, or opens a new store. */
+/** The actor of the policy changes: this process, which applies a policy file or opens a new store. */
 function reader(policyFile: string | undefined): Administered {
   const comment = policyFile === undefined ? 'the open policy of a new store' : `policy file ${policyFile}`;
   return byThisProcess(comment);

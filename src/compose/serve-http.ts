@@ -23,23 +23,23 @@ export interface HttpOptions {
   readonly gatewayId: string;
   readonly config: Config;
   readonly store: Store;
-  /** Of the same store. */
+  /** A client of the same store. */
   readonly client: Client;
   readonly trail: AuditTrail;
   readonly log: Log;
   readonly readiness: ServeOptions['readiness'];
-  /** In the text format of Prometheus. Absent: metrics are off. */
+  /** Returns the metrics in the text format of Prometheus. Absent: metrics are off. */
   readonly metricsText?: ServeOptions['metricsText'];
-  /** The port is only a wish, unless it was configured. */
+  /** Use another port if the default port is taken. Without effect if a port is configured. */
   readonly anyPort?: boolean;
 }
 
-/** Built by the console's own build, beside the compiled sources. */
+/** The console's own build writes this folder, next to the compiled sources. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../console', import.meta.url));
-/** More planes on one machine are rare, and a port far away would be a surprise. */
+/** Max further ports to try. More planes on one machine are rare, and a port far from the default would be a surprise. */
 const MORE_PORTS = 50;
 
-/** Joins what the gateway serves. It closes what it made; store and client are the caller's. */
+/** Starts everything that the gateway serves over HTTP. `close` closes what was made here; the caller closes the store and the client. */
 export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
   const { gatewayId, config, store, client, trail, log, readiness, metricsText, anyPort = false } = options;
   const sessions = createAgentSessions(client, {

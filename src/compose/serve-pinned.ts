@@ -7,24 +7,27 @@ import { openStore } from './open-store.ts';
 import { bootWorker, type WorkerParts } from './start-worker.ts';
 import type { WorkerOptions } from './worker-settings.ts';
 
-/** As for a worker. `pool` is where modules belong that name none; it has to be that of the fleet, which publishes them too. */
+/**
+ * The options of a worker. `pool` is the pool of modules that name none. It must be the
+ * same as in the fleet, whose workers publish these modules too.
+ */
 export type PinnedOptions = WorkerOptions & { readonly health?: false };
 
-/** Give it to `connect`: calls of its tools then come to this process. */
+/** The pinned tools of this process. Pass it to `connect`, so that calls of these tools come to this process. */
 export interface PinnedTools extends PinnedRoute {
   readonly workerId: WorkerId;
   readonly loaded: LoadResult;
   /** Diagnostic events of the calls that run here. */
   readonly events: EventSource;
-  /** Takes no more calls, waits for those under way up to the grace, ends the rest, and leaves nothing behind. */
+  /** Takes no more calls, waits up to `graceMs` for those under way, ends the rest, and leaves nothing behind. */
   drain(): Promise<void>;
-  /** Rejects when it cannot go on: its store was replaced, its supervisor ended. */
+  /** Rejects when it cannot go on: its store was replaced, or its supervisor ended. */
   readonly failed: Promise<never>;
 }
 
 /**
- * Serves the tools pinned to their caller in this process, from a queue that nobody else reads. They are published, identified,
- * gated, settled and audited like all others.
+ * Serves the tools pinned to their caller in this process, from a queue that no other process reads. They are published, identified, gated,
+ * settled and audited like all others.
  */
 export async function servePinned(options: PinnedOptions, parts: WorkerParts = { openStore }): Promise<PinnedTools> {
   const pool = privatePoolOf(newCallerId());

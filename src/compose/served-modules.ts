@@ -13,36 +13,36 @@ import type { Log } from '../ports/log.ts';
 
 /** The modules of one worker: loaded, published, and loaded again when their files change. */
 export interface ServedModules {
-  /** All that was found at the start, whoever serves it. */
+  /** All modules that were found at the start, including those that only other workers serve. */
   readonly found: LoadResult;
   readonly loaded: LoadResult;
   readonly index: ToolIndex;
-  /** For the fleet; the same object until a reload. */
+  /** What this worker registers in the fleet. The same object until a reload. */
   readonly served: Pick<WorkerEntry, 'modules' | 'toolDigests' | 'broken'>;
-  /** Whether this tool is among them, and has its place here. */
+  /** Whether the tool is loaded and belongs to the placement of this worker. */
   serves(tool: string): boolean;
   publish(publication: KeptPublication): Promise<void>;
-  /** From now on changes are taken over. */
+  /** Starts to watch the module files. From then on changes are loaded and published. */
   watch(publication: KeptPublication, hooks: ReloadHooks): Promise<ModuleWatch>;
 }
 
 export interface ReloadHooks {
   /** Runs after each reload, before what changed is published. */
   readonly onChange: () => Promise<void>;
-  /** Takes modules whose files are gone out of the catalog, with an audit record. Absent: they are removed without one. */
+  /** Removes modules whose files are gone from the catalog, with an audit record. Absent: they are removed without one. */
   readonly withdraw?: ((gone: readonly ModuleDeclaration[]) => Promise<void>) | undefined;
 }
 
 export interface ModulePlace {
-  /** For modules that name none. A fleet worker serves those of this pool. */
+  /** The pool of modules that name none. A fleet worker serves the modules of this pool. */
   readonly pool: string;
-  /** `caller`: the pinned tools, of whatever pool their modules are. Absent: all others. */
+  /** `caller`: serve the pinned tools, whatever the pool of their modules. Undefined: serve all other tools. */
   readonly placement: ToolDeclaration['pinned'];
-  /** Modules of the plane itself, served beside the others. */
+  /** Modules of the plane itself, served in addition to the others. */
   readonly builtIn?: readonly LoadedModule[];
 }
 
-/** `admit` sees what was found, and says what of it can be served. */
+/** Loads the modules of one worker. `admit` gets the modules that were found for it, and returns those that can be served. */
 export async function loadServedModules(
   path: string,
   place: ModulePlace,
@@ -73,7 +73,7 @@ export async function loadServedModules(
     index = createToolIndex(next.modules, validators);
     served = servedBy(next, place);
     await onChange();
-    // A module that is broken now is still served as it was.
+    // A module that is broken now is still served in its old generation.
     const now = new Set([...next.modules.map(({ declaration }) => declaration), ...next.broken].map(({ id }) => id));
     const gone = before.filter(({ id }) => !now.has(id));
     await publish(publication, withdraw === undefined ? gone : []);
@@ -112,14 +112,17 @@ export async function loadServedModules(
   };
 }
 
-/** Both kinds of tools may be in one module: it is published whole, by whoever serves a part of it. */
+/**
+ * Keeps the modules that this worker serves at least in part. Pinned and other tools may
+ * be in one module: each worker that serves a part of it publishes the whole module.
+ */
 function onlyOfPlace({ modules, broken }: LoadResult, { pool, placement }: ModulePlace): LoadResult {
   const isHere = ({ declaration }: LoadedModule): boolean =>
     placement === undefined ? declaration.pool === pool : declaration.tools.some((tool) => tool.pinned === placement);
   return { modules: modules.filter(isHere), broken };
 }
 
-/** A module of the operator's own with such a name is served instead. */
+/** Adds the built-in modules. If a module of the operator has the same name, that one is served instead. */
 function withBuiltIn({ modules, broken }: LoadResult, { builtIn = [] }: ModulePlace, log: Log): LoadResult {
   const own = new Set(modules.map(({ declaration }) => declaration.id));
   const added = builtIn.filter(({ declaration: { id } }) => {
@@ -140,12 +143,12 @@ function servedBy({ modules, broken }: LoadResult, { placement }: ModulePlace): 
   };
 }
 
-/** Imported before they are served: a first call does not pay for it, and a module that is kept needs its file no more. */
+/** Imports inline modules before they are served. The first call then does not wait for the import, and a loaded module no longer needs its file. */
 async function importInline({ modules }: LoadResult, { placement }: ModulePlace): Promise<void> {
   const inline = modules.filter(
     ({ runner, builtIn, declaration }) =>
       runner === 'inline' && builtIn === undefined && entriesOf(declaration).some(({ pinned }) => pinned === placement),
   );
-  // One after the other: what one module imports cannot be required by another one before it is loaded.
+  // Import one after another: while one module imports a file, another module cannot `require` that file until it is loaded.
   for (const { file, generation } of inline) await importModule({ file, generation });
 }

@@ -4,7 +4,7 @@ import { readSecret } from '../services/read-secret.ts';
 
 const REFERENCE = 'secret:';
 
-/** What references in the configuration of services stand for: the plane's own secrets, and what `readSecret` knows beside them. */
+/** Resolves references in the configuration of services: `secret:NAME` from the plane's own secrets, and all others with `readSecret`. */
 export function serviceSecrets(secrets: SecretSource): typeof readSecret {
   return async (reference) => {
     if (!reference.startsWith(REFERENCE)) return readSecret(reference);

@@ -10,13 +10,13 @@ import type { Store } from '../ports/store.ts';
 export interface SetPolicy {
   readonly version: number;
   readonly warnings: readonly string[];
-  /** Parts of the policy before that stay, because what was read does not speak of them. */
+  /** Parts of the previous policy that stay, because the new one does not mention them. */
   readonly kept: readonly string[];
 }
 
 /**
- * Puts what was read in the place of the policy in force, if that still has the expected version. Throws POLICY_CONFLICT otherwise, and
- * POLICY_INVALID for what the published tools cannot meet.
+ * Replaces the current policy by the one that was read, if the current one still has the expected version. Throws POLICY_CONFLICT otherwise, and
+ * POLICY_INVALID for rules that the published tools cannot meet.
  */
 export async function setPolicy(
   store: Pick<Store, 'readCatalog' | 'readPolicy' | 'writePolicy'>,
@@ -27,7 +27,7 @@ export async function setPolicy(
   const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
   const current = await store.readPolicy();
   const expected = expectedVersion ?? current.version;
-  // What the file leaves as it is comes from the version just read, so it must be the expected one.
+  // The parts that the file does not mention come from the version just read, so that version must be the expected one.
   if (current.version !== expected) throw planeError('POLICY_CONFLICT', { expected, found: current.version });
   const policy = applyPolicyFile(read, current.policy);
   const known = tools.length === 0 ? undefined : { tools };

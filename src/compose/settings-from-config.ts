@@ -8,7 +8,7 @@ import type { ClientOptions } from './connect.ts';
 import type { StoreOptions } from './open-store.ts';
 import type { WorkerOptions } from './start-worker.ts';
 
-/** What the configuration does not hold: the content of a password file, and how this process uses the store. */
+/** Store settings that the configuration does not contain: the content of a password file, and how this process uses the store. */
 export interface StoreUse {
   readonly password?: string | undefined;
   readonly mode?: 'own' | 'connect' | 'auto';
@@ -42,7 +42,7 @@ export function workerOptionsOf(
     readonly log: Log;
     readonly telemetry?: TelemetryOptions;
   },
-  /** Of the file that holds it; the configuration's own otherwise. */
+  /** The webhook secret that was read from its file. Used only if the configuration itself contains no secret. */
   webhookSecret?: string,
 ): WorkerOptions {
   const { pool, concurrency, leaseMs, heartbeatMs, graceMs, retentionMs, health, hooks } = config.worker;
@@ -80,12 +80,12 @@ function webhookOptionsOf({ approvals }: Config, secretOfFile = ''): Pick<Worker
 
 type Defined<Given> = { [Name in keyof Given]: Exclude<Given[Name], undefined> };
 
-/** Absent and undefined mean the same in a configuration, but not in options. */
+/** Removes members that are undefined. Absent and undefined mean the same in a configuration, but not in options. */
 function defined<Given extends object>(given: Given): Defined<Given> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<Given>;
 }
 
-/** What the workers need to know; no secrets among it. */
+/** The platform settings that workers need. They contain no secrets. */
 function platformSettingsOf({ platforms = {}, effects }: Pick<Config, 'platforms' | 'effects'>): PlatformSettings {
   return {
     platforms: Object.fromEntries(

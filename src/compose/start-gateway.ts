@@ -27,12 +27,12 @@ import { startOutbound, type OutboundOptions } from './start-outbound.ts';
 
 export type GatewayOptions = StoreOptions & {
   readonly audit: AuditOptions;
-  /** Delivers what tools do on the platforms that are configured. Absent: it leaves that to others. */
+  /** Delivers the effects of tools to the configured platforms. Absent: other processes deliver them. */
   readonly outbound?: Pick<OutboundOptions, 'config' | 'secrets'>;
-  /** How long a gateway that is silent keeps its lanes. */
+  /** A gateway that is silent for this long loses its lanes. */
   readonly leaseMs?: number;
   readonly health?: { readonly host?: string; readonly port: number } | false;
-  /** API, MCP endpoint and console, as `gateway.http` says. Absent: none. */
+  /** Serves the API, the MCP endpoint and the console as `gateway.http` configures them. Absent: none of them. */
   readonly http?: Config;
   /** Traces of the calls made here, metrics of the plane. Absent: neither. */
   readonly telemetry?: TelemetryOptions;
@@ -47,11 +47,14 @@ export interface RunningGateway {
   readonly gatewayId: string;
   readonly healthUrl: string | undefined;
   readonly http: RunningHttp | undefined;
-  /** How many lanes of subjects it drains or stands by for, beside that of the deployment; 0: the store keeps its audit itself, or there is no sink. */
+  /**
+   * The number of subject lanes that it drains or stands by for; the lane of the
+   * deployment is not counted. 0: the store keeps its audit itself, or there is no sink.
+   */
   readonly lanes: number;
-  /** Absent when it is off. */
+  /** Undefined when it is off. */
   readonly telemetry: Telemetry | undefined;
-  /** Takes over what is there, signs the heads, and leaves the lanes to others. */
+  /** Drains the pending records, signs the heads, and leaves the lanes to other gateways. */
   drain(): Promise<void>;
   /** Rejects when it cannot go on: its store was replaced. */
   readonly failed: Promise<never>;
@@ -60,7 +63,7 @@ export interface RunningGateway {
 const DEFAULT_LEASE_MS = 15_000;
 const CHECK_STORE_MS = 2000;
 
-/** Boot: store, sink, keys, health, drains. A sink that cannot be reached at the start refuses the start. */
+/** Starts the parts of a gateway in this order: store, sink, keys, drains, health, HTTP. If the sink cannot be reached, the start fails. */
 export async function startGateway(
   options: GatewayOptions,
   parts: GatewayParts = { openStore },
@@ -103,7 +106,7 @@ async function boot(
   const settings = { drainer: gatewayId, leaseMs, bounds: audit.bounds };
   const statements = sink && drainStatements(sink, audit.keys, { store, trustedKeys: audit.trustedKeys });
   const drains = sink && drainLanes(settings, { store, sink, statements: statements!, log });
-  // In this order at the end: what was drained last is signed too.
+  // Closers run in reverse order: the drains stop before the signing, so that what was drained last is signed too.
   if (care !== undefined) closers.add(() => care.stop());
   if (drains !== undefined) closers.add(() => drains.stop());
   const outbound =
@@ -126,7 +129,8 @@ async function boot(
       : await serveHealth({ host: '127.0.0.1', port: 0, ...options.health }, readiness);
   if (health !== undefined) closers.add(() => health.close());
   const metricsText = telemetry?.metricsText;
-  // Before the first request: what a killed process left of a revocation could otherwise be allowed here.
+  // Finish interrupted revocations before the first request: a killed process may have left a revocation half done, and a question of such a
+  // session could otherwise be allowed here.
   const revocations = await keepFinishingRevocations(store, log);
   closers.add(() => revocations.stop());
   const http =
@@ -159,7 +163,7 @@ function problemsOf(drains: LaneDrains | undefined, care: string | undefined): s
   return care === undefined ? ofLanes : [...ofLanes, `audit: ${care}`];
 }
 
-/** Only a store that is another one ends the gateway; trouble passes. */
+/** Rejects when the store was replaced by another one. Other errors of the store pass, and do not end the gateway. */
 function watchStore(store: Store): { readonly replaced: Promise<never>; stop(): void } {
   let fail!: (error: unknown) => void;
   const replaced = new Promise<never>((_, reject) => (fail = reject));

@@ -14,16 +14,16 @@ export type { RunningOutbound } from '../platform/run-outbound.ts';
 export interface OutboundOptions {
   readonly store: Store;
   readonly config: Pick<Config, 'platforms' | 'effects'>;
-  /** Platform → the secret it is configured with, read by whoever may read it. */
+  /** The secret of each platform, by platform name. The caller reads them, from where it may read them. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly log: Log;
-  /** For counting. */
+  /** Called after each delivery attempt, for metrics. */
   readonly onAttempt?: ((platform: string, end: AttemptEnd) => void) | undefined;
 }
 
 const DEFAULT_ATTEMPTS = 10;
 
-/** Delivers what tools do on platforms. Runs in `sallyport gateway` and in `sallyport dev`; undefined when no platform is configured. */
+/** Delivers the effects of tools to platforms. Runs in `sallyport gateway` and in `sallyport dev`. Undefined when no platform is configured. */
 export function startOutbound({
   store,
   config,

@@ -60,32 +60,32 @@ export interface RunningWorker {
   readonly loaded: LoadResult;
   /** Modules that the catalog has in another version, and those that were rolled back. */
   readonly versions: KeptPublication['versions'];
-  /** Whether calls of this tool are its own to run. */
+  /** Whether this worker runs calls of the tool. Always false once it drains. */
   serves(tool: string): boolean;
   /** Diagnostic events of the calls that this worker runs. */
   readonly events: EventSource;
-  /** Stops taking calls, waits for those under way up to the grace, gives the rest back, and leaves nothing behind. */
+  /** Stops taking calls, waits up to `graceMs` for those under way, gives the rest back, and leaves nothing behind. */
   drain(): Promise<void>;
-  /** Rejects when the worker cannot go on: its store was replaced, its supervisor ended. */
+  /** Rejects when the worker cannot go on: its store was replaced, or its supervisor ended. */
   readonly failed: Promise<never>;
 }
 
 const FLEET_TTL_MS = 10_000;
 const AFTER_ABORT_MS = 5000;
-/** A call held longer than this before its start is checked again. */
+/** If the store's last answer about a call is older than this at its start, the call is checked again. */
 const TRUST_SNAPSHOT_MS = 250;
 
 export interface WorkerParts {
   readonly openStore: typeof openStore;
-  /** Of the process, where more than a worker is in it; closed by whoever made it. */
+  /** Process-wide telemetry, for a process that contains more than a worker. The creator closes it. */
   readonly telemetry?: Telemetry | undefined;
   /** Called after each reload of modules, before they are published. A failure is logged, and changes nothing else. */
   readonly onReload?: () => Promise<void>;
-  /** Hears of questions beside the webhook of the options. */
+  /** Is notified of questions, in addition to the webhook of the options. */
   readonly approvals?: ApprovalNotifier | undefined;
 }
 
-/** Present for a worker in its caller's process: it serves the pinned tools there, from a queue of its own. */
+/** Given for a worker in its caller's process. It serves the pinned tools there, from a queue of its own. */
 export interface PrivatePlace {
   readonly pool: string;
 }
@@ -94,7 +94,7 @@ export function startWorker(options: WorkerOptions, parts: WorkerParts = { openS
   return bootWorker(options, undefined, parts);
 }
 
-/** Boot: modules, store, supervisor, catalog, registry, consumer; only then is the worker ready. */
+/** Starts the parts of a worker in this order: modules, store, supervisor, registry, catalog, consumer. Only then is the worker ready. */
 export async function bootWorker(
   options: WorkerOptions,
   place: PrivatePlace | undefined,
@@ -130,7 +130,8 @@ async function boot(
     (await startTelemetry(options.telemetry ?? {}, { role: 'worker', release: RELEASE, instance: workerId, log }));
   if (parts.telemetry === undefined) closers.add(async () => telemetry?.close());
   const events = createEventBus({ onTrouble: (problem, error) => log.warn({ error }, problem) });
-  // The last to close but for those who hear it: what happens while the rest does is told too.
+  // Closers run in reverse order, so only telemetry, which listens to the events, closes
+  // after them. Events emitted while the rest closes are still delivered.
   closers.add(() => events.close());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const tasks =
@@ -159,13 +160,14 @@ async function boot(
   const { store, age } = timeStore(await parts.openStore(options));
   closers.add(() => store.close());
   const startedAt = await store.now();
-  // One prompt answer of each lane, or its first call would be taken for an old one and looked at twice.
+  // Get one prompt answer from each lane. Without it, the first call of the lane would count as old and be checked twice.
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
   await Promise.all(lanes.map((lane) => store.recheckSessions({ lane, sessions: [] })));
   const { audit: bounds } = options;
   if (bounds !== undefined) await Promise.all(lanes.map((lane) => store.boundAudit({ lane, bounds })));
 
-  // Calls under way, each level of nested calls again, those that stand aside, and what recovery and further lanes add.
+  // Room for the calls under way, the same number again for each level of nested calls, the calls that stand aside without a slot, and those
+  // that recovery and further lanes add.
   const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + MAX_ASIDE + store.lanes + 64);
   const vitals = createVitalSigns();
   const inFlight = createInFlight(held);
@@ -268,7 +270,7 @@ async function boot(
     ttlMs: FLEET_TTL_MS,
   });
 
-  // Before it is published: who is shown a tool finds a worker known to serve it.
+  // Register before publishing: when a caller sees a tool, a worker that serves it is already known.
   await membership.announce();
   closers.add(() => membership.leave());
   await modules.publish(publication);
@@ -295,7 +297,7 @@ async function boot(
   const heartbeat = setInterval(() => {
     membership
       .announce()
-      // Not while it drains: whatever it serves will be gone.
+      // Do not check while draining: this worker will soon serve nothing.
       .then(() => (vitals.state === 'serving' ? publication.check() : undefined))
       .catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
   }, FLEET_TTL_MS / 3);
@@ -305,11 +307,14 @@ async function boot(
     await judgeModules();
     await parts.onReload?.().catch((error: unknown) => log.warn({ error }, 'not all was done after a reload'));
   };
-  /** On Redis the role of a worker may not write administrative records. */
+  /** On Redis the role of a worker may not write administrative records, so modules are removed from the catalog without one. */
   const withdraw = options.store === 'redis' ? undefined : withdrawDeleted(store, log);
   const watch = options.watch === true ? await modules.watch(publication, { onChange: reloaded, withdraw }) : undefined;
 
-  /** Until nothing is under way at this very moment: a nested call may begin between the last end and our hearing of it. */
+  /**
+   * Waits until no call is under way. When the grace is over, stops the rest. Checks again after each wait: a nested call may begin after the
+   * last call ended and before this function is notified.
+   */
   async function finishCalls(): Promise<void> {
     const graceEndsAt = performance.now() + settings.graceMs;
     while (inFlight.size > 0) {
@@ -323,7 +328,7 @@ async function boot(
 
   async function drain(): Promise<void> {
     vitals.state = 'draining';
-    // First of all: what is delivered from now on goes to others.
+    // Stop the consumer first: what is delivered from now on goes to other workers.
     const stopped = consumer.stop();
     const told = callbacks.stop();
     await watch?.close();
@@ -366,7 +371,7 @@ function callbacksOf(plane: Plane, leaseMs: number): ApprovalCallbacks {
   return runApprovalCallbacks({ leaseMs: leaseMs + (deadlineMs ?? 0) }, plane);
 }
 
-/** Only what can be handed to a thread. The embedded store has one owner, so the supervisor connects to it. */
+/** Store options that can be passed to a thread. The embedded store has one owner, so the supervisor connects to that owner. */
 function supervisorStore(options: StoreOptions): StoreOptions {
   if (options.store === 'redis') return { store: 'redis', redis: options.redis };
   const { folder } = options;

@@ -8,7 +8,7 @@ import { createVitalSigns } from '../worker/vital-signs.ts';
 import { openStore } from './open-store.ts';
 import type { SupervisorMessage, SupervisorOrder, SupervisorSetup } from './supervisor.ts';
 
-/** The loop goes round at least every two seconds; three missed rounds are no accident. */
+/** The consumer loop makes a round at least every two seconds. After three missed rounds it counts as stuck. */
 const WEDGED_AFTER_MS = 6000;
 const STORE_SILENT_MS = 10_000;
 const SCRAPE_MS = 5000;
@@ -20,7 +20,7 @@ const store = await openStore(setup.store);
 
 let services: readonly ServiceHealth[] = [];
 let moduleProblems: readonly string[] = [];
-/** Of an embedded store: calls are refused when its disk is full. */
+/** The folder of an embedded store. Its disk is checked, because calls are refused when the disk is full. */
 const folder = setup.store.store === 'embedded' ? (setup.store.folder ?? DEFAULT_FOLDER) : undefined;
 let beats = vitals.beats;
 let beatSeenAt = performance.now();
@@ -48,7 +48,7 @@ function readiness(): Readiness {
     reasons.push(`the consumer loop has not moved for ${Math.round((now - beatSeenAt) / 1000)} s`);
   }
   if (now - supervision.storeSeenAt > STORE_SILENT_MS) reasons.push('the store does not answer');
-  // Its own words may show a password, and these reasons are read without a login. The log and doctor have them.
+  // Leave out the text of the service: it may contain a password, and these reasons are read without a login. The log and doctor show it.
   for (const { service, state } of services) {
     if (state === 'failed') reasons.push(`the service ${service} has failed`);
   }
@@ -65,7 +65,10 @@ function readiness(): Readiness {
   return { ready: reasons.length === 0, reasons, facts };
 }
 
-/** What is counted is counted by the thread that runs the tools; one that is stuck in a tool does not answer. */
+/**
+ * Pending scrapes. The thread that runs the tools counts the metrics. If it is stuck in a
+ * tool, it does not answer, and the scrape times out with an empty text.
+ */
 const scrapes = new Map<number, (text: string) => void>();
 let lastScrape = 0;
 async function scrape(): Promise<string> {
@@ -81,7 +84,7 @@ async function scrape(): Promise<string> {
   return text;
 }
 
-/** Beats are looked at even when nobody asks, so that the first question after a while gets the truth. */
+/** Checks the beats even when no client asks, so that the first request after a quiet time gets a true answer. */
 const watcher = setInterval(readiness, 500);
 
 const health: HealthServer | undefined =

@@ -12,7 +12,7 @@ export interface SupervisorSetup {
   readonly vitals: SharedArrayBuffer;
   readonly settings: SupervisorSettings;
   readonly health: { readonly host: string; readonly port: number } | undefined;
-  /** Serve `/metrics` beside it. */
+  /** Also serve `/metrics` on the health server. */
   readonly metrics: boolean;
 }
 
@@ -33,14 +33,14 @@ export interface Supervisor {
   readonly healthUrl: string | undefined;
   /** Rejects if the thread ends by itself: without it leases are not renewed, so the worker must not go on. */
   readonly failed: Promise<never>;
-  /** For `/readyz`. */
+  /** Sets the health of the services that `/readyz` reports. */
   reportServices(health: readonly ServiceHealth[]): void;
-  /** For `/readyz`: why the modules are not what they should be; empty when they are. */
+  /** Sets the problems of modules that `/readyz` reports; empty when there are none. */
   setModuleProblems(problems: readonly string[]): void;
   close(): Promise<void>;
 }
 
-/** Starts the thread that keeps the leases, whatever the tools do to the main one. */
+/** Starts the thread that renews the leases, whatever the tools do to the main thread. */
 export async function startSupervisor(
   setup: SupervisorSetup,
   on: {

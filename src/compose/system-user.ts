@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** The user of the operating system who runs this process. A container may run under a number that has no name. */
+/** The operating system user who runs this process. A container may run under a user number that has no name. */
 export function systemUser(): string {
   try {
     return userInfo().username;

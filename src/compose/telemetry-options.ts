@@ -2,7 +2,7 @@ import type { Config } from '../config/config-schema.ts';
 import { planeError } from '../domain/errors.ts';
 import type { TelemetryOptions } from '../observe/telemetry.ts';
 
-/** `headers` is the content of the file that holds them, read by whoever may read it. */
+/** The telemetry options in the configuration. `headers` is the content of the headers file, which the caller reads. */
 export function telemetryOptionsOf({ telemetry }: Config, headers?: string): TelemetryOptions {
   const { traces, metrics } = telemetry;
   const { endpoint, sampleRatio, serviceName } = traces;
@@ -14,7 +14,7 @@ export function telemetryOptionsOf({ telemetry }: Config, headers?: string): Tel
 
 const HEADER = /^([A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}):[ \t]*([\x20-\x7e]{1,4096}?)[ \t]*$/;
 
-/** One per line. A line that is none is named by its number: it holds a secret. */
+/** Reads one header per line. An invalid line is reported by its number only, because it contains a secret. */
 function readHeaders(content: string): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [index, line] of content.split(/\r?\n/).entries()) {

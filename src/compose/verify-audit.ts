@@ -7,14 +7,14 @@ import type { Store } from '../ports/store.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { knownLengths } from './known-lengths.ts';
 
-/** Holds a trail against everything that is known beside it: the keys, the marks, and the store where it can be asked. */
+/** Compares a trail with everything that is known outside of it: the keys, the marks, and the store if it can be reached. */
 export async function verifyAudit(
   trail: AuditTrail,
   store: Store | undefined,
   { keys, trustedKeys, signEveryMs }: Pick<AuditOptions, 'keys' | 'trustedKeys' | 'signEveryMs'>,
   expected?: ExpectedTrail,
 ): Promise<Verification> {
-  // Before the trail: whatever is known was written after the trail had it.
+  // Read these before the trail: each of them was written after the trail had the record, so an intact trail is never behind them.
   const marks = await readMarks(keys, store);
   const known = await knownLengths(store);
   const now = store === undefined ? Date.now() : await store.now();

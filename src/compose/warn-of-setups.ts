@@ -4,7 +4,10 @@ import { entriesOf } from '../domain/module.ts';
 import type { Log } from '../ports/log.ts';
 import type { SecretSource } from '../ports/secret-source.ts';
 
-/** What an operator wrote into a setup and no tool will ever get: told at the start, not by a tool that is refused elsewhere. */
+/**
+ * Warns of secrets that a setup refers to and no tool will ever get. An operator learns of
+ * them at the start, and not later from a tool that is refused.
+ */
 export function warnOfSetups({ modules }: LoadResult, secrets: Pick<SecretSource, 'knows'>, log: Log): void {
   for (const { declaration, setup } of modules) {
     const { names, problem } = referencesOfSetup(setup);

@@ -15,15 +15,15 @@ interface OwnWorker {
 
 export interface LeftModules {
   readonly withdrawn: readonly ModuleDeclaration[];
-  /** Nothing could be withdrawn, because it is not known which module is broken. Try again when that one is loaded. */
+  /** Nothing was withdrawn, because it is not known which published module is the broken one. Try again when the broken module is loaded. */
   readonly isHeldBack: boolean;
 }
 
 type Registered = Awaited<ReturnType<Store['listWorkers']>>[number];
 
 /**
- * `sallyport dev` owns its store and is its worker, so a module that it neither serves nor failed to load was published by an earlier
- * start, with other modules. Nothing would serve its tools: they are withdrawn.
+ * Withdraws modules that an earlier start of `sallyport dev` published. `dev` owns its store and is its worker. A module that it neither serves
+ * nor failed to load was published by an earlier start with other modules, and no worker would serve its tools.
  */
 export async function withdrawLeftModules(
   store: Pick<Store, 'readCatalog' | 'withdrawModules' | 'listWorkers'>,
@@ -39,15 +39,15 @@ export async function withdrawLeftModules(
   return { withdrawn, isHeldBack };
 }
 
-/** A broken module without a known id may be any of the published ones. */
+/** Whether a broken module has no published id. Such a module may be any of the published ones. */
 function isAnyUnknown({ modules }: Catalog, { broken }: LoadResult): boolean {
   const published = new Set(modules.map(({ id }) => id));
   return broken.some(({ id }) => !published.has(id));
 }
 
 /**
- * Left alone: modules of other pools, modules with tools that run in the processes of their callers, and what another live worker has.
- * Nothing is found while a broken module has no known id.
+ * Finds the modules to withdraw. It leaves alone modules of other pools, modules with tools that run in the processes of their callers, and
+ * modules that another live worker has. Empty while a broken module has no known id.
  */
 export function findLeftModules(
   catalog: Catalog,
@@ -67,7 +67,10 @@ export function findLeftModules(
   );
 }
 
-/** A worker that was killed stays registered for some seconds; all workers of an embedded store are on this machine. */
+/**
+ * Whether another worker is alive. A worker that was killed stays registered for some seconds, so its process is checked: all workers of an
+ * embedded store are on this machine.
+ */
 function isAliveBeside({ workerId, host, pid }: Registered, own: WorkerId): boolean {
   if (workerId === own || (host === hostname() && pid === process.pid)) return false;
   return host !== hostname() || isRunning(pid);
@@ -78,7 +81,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Another user's process: it is there, and may not be signalled.
+    // EPERM: the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

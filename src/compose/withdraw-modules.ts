@@ -13,28 +13,28 @@ import { catalogDigest } from '../wire/digest.ts';
 import { byThisProcess } from './by-this-process.ts';
 
 export interface WithdrawRequest {
-  /** Ids; or all that no live worker has, except those that a live worker failed to load. */
+  /** Ids of modules. `unserved`: all modules that no live worker has, except those that a live worker failed to load. */
   readonly modules: readonly string[] | 'unserved';
-  /** Also modules that a live worker serves or failed to load. It publishes them again at its next start or reload. */
+  /** Also withdraw modules that a live worker serves or failed to load. That worker publishes them again at its next start or reload. */
   readonly force?: boolean;
 }
 
 export interface Withdrawal {
   readonly sequence: number;
   readonly withdrawn: readonly ModuleDeclaration[];
-  /** Left alone by `unserved`: a live worker has a module of this name and could not load it. */
+  /** Modules that `unserved` left alone, because a live worker has a module of this name and could not load it. */
   readonly broken: readonly string[];
 }
 
 type Needs = Pick<CatalogStore, 'readCatalog' | 'writeCatalog' | 'withdrawModules'> &
   Pick<FleetRegistry, 'listWorkers'>;
 
-/** Each time another writer was faster; with so many at once every one gets there. */
+/** Max attempts. An attempt fails only if another writer succeeded, so even with this many writers at once every one of them succeeds. */
 const MAX_ATTEMPTS = 50;
 
 /**
- * Takes published modules out of the catalog. All of the named ones or none: throws MODULE_UNKNOWN, or MODULE_SERVED while a live worker
- * has one of them.
+ * Removes published modules from the catalog: all of the named ones, or none. Without `force`, throws MODULE_SERVED while a live worker has one
+ * of them. Throws MODULE_UNKNOWN for an unknown name.
  */
 export async function withdrawModules(store: Needs, request: WithdrawRequest, who: Administered): Promise<Withdrawal> {
   let broken: readonly string[] = [];
@@ -50,7 +50,7 @@ export async function withdrawModules(store: Needs, request: WithdrawRequest, wh
   return { ...removed, withdrawn: await restoreServed(store, request, removed.withdrawn), broken };
 }
 
-/** Removes what `choose` finds in the catalog, with an audit record. A lost race makes it choose again. */
+/** Removes the modules that `choose` selects from the catalog, with an audit record. If another writer was faster, `choose` is called again. */
 export async function removeModules(
   store: Pick<CatalogStore, 'readCatalog' | 'withdrawModules'>,
   who: Administered,
@@ -77,7 +77,10 @@ export async function removeModules(
   });
 }
 
-/** For modules whose files were deleted under a running worker. Each is withdrawn only while the published one is still exactly that. */
+/**
+ * Withdraws modules whose files were deleted while the worker runs. Each one is withdrawn
+ * only while the published module still has the same digest.
+ */
 export function withdrawDeleted(
   store: Pick<CatalogStore, 'readCatalog' | 'withdrawModules'>,
   log: Log,
@@ -111,8 +114,9 @@ function findNamed(
 }
 
 /**
- * A worker registers before it looks at the catalog. One that started between our look at the workers and our write found its module
- * published, and would leave it withdrawn: so it is published again. Returns what stays withdrawn; named modules are refused together.
+ * Publishes modules again that a worker serves by now. A worker registers before it reads the catalog. A worker that started after the workers
+ * were listed and before the catalog was written found its module published, and would leave it withdrawn. Returns what stays withdrawn. If a
+ * named module is served, all named modules are published again, and MODULE_SERVED is thrown.
  */
 async function restoreServed(
   store: Needs,
@@ -129,7 +133,7 @@ async function restoreServed(
   throw planeError('MODULE_SERVED', { module: first.id, how: 'is served by', workers: servedAt(first.id, workers) });
 }
 
-/** Whatever pool they are in: a caller's own worker may serve the pinned tools of a module. */
+/** The workers that serve a module and are not draining, in any pool: a caller's own worker may serve the pinned tools of a module. */
 function servedAt(id: string, workers: readonly WorkerEntry[]): string[] {
   return workers
     .filter(({ modules, state }) => state !== 'draining' && modules.some((module) => module.id === id))

@@ -13,8 +13,8 @@ export interface WorkerHooksNeeds {
 }
 
 /**
- * The hooks of a worker, checked against all modules it has loaded: workers of several pools may share one configuration, and a hook
- * for another pool's tool is no mistake.
+ * Loads the hooks of a worker, and checks them against all modules that were found. Workers of several pools may share one configuration, so a
+ * hook for a tool of another pool is not a mistake.
  */
 export async function loadWorkerHooks(
   sources: readonly HookSource[],

@@ -18,14 +18,14 @@ export interface WorkerServicesOptions {
   readonly log: Log;
 }
 
-/** Nothing is started yet: modules say what they need first. */
+/** Loads the services without starting them: modules must first declare what they need. */
 export async function createWorkerServices(options: WorkerServicesOptions): Promise<ServiceRegistry> {
   const { entries, store, secret = readSecret, log } = options;
   const services = await loadServices(entries);
   return createServiceRegistry({ services, openStorage: () => openScopes(store), secret, log });
 }
 
-/** Loads the Redis client only where the store is Redis: a start is mostly loading. */
+/** Opens the storage of the services. Loads the Redis client only if the store is Redis, because a start is mostly loading code. */
 async function openScopes(options: StoreOptions): Promise<ScopedStore> {
   if (options.store === 'redis') {
     const { openRedisScopes } = await import('../services/storage/redis/open-redis.ts');
@@ -34,7 +34,7 @@ async function openScopes(options: StoreOptions): Promise<ScopedStore> {
   return openEmbeddedScopes(options.folder ?? DEFAULT_FOLDER);
 }
 
-/** A module that needs what is not there is not served, and says so; the others are. */
+/** Moves modules that need a service which is not configured to `broken`, with the reason. The other modules are served. */
 export function refuseUnmetNeeds({ modules, broken }: LoadResult, known: readonly string[]): LoadResult {
   const missing = (module: LoadedModule): string | undefined => module.needs?.find((name) => !known.includes(name));
   const refused = modules.flatMap((module) => {
@@ -48,13 +48,13 @@ export function refuseUnmetNeeds({ modules, broken }: LoadResult, known: readonl
     : { modules: modules.filter((module) => missing(module) === undefined), broken: [...broken, ...refused] };
 }
 
-/** Those that are configured, and those that a module to be served needs. */
+/** The services to start: those that are configured and enabled, and those that a module to be served needs. */
 export function wantedServices(entries: ServiceEntries, modules: readonly LoadedModule[]): Set<string> {
   const configured = Object.keys(entries).filter((name) => entries[name]?.enabled !== false);
   return new Set([...configured, ...modules.flatMap(({ needs = [] }) => needs)]);
 }
 
-/** Looks after them every few seconds; `onHealth` hears of each look. */
+/** Checks the health of the services every few seconds, and calls `onHealth` with each result. */
 export function watchHealth(
   registry: ServiceRegistry,
   onHealth: (health: readonly ServiceHealth[]) => void,

@@ -20,7 +20,7 @@ export type WorkerOptions = StoreOptions & {
   readonly modules: string;
   readonly pool?: string;
   readonly concurrency?: number;
-  /** A worker that is silent for so long has lost its calls. */
+  /** A worker that is silent for this long loses its calls. */
   readonly leaseMs?: number;
   readonly heartbeatMs?: number;
   readonly retentionMs?: number;
@@ -31,21 +31,21 @@ export type WorkerOptions = StoreOptions & {
   /** Load modules again when their files change. */
   readonly watch?: boolean;
   readonly admission?: Partial<AdmissionLimits>;
-  /** Asked before calls and told after them. They are loaded once; a restart loads them again. */
+  /** Hooks that are asked before calls and notified after them. They are loaded once; a restart loads them again. */
   readonly hooks?: readonly HookSource[];
-  /** Objects that tools may ask for, beside or instead of the shipped ones. */
+  /** Objects that tools may ask for, in addition to or instead of the built-in ones. */
   readonly services?: ServiceEntries;
-  /** Where approvers are told that they are asked, and how it ended. */
+  /** The webhook that notifies approvers of questions, and of how they ended. */
   readonly approvals?: { readonly webhook?: WebhookOptions };
-  /** How far the audit of a lane may be behind before calls are refused. Absent: nothing is refused before a gateway says so. */
+  /** How far the audit of a lane may be behind before calls are refused. Absent: no call is refused until a gateway sets the bounds. */
   readonly audit?: AuditBounds;
   /** Public key that the arguments of privileged calls are sealed to in the audit. Absent: they are not sealed. */
   readonly auditor?: { readonly keyFile: string };
-  /** Where the secrets come from that tools may be given. */
+  /** The providers of the secrets that tools may receive. */
   readonly secrets?: readonly SecretProvider[];
-  /** The key of the marks in place of secrets. Absent: one beside the embedded store; on Redis, one of this process alone. */
+  /** The key of the marks that stand in place of secrets. Absent: a key file next to the embedded store; on Redis, a key of this process alone. */
   readonly redaction?: { readonly keyFile?: string };
-  /** Where tools may send, and how much. The gateway's side delivers it. Absent: nowhere. */
+  /** Where tools may send, and how much. The gateway's side delivers it. Absent: tools cannot send. */
   readonly outbound?: Pick<PlatformSettings, 'platforms'> & Partial<PlatformSettings>;
   /** Serve the built-in module `tasks` in this pool: agents check, await and cancel their own long calls with it. */
   readonly tasks?: boolean;
@@ -53,7 +53,7 @@ export type WorkerOptions = StoreOptions & {
   readonly log?: Log;
   /** Traces to a collector, metrics on the health server. Absent: neither. */
   readonly telemetry?: TelemetryOptions;
-  /** Hears the diagnostic events of this worker; more can listen with `worker.events`. */
+  /** Receives the diagnostic events of this worker. More listeners can subscribe with `worker.events`. */
   readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
 };
 
@@ -70,7 +70,7 @@ export interface WorkerSettings {
 const DEFAULT_LEASE_MS = 15_000;
 const MAX_CONCURRENCY = 4096;
 
-/** Fills in defaults and refuses what cannot work, with both numbers. */
+/** Fills in defaults. Throws CONFIG_INVALID for settings that cannot work, with both numbers of a conflict. */
 export function workerSettings(options: WorkerOptions): WorkerSettings {
   const leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS;
   const settings: WorkerSettings = {

@@ -30,7 +30,8 @@ export function agentsRemoveCommand(): Command {
             return withAgents(current, agents, tenant);
           });
           const left = Object.keys(agentsIn(policy, tenant)).length;
-          // Not the same as no selecting: taking the last one away must not open everything to everybody.
+          // The policy keeps an empty group of agents, so selection stays on and no agent
+          // has tools. Removing the last agent must not open every tool to every agent.
           if (left === 0 && tenant === undefined) terminal.warn(NO_AGENT_LEFT);
           const doubts = findRuleProblems(policy, undefined, nearNames).map(({ text }) => text);
           for (const doubt of doubts) terminal.warn(doubt);

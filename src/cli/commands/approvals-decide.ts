@@ -58,7 +58,7 @@ export function approvalsDecideCommand(): Command {
           };
           const binding = await chooseBinding(context, show, approval, decision);
           if (binding === undefined) return EXIT.notOk;
-          // A revocation that was cut off in the middle comes first: its questions must not be allowed.
+          // Finish interrupted revocations first: a question of a session that is being revoked must not be allowed.
           await finishRevocations(store, SILENT);
           const answer = await approvals.decide(approver, approval.question.id, { ...wish, binding });
           const isEdited = wish.arguments !== undefined && answer.kind === 'decided';
@@ -97,7 +97,10 @@ function readGrantWish(options: Readonly<Record<string, unknown>>): GrantOptions
   return Object.keys(wish).length === 0 ? undefined : wish;
 }
 
-/** What is decided on was seen: its digest was named, or it is shown here and confirmed. */
+/**
+ * Makes sure that the approver saw what they decide on: they name its digest, or it is
+ * shown here and they confirm it. Undefined: they did not confirm.
+ */
 async function chooseBinding(
   { terminal, options }: CommandContext,
   show: () => Promise<void>,
@@ -134,7 +137,7 @@ function tell({ terminal }: CommandContext, { question }: Approval, { decision, 
   return isDone && isUsed ? EXIT.ok : EXIT.notOk;
 }
 
-/** False when the decision counts, and the call did not run with the arguments that it named. */
+/** Prints what became of the edited arguments. Returns false when the decision counts but the call does not run with the arguments that it named. */
 function printEdit(terminal: Terminal, callId: string, edit: EditResult): boolean {
   if (terminal.json) return edit.kind === 'used' || edit.kind === 'open';
   switch (edit.kind) {

@@ -19,7 +19,7 @@ export function auditExportCommand(): Command {
       withTrail(context, async ({ trail }) => {
         const { terminal, options } = context;
         const file = options['output'] as string | undefined;
-        // Never over something that is there.
+        // The flag `wx` never overwrites an existing file.
         const stream = file === undefined ? process.stdout : createWriteStream(file, { flags: 'wx', mode: 0o600 });
         if (file !== undefined) await once(stream, 'open');
         const filter = filterOf(context);

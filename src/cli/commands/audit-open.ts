@@ -26,7 +26,7 @@ export function auditOpenCommand(): Command {
           const facts = { callId, tool, at, digest: opened.record.effectiveDigest };
           if (terminal.json)
             return terminal.printJson({ ...facts, arguments: JSON.parse(opened.arguments) as unknown });
-          // A terminal gets nothing that it would act on; elsewhere the bytes are those that ran.
+          // For a terminal, escape everything that it would interpret. In a file or a pipe, the bytes are exactly those that ran.
           terminal.print(process.stdout.isTTY ? escapeJson(opened.arguments) : opened.arguments);
         });
       }),

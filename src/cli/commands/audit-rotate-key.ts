@@ -19,7 +19,7 @@ export function auditRotateKeyCommand(): Command {
             const signer = signerOf(open, old);
             await signHeads(trail, signer, at);
             const next = makeSigningKey(audit.keys);
-            // By the old one: whoever trusts it can trust its successor.
+            // Sign with the old key: a verifier that trusts the old key can then trust its successor.
             await signer.sign(trail, () => ({ kind: 'rotation', at, nextKey: next.id }));
             if (terminal.json) terminal.printJson({ key: next.id, before: old.id, folder: audit.keys });
             else terminal.print(`Key ${next.id} signs from now on; key ${old.id} is kept for checking`);

@@ -30,7 +30,8 @@ async function tail(context: CommandContext, { trail, store }: OpenTrail): Promi
   const given = filterOf(context);
   const readFilter = (): Promise<AuditFilter> => filterUntilNow(given, store);
   const follows = options['follow'] === true;
-  // Before the query: a record that is written in between may be shown twice, but is never missed.
+  // Read the end of the trail before the query, so that no record is missed. A record
+  // written between the two is found by both; `seen` drops the duplicate.
   const places = await endOfTrail(trail);
   const limit = (options['limit'] as number | undefined) ?? DEFAULT_LIMIT;
   const page = await trail.queryTrail({ filter: await readFilter(), limit });

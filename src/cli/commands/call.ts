@@ -106,7 +106,7 @@ async function callTool(context: CommandContext, tool: string, positional: strin
         : tellAsked(context, client, { session, tool, callId, config: loaded.config });
     const answer = await Promise.race([calling, onInterrupt()]).finally(() => asking?.stop());
     terminal.showProgress('');
-    // The key names the call, so its id is known even when nothing was heard of it yet.
+    // The call id follows from the session and the key, so it is known even before the store has answered.
     if (answer === 'interrupted') return showPending(context, callId ?? '', 'Stopped waiting; the call goes on');
     return await showAnswer(context, client, tool, answer);
   } finally {
@@ -192,7 +192,7 @@ function showPending({ terminal }: CommandContext, callId: string, what: string)
   return EXIT.notOk;
 }
 
-/** A call that waits, or waited in vain, may have no worker to wait for. */
+/** Warns if no live worker serves the tool: a pending call may wait, or an expired call may have waited, for a worker that does not exist. */
 async function warnOfUnserved({ terminal }: CommandContext, client: Client, tool: string): Promise<void> {
   const unserved: readonly string[] = await client.unservedTools();
   if (unserved.includes(tool)) terminal.warn(`${tool} is ${UNSERVED}`);

@@ -88,7 +88,7 @@ function toLiveRow(call: LiveCall, now: number): Cell[] {
   ];
 }
 
-/** From the audit: it has every settled call, also those whose outcome the store no longer keeps. */
+/** Lists settled calls from the audit. The audit has all of them, including those whose outcome the store no longer keeps. */
 function listSettled(context: CommandContext, filter: CallFilter, limit: number): Promise<void> {
   const { terminal } = context;
   return withTrail(context, async ({ trail }) => {

@@ -46,7 +46,7 @@ export function callsWaitCommand(): Command {
     );
 }
 
-/** An operator has no reply stream, so the record is looked at, ever less often. */
+/** Polls the call record, because an operator has no reply stream. The pause doubles after each poll, up to MAX_MS. Undefined: the wait timed out. */
 async function untilSettled(store: Store, id: string, waitMs: number): Promise<CallRecord | undefined> {
   const giveUpAt = performance.now() + waitMs;
   for (let pauseMs = FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_MS)) {

@@ -7,7 +7,7 @@ import { zshScript } from '../completion/zsh.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
-/** Describes the whole program, so all commands must be loaded beside it. */
+/** The printed script describes the whole program, so all other commands must be loaded too. */
 export function completionCommand(): Command {
   const command = new Command('completion')
     .description('Print a script that completes commands, options and choices in your shell')

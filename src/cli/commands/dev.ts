@@ -78,7 +78,7 @@ async function dev(context: CommandContext): Promise<void> {
     await following?.close();
     await running.drain();
   };
-  // Listen first: a reader of the next lines may stop this process at once.
+  // Listen for signals before the lines below are printed: a program that reads them may stop this process at once.
   const stopped = runUntilStopped({ name: 'plane', failed, drain }, log, () =>
     terminal.note('\nWaiting for calls under way; again to end at once.'),
   );
@@ -148,7 +148,7 @@ function describeWithdrawn(modules: RunningDev['withdrawn']): string {
   return `${ids}: published by an earlier start, not among the modules of this one`;
 }
 
-/** What it allows, where it comes from and how to read it. */
+/** Describes what the policy allows, where it comes from and which command shows it. */
 function describePolicy({ version, policy }: RunningDev['policy'], { policyFile }: Config): string {
   const isOpen = policy.permissions['*']?.allow?.includes('*') === true;
   const allows = isOpen ? 'everyone may call every tool that is not privileged' : 'only what it names may be called';
@@ -157,7 +157,10 @@ function describePolicy({ version, policy }: RunningDev['policy'], { policyFile 
   return `${allows} (version ${version}, ${from}; see: ${thisCommand()} policy show)`;
 }
 
-/** A tool that changes nothing and needs no arguments, if there is one. */
+/**
+ * The command to try first: a call of a `read` tool that is not privileged and needs no
+ * arguments. If there is none, the command that lists the catalog.
+ */
 function nextCommand(tools: readonly ToolDeclaration[], program: string): string {
   const simple = tools.filter(
     ({ effect, privileged, inputSchema: { required } }) =>

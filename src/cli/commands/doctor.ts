@@ -43,7 +43,7 @@ function reachableStore(loaded: LoadedConfig) {
     return commandStoreOptions(loaded);
   } catch (error) {
     if (error instanceof CommandFailure && error.exitCode === EXIT.unavailable) return undefined;
-    // What was lost is one of the findings.
+    // `inspectPlane` reports a lost store as one of its findings.
     if (error instanceof PlaneError && error.code === 'STORE_LOST') return undefined;
     throw error;
   }

@@ -81,7 +81,10 @@ function print({ terminal }: CommandContext, explained: ExplainedPolicy): void {
   }
 }
 
-/** A session that was opened unattended stays so, whatever the policy says. */
+/**
+ * The sentence for a call that no change of the policy would allow. A session that was
+ * opened unattended stays unattended, whatever the policy says.
+ */
 function hopeless({ identity, decidedBy }: Explanation): string {
   const isUnattended = identity.unattended === true && decidedBy === 'rules';
   return isUnattended

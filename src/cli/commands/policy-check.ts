@@ -43,7 +43,10 @@ interface KnownPlane {
   readonly policy: Policy;
 }
 
-/** A file can be checked anywhere; only the comparison with the catalog and with what it leaves as it is needs a store. */
+/**
+ * Reads the published tools and the current policy. A file can be checked without a store. Only the comparison with the catalog, and with the
+ * parts of the policy that the file leaves unchanged, needs a store.
+ */
 async function readPlane(context: CommandContext): Promise<KnownPlane> {
   try {
     return await withStore(context, async (store) => {

@@ -78,7 +78,7 @@ async function keep(store: Store, request: CreateTokenRequest): Promise<GatewayT
   throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
 }
 
-/** The file comes first: a token whose text nobody got would be of no use. */
+/** Creates the file before the token: a token whose text could not be written would be of no use. Deletes the file if a later step fails. */
 async function keepWithFile(
   store: Store,
   request: CreateTokenRequest,

@@ -36,7 +36,7 @@ export function tokensListCommand(): Command {
     );
 }
 
-/** Whom it calls for, as whom it decides, and whether its sessions are unattended. */
+/** Describes the bearer of a token: for whom it calls, as whom it decides, and whether its sessions are unattended. */
 function describeBearer({ identity, decidesAs, unattended }: GatewayToken): string {
   const calls = identity === undefined ? [] : [`${identity.agent} for ${identity.tenant}/${identity.subject}`];
   const decides = decidesAs === undefined ? [] : [`decides as ${decidesAs}`];

@@ -16,7 +16,7 @@ export function tokensRevokeCommand(): Command {
           const { terminal } = context;
           const id = readTokenText(given)?.id ?? given;
           if ((await store.revokeToken({ id, ...administeredBy(context) })) === 'unknown') {
-            // What reads like no id may be a secret.
+            // Text that does not look like an id may be a secret, so the error does not quote it.
             throw planeError('TOKEN_UNKNOWN', { token: /^[a-z2-7]{1,16}$/.test(id) ? id : 'of that id' });
           }
           if (terminal.json) terminal.printJson({ id, revoked: true });

@@ -51,7 +51,7 @@ async function work(context: CommandContext): Promise<void> {
     await following?.close();
     await worker.drain();
   };
-  // Listen first: a reader of the next lines may stop this process at once.
+  // Listen for signals before the lines below are printed: a program that reads them may stop this process at once.
   const stopped = runUntilStopped({ name: 'worker', failed: worker.failed, drain }, log, (signal) =>
     log.info({ signal }, 'draining'),
   );

@@ -1,6 +1,9 @@
 import type { CompletedCommand } from './command-tree.ts';
 
-/** Plain bash 3.2 and newer; needs no helper package. Names of commands, options and choices contain no character that a shell reads. */
+/**
+ * The completion script for plain bash 3.2 and newer, without a helper package. Nothing needs quoting: names of commands, options and choices
+ * contain no character that is special to a shell.
+ */
 export function bashScript(tree: readonly CompletedCommand[]): string {
   return `# Completion of sallyport for bash. Use it: source <(sallyport completion bash)
 

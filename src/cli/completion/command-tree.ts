@@ -1,13 +1,13 @@
 import type { Argument, Command, Option } from 'commander';
 import { SingleOption } from '../single-option.ts';
 
-/** One command as a shell completes it. The top has an empty path. */
+/** One command, with everything that a shell needs to complete it. The program itself has an empty path. */
 export interface CompletedCommand {
-  /** `tokens create` */
+  /** The command words after `sallyport`, such as `tokens create`. */
   readonly path: string;
   readonly subcommands: readonly Described[];
   readonly options: readonly CompletedOption[];
-  /** What each argument may be, in order; empty where it is free text. */
+  /** The allowed values of each argument, in order. An empty list means free text. */
   readonly argumentChoices: readonly (readonly string[])[];
 }
 
@@ -18,16 +18,16 @@ export interface Described {
 
 export interface CompletedOption extends Described {
   readonly takesValue: boolean;
-  /** Empty: any value, so the shell offers files. */
+  /** The allowed values. Empty: any value is allowed, so the shell offers files. */
   readonly choices: readonly string[];
 }
 
-/** The command line as data: every visible command, with the options of the top on each of them, since they are taken anywhere. */
+/** The command line as data: every visible command. Each one also has the options of the program itself, because they are accepted anywhere. */
 export function commandTree(program: Command): CompletedCommand[] {
   const shared = program.options.filter(({ hidden }) => !hidden).map(toCompleted);
   const walk = (command: Command, path: string): CompletedCommand[] => {
     const own = command === program ? [] : command.options.filter(({ hidden }) => !hidden).map(toCompleted);
-    // Help knows which commands are hidden, and lists itself, which has no place in the tree.
+    // Commander's help knows which commands are hidden. It also lists the command `help`, which does not belong in the tree.
     const shown = command.createHelp().visibleCommands(command);
     const children = command.commands.filter((child) => shown.includes(child));
     const subcommands = children.map((child) => ({ name: child.name(), description: child.description() }));

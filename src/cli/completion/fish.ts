@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedOption } from './command-tree.ts';
 
-/** One `complete` line for each command and option; a function finds the command that was typed so far. */
+/** The completion script for fish: one `complete` line for each command and option. A shell function finds the command that was typed so far. */
 export function fishScript(tree: readonly CompletedCommand[]): string {
   const valued = new Set(tree.flatMap(({ options }) => options.filter(takesValue).map(({ name }) => name)));
   const paths = tree.map(({ path }) => path).filter((path) => path !== '');

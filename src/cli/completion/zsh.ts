@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedOption, Described } from './command-tree.ts';
 
-/** A function for zsh's own completion system, with descriptions. */
+/** The completion script for zsh: a function for zsh's own completion system, with descriptions. */
 export function zshScript(tree: readonly CompletedCommand[]): string {
   return `#compdef sallyport
 # Completion of sallyport for zsh. Use it: source <(sallyport completion zsh), after compinit.
@@ -68,7 +68,7 @@ function atBranch({ path, subcommands, options, argumentChoices }: CompletedComm
   ].join('\n');
 }
 
-/** A colon parts the name from its description. */
+/** A name with its description, in the form that zsh expects: `name:description`. */
 function described({ name, description }: Described): string {
   return quoted(`${name}:${description}`);
 }
