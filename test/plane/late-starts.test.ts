@@ -5,7 +5,7 @@ import { callIdFor } from '../../src/wire/ids.ts';
 import { createModuleFolder, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
 import { eventually } from '../support/process.ts';
 import { BACKENDS, LEASE_MS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
-import { callFor, marksOf, runOnce, untilMarks, untilStoreTime } from './support/watch-plane.ts';
+import { callFor, marksOf, runOnce, untilMarks, untilStalled, untilStoreTime } from './support/watch-plane.ts';
 
 /** Longer than a worker trusts what the store said last: see `TRUST_SNAPSHOT_MS`. */
 const OLD_MS = 400;
@@ -163,7 +163,7 @@ describe.each(BACKENDS)('between its verdict and its start a call on %s', (backe
     async ({ code, take }) => {
       const worker = await plane.startWorker({ leaseMs: 60_000 }, undefined, 'startCall');
       const calling = callFor(plane, session, 'scenario.write', runOnce(plane, 'stalled'), { key: 'stalled' });
-      await worker.process.waitForLine(/stalled startCall/);
+      await untilStalled(worker, 'startCall');
       await take(plane, session, 'stalled');
       await untilStoreTime(plane, OLD_MS);
       worker.process.kill('SIGCONT');
@@ -176,10 +176,10 @@ describe.each(BACKENDS)('between its verdict and its start a call on %s', (backe
   it('whose worker stalls twice, past its lease, does not start after it was reported as indeterminate', async () => {
     const worker = await plane.startWorker({}, undefined, 'startCall,renewCalls');
     const calling = callFor(plane, session, 'scenario.write', runOnce(plane, 'lost'));
-    await worker.process.waitForLine(/stalled startCall/);
+    await untilStalled(worker, 'startCall');
     await untilStoreTime(plane, OLD_MS);
     worker.process.kill('SIGCONT');
-    await worker.process.waitForLine(/stalled renewCalls/);
+    await untilStalled(worker, 'renewCalls');
     await plane.startWorker();
     expect((await calling).kind).toBe('indeterminate');
     await untilStoreTime(plane, LEASE_MS);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAboutCall, type AboutCall } from '../../../src/domain/audit-record.ts';
 import type { CallOptions, Client, Outcome, SessionHandle } from '../../../src/exports/client.ts';
@@ -8,7 +8,7 @@ import { readAuditDetail } from '../../../src/wire/audit-detail.ts';
 import { randomId } from '../../../src/wire/ids.ts';
 import { eventually } from '../../support/process.ts';
 import { PATIENCE_MS } from '../../support/watched-process.ts';
-import { outcomeOf, type StagedPlane } from './stage-plane.ts';
+import { outcomeOf, type PlaneWorker, type StagedPlane } from './stage-plane.ts';
 
 /** One line that a tool of `scenario` wrote: S entered, E ended, A aborted, N its nested call was answered. */
 export interface Mark {
@@ -32,6 +32,17 @@ export function marksOf(plane: StagedPlane, letter?: string, label?: string): Ma
       pid: Number(pid),
     }))
     .filter((mark) => (letter ?? mark.letter) === mark.letter && (label ?? mark.label) === mark.label);
+}
+
+/**
+ * Waits until a worker that was started with `stall` has stopped behind this method. The line alone is not enough: the process prints it
+ * before it stops, and a SIGCONT that comes first is lost.
+ */
+export async function untilStalled({ process: worker }: PlaneWorker, method: string): Promise<void> {
+  await worker.waitForLine(new RegExp(`stalled ${method}`));
+  await eventually(() => readFileSync(`/proc/${worker.pid}/stat`, 'utf8').includes(') T '), {
+    what: `the worker to stop behind ${method}`,
+  });
 }
 
 export function untilMarks(plane: StagedPlane, letter: string, label: string | undefined, count = 1): Promise<Mark[]> {
