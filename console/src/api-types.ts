@@ -1,4 +1,4 @@
-// What the API answers, in the words of its own schemas. Types only: nothing of the gateway is part of the console.
+// The types of the API's answers, taken from its own schemas. Types only: no code of the gateway is part of the console.
 export type { ApprovalDecision, ApprovalState, Severity } from '../../src/domain/approval.ts';
 export type { OutcomeKind } from '../../src/domain/outcome.ts';
 export type { Stage } from '../../src/domain/stages.ts';
@@ -15,7 +15,7 @@ export type { MeView as Me } from '../../src/gateway/api/me-schema.ts';
 export type { CallFile, ContentBlockView, OutcomeView } from '../../src/gateway/api/outcome-schema.ts';
 export type { ProblemView as ProblemBody } from '../../src/gateway/api/problem-schema.ts';
 
-/** One page of a list; `next` asks for what follows. */
+/** One page of a list. `next` is the cursor for the following page. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next?: string;

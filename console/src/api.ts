@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { Me, ProblemBody } from './api-types.ts';
 
-/** An answer that is no success, or none at all (`UNREACHABLE`). */
+/** An error response, or no response at all (`UNREACHABLE`). */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;
@@ -17,10 +17,10 @@ export class Problem extends Error {
   }
 }
 
-/** Who is signed in: not asked yet, nobody, or them. */
+/** Who is signed in. `unknown`: not asked yet. `nobody`: signed out. */
 export const who = signal<Me | 'unknown' | 'nobody'>('unknown');
 
-/** Store time minus this browser's, from the gateway's `Date` headers; what is left of an approval is counted with it. */
+/** The gateway's time minus this browser's time in milliseconds, from the gateway's `Date` headers. Countdowns of approvals use it. */
 export const clockOffsetMs = signal(0);
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -39,7 +39,7 @@ export const api = {
   delete: <T>(path: string, options: RequestOptions = {}): Promise<T> => send<T>('DELETE', path, undefined, options),
 };
 
-/** A path of the API; what is put in is encoded. Nothing in the page's own address can change the host that is asked. */
+/** Builds a path of the API and encodes the inserted values. Nothing in the page's own address can change the host of the request. */
 export function apiPath(parts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
   return parts.reduce((path, part, index) => {
     const value = values[index - 1];
@@ -53,7 +53,7 @@ export function withQuery(path: string, query: Query = {}): string {
   return `${path}?${new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString()}`;
 }
 
-/** Asks who we are. Never throws for "nobody". */
+/** Asks the gateway who is signed in. Does not throw if the answer is 401: then no person is signed in. */
 export async function askWho(): Promise<void> {
   try {
     who.value = await api.get<Me>('/v1/me');
@@ -111,7 +111,7 @@ function noteClock(header: string | null): void {
   const served = header === null ? Number.NaN : Date.parse(header);
   if (Number.isNaN(served)) return;
   const offset = served + 500 - Date.now();
-  // The header counts whole seconds: less than that is noise.
+  // The header has whole seconds: a smaller difference is noise.
   clockOffsetMs.value = Math.abs(offset) < 1500 ? 0 : offset;
 }
 

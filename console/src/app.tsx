@@ -7,7 +7,7 @@ import { Toasts } from './components/toast.tsx';
 import { Frame } from './frame.tsx';
 import { Login } from './pages/login.tsx';
 
-// One file each: a page is loaded when it is first opened.
+// Each page is a file of its own that is loaded when the page is first opened.
 const Overview = lazy(() => import('./pages/overview.tsx').then((page) => page.Overview));
 const Approvals = lazy(() => import('./pages/approvals.tsx').then((page) => page.Approvals));
 const Calls = lazy(() => import('./pages/calls.tsx').then((page) => page.Calls));

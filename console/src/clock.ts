@@ -4,7 +4,7 @@ import { clockOffsetMs } from './api.ts';
 const TICK_MS = 1000;
 const here = signal(Date.now());
 
-/** The gateway's time, once a second. Everything that counts shares this one timer. */
+/** The gateway's time, updated once a second. All countdowns share this one timer. */
 export const now = computed(() => here.value + clockOffsetMs.value);
 
 setInterval(() => {

@@ -9,11 +9,11 @@ export const FOLD_LIMITS: FoldLimits = { lines: 24, characters: 3000, tailLines:
 export interface FoldedText {
   readonly head: string;
   readonly tail: string;
-  /** What is between them, in words. */
+  /** How much is left out between head and tail, e.g. `12 lines`. */
   readonly hidden: string;
 }
 
-/** The beginning and the end of a long text; undefined where all of it is to be shown. */
+/** The beginning and the end of a long text. Undefined if the whole text is short enough to be shown. */
 export function foldText(text: string, limits: FoldLimits = FOLD_LIMITS): FoldedText | undefined {
   const lines = text.split('\n');
   if (lines.length <= limits.lines && text.length <= limits.characters) return undefined;
@@ -28,7 +28,7 @@ export function foldText(text: string, limits: FoldLimits = FOLD_LIMITS): Folded
   return foldCharacters(text, limits);
 }
 
-/** Few lines, but long ones. Never cuts a character in two. */
+/** Folds a text with few but long lines. Never cuts a character in two. */
 function foldCharacters(text: string, { characters }: FoldLimits): FoldedText {
   const half = Math.floor(characters / 2);
   const head = text.slice(0, text.codePointAt(half - 1)! > 0xff_ff ? half - 1 : half);

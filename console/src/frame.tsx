@@ -75,7 +75,7 @@ export function Frame({ me, children }: { readonly me: Me; readonly children: Co
   );
 }
 
-/** Names the page in the tab, and hands the keyboard to it when another one was opened. */
+/** The current page. Also puts its title into the browser tab, and moves the focus to the page when another one was opened. */
 function usePlace(): Place | undefined {
   const { path } = useLocation();
   const here = PLACES.find((place) => path === place.path || path.startsWith(`${place.path}/`));
@@ -114,7 +114,7 @@ function Navigation(): VNode {
   );
 }
 
-/** Calm: says that what is shown may be old, and that nothing has to be done. */
+/** Shows the state of the connection. The message is calm: what is shown may be old, and the person has to do nothing. */
 function ConnectionState(): VNode {
   const isLost = connection.value === 'reconnecting';
   return (

@@ -3,10 +3,10 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** More pairs than this are not compared: the middle is shown as removed and added. */
+/** Max pairs of lines to compare. Above that, the whole middle is shown as removed and added. */
 const MAX_PAIRS = 1_000_000;
 
-/** What became of each line; common lines at both ends are matched first. */
+/** Compares two texts line by line. Common lines at both ends are matched first. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const old = before.split('\n');
   const fresh = after.split('\n');
@@ -41,7 +41,7 @@ function diffMiddle(old: readonly string[], fresh: readonly string[]): DiffLine[
   return [...lines, ...old.slice(i).map(removed), ...fresh.slice(j).map(added)];
 }
 
-/** Longest common subsequence of every pair of tails. */
+/** The length of the longest common subsequence for every pair of tails. */
 function commonLengths(old: readonly string[], fresh: readonly string[]): number[][] {
   const table = Array.from({ length: old.length + 1 }, () => Array.from({ length: fresh.length + 1 }, () => 0));
   for (let i = old.length - 1; i >= 0; i -= 1) {

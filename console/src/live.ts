@@ -11,13 +11,13 @@ const EVENT_OF: Readonly<Record<Topic, string>> = {
   statistics: 'statistics',
 };
 
-/** `off`: nobody listens or nobody is signed in. */
+/** `off`: there are no listeners, or no person is signed in. */
 export const connection = signal<'off' | 'connecting' | 'live' | 'reconnecting'>('off');
 
 export interface Listener {
-  /** One changed thing, as the list of the same topic would show it. */
+  /** Gets one changed item, as the list of the same topic would show it. */
   readonly onEvent: (data: unknown) => void;
-  /** Events may have been missed: read the list again. */
+  /** Events may have been missed: the listener must read the list again. */
   readonly onResync: () => void;
 }
 
@@ -36,7 +36,7 @@ let retryTimer: ReturnType<typeof setTimeout> | undefined;
 let retryMs = FIRST_RETRY_MS;
 let wasLost = false;
 
-/** Listens until the returned function is called. The one connection carries the topics somebody listens to. */
+/** Listens until the returned function is called. One connection carries all topics that have listeners. */
 export function listen(topic: Topic, listener: Listener): () => void {
   const isNew = listeners[topic].size === 0;
   listeners[topic].add(listener);
@@ -49,7 +49,7 @@ export function listen(topic: Topic, listener: Listener): () => void {
 
 let isReopening = false;
 
-/** A change of pages ends one listener and starts another: one new connection for both. */
+/** Reconnects once for several changes: going to another page ends one listener and starts another. */
 function reopenSoon(): void {
   if (isReopening) return;
   isReopening = true;
@@ -73,7 +73,7 @@ function open(): void {
     retryMs = FIRST_RETRY_MS;
     connection.value = 'live';
     wasLost = false;
-    // Lists are read again once the stream is open: what happened before, nobody told us.
+    // Read the lists again now that the stream is open: earlier changes were not received.
     resync();
   });
   opened.addEventListener('error', () => onLost(opened));
@@ -89,7 +89,7 @@ function close(): void {
   source = undefined;
 }
 
-/** The browser tries again by itself only after a cut; after an answer that is no stream, we do. */
+/** Handles a lost stream. The browser itself reconnects only after a cut. After a response that is not a stream, this code retries. */
 function onLost(lost: EventSource): void {
   if (lost !== source) return;
   wasLost = true;
@@ -97,7 +97,7 @@ function onLost(lost: EventSource): void {
   if (lost.readyState !== EventSource.CLOSED) return;
   clearTimeout(retryTimer);
   retryTimer = setTimeout(() => {
-    // A stream that was refused does not say why; this does, and a 401 shows the login page.
+    // A refused stream gives no reason. This request does, and a 401 shows the login page.
     void askWho().then(open, open);
   }, retryMs);
   retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
@@ -116,7 +116,7 @@ function pass(topic: Topic, text: string): void {
 
 let resyncTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** An opened stream often says so itself right away: the lists are read once for both. */
+/** Reads the lists again soon. A stream often sends `resync` right after it opens; the delay makes that one read instead of two. */
 function resync(): void {
   clearTimeout(resyncTimer);
   resyncTimer = setTimeout(resyncNow, SOON_MS);
@@ -131,7 +131,7 @@ const isSignedIn = computed(() => typeof who.value !== 'string');
 // Signing in opens the stream, signing out ends it.
 effect(() => queueMicrotask(isSignedIn.value ? reopenSoon : close));
 
-// A laptop that slept should not wait for the next retry.
+// A laptop that wakes up should not wait for the next retry.
 addEventListener('online', () => {
   if (connection.value === 'reconnecting') reopenSoon();
 });

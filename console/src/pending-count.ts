@@ -6,17 +6,17 @@ import { useLive } from './use-live.ts';
 
 const pending = signal<ReadonlyMap<string, ListedApprovalView>>(new Map());
 
-/** How many questions wait for an answer, on every page. */
+/** How many questions wait for an answer. Every page shows it. */
 export const pendingCount = computed(() => pending.value.size);
 
-/** The questions themselves, the oldest first. */
+/** The pending questions, oldest first. */
 export const pendingQuestions = computed(() =>
   [...pending.value.values()].toSorted((one, other) => one.requestedAt - other.requestedAt),
 );
 
 const MAX = 500;
 
-/** Told while the list was read: the list may be older. */
+/** Events that arrived while the list was being read: the list may be older than they are. */
 let toldMeanwhile: ListedApprovalView[] = [];
 
 async function count(): Promise<void> {
@@ -27,7 +27,7 @@ async function count(): Promise<void> {
     });
     pending.value = toldMeanwhile.reduce<Pending>(withApproval, new Map(items.map((item) => [item.id, item])));
   } catch {
-    // The page itself says what is wrong; the number is only a courtesy.
+    // The page itself shows the error; the count is only a convenience.
   }
 }
 

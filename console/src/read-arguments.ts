@@ -4,7 +4,7 @@ export type ReadArguments =
   | { readonly kind: 'valid'; readonly value: JsonRecord; readonly normal: string }
   | { readonly kind: 'invalid'; readonly problem: string };
 
-/** Reads a JSON object that a person wrote. `normal` is what will be sent, in the order in which arguments are shown. */
+/** Parses a JSON object that a person wrote. `normal` is what will be sent, in the order in which arguments are shown. */
 export function readArguments(text: string): ReadArguments {
   let value: unknown;
   try {

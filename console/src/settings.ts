@@ -1,6 +1,6 @@
 const PREFIX = 'sallyport.';
 
-/** A choice of this browser; never a credential. Absent where the browser keeps nothing. */
+/** Reads a preference of this browser; never a credential. Undefined if the browser stores nothing. */
 export function readSetting(name: string): string | undefined {
   try {
     return localStorage.getItem(PREFIX + name) ?? undefined;
@@ -13,6 +13,6 @@ export function writeSetting(name: string, value: string): void {
   try {
     localStorage.setItem(PREFIX + name, value);
   } catch {
-    // A private window without storage: the choice lasts as long as the page.
+    // A private window without storage: the preference lasts as long as the page.
   }
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { readSetting, writeSetting } from './settings.ts';
 
 export interface Shortcut {
-  /** One key (`j`, `Enter`, `?`) or two after each other (`g a`). */
+  /** One key (`j`, `Enter`, `?`), or two keys in sequence (`g a`). */
   readonly keys: string;
   readonly label: string;
   readonly run: (event: KeyboardEvent) => void;
@@ -17,10 +17,10 @@ export interface ShortcutGroup {
 const SEQUENCE_MS = 1200;
 const groups = signal<readonly ShortcutGroup[]>([]);
 
-/** What can be pressed now, for the help. */
+/** The shortcuts that work now, for the help. */
 export const shownGroups = groups;
 
-/** Single keys get in the way of speech input; who uses it turns them off. */
+/** Whether shortcuts are on. Single keys interfere with speech input, so people who use it can turn them off. */
 export const areShortcutsOn = signal(readSetting('shortcuts') !== 'off');
 
 export function turnShortcuts(isOn: boolean): void {
@@ -28,7 +28,7 @@ export function turnShortcuts(isOn: boolean): void {
   writeSetting('shortcuts', isOn ? 'on' : 'off');
 }
 
-/** Keys work while the component is shown, except in fields and dialogs. */
+/** Makes the keys work while the component is shown, except in fields and dialogs. */
 export function useShortcuts(title: string, shortcuts: readonly Shortcut[]): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
@@ -53,7 +53,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (!areShortcutsOn.value || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
   const sequence = event.timeStamp - firstAt < SEQUENCE_MS ? `${firstKey} ${event.key}` : '';
-  // The page's own keys come before those of the frame.
+  // The page's own keys take precedence over those of the frame.
   const all = groups
     .peek()
     .flatMap((group) => group.shortcuts)
@@ -71,7 +71,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input:not([type=checkbox]), textarea, select') !== null;
 }
 
-/** Enter on a focused button or link is that button's or link's. */
+/** Enter and space on a focused button or link belong to that element. */
 function leavesItToTheElement(event: KeyboardEvent): boolean {
   if (event.key !== 'Enter' && event.key !== ' ') return false;
   return event.target instanceof HTMLElement && event.target.closest('a, button, summary, input') !== null;

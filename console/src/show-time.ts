@@ -3,7 +3,10 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** `120 µs`, `850 ms`, `12.3 s`, `4 min 5 s`, `3 h 10 min`, `2 d 4 h`. Zero is the difference of two times in whole milliseconds. */
+/**
+ * `120 µs`, `850 ms`, `2.3 s`, `12 s`, `4 min 5 s`, `3 h 10 min`, `2 d 4 h`. Zero is shown as `< 1 ms`: it is the difference of two times
+ * in whole milliseconds.
+ */
 export function showDuration(ms: number): string {
   if (ms <= 0) return '< 1 ms';
   if (ms < 0.9995) return `${Math.round(ms * 1000)} µs`;
@@ -15,7 +18,7 @@ export function showDuration(ms: number): string {
   return two(ms, DAY_MS, 'd', HOUR_MS, 'h');
 }
 
-/** Whole seconds: what changes once a second should not look more exact than that. */
+/** Shows whole seconds below a minute: a value that changes once a second should not look more exact than that. */
 export function showCountdown(ms: number): string {
   return ms < MINUTE_MS ? `${Math.ceil(ms / SECOND_MS)} s` : showDuration(ms);
 }
@@ -26,7 +29,7 @@ function two(ms: number, unitMs: number, unit: string, restMs: number, rest: str
   return left === 0 ? `${whole} ${unit}` : `${whole} ${unit} ${left} ${rest}`;
 }
 
-/** Coarse on purpose: a list of many should not change every second. */
+/** Coarse on purpose: a long list should not change every second. */
 export function showAgo(at: number, now: number): string {
   const ms = now - at;
   if (ms < -MINUTE_MS) return `in ${showDuration(-ms)}`;
@@ -39,7 +42,7 @@ export function showAgo(at: number, now: number): string {
 
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** A time that no date can be made of is a number: a changed audit record must not take its page down. */
+/** Whether the number is a valid date. If not, it is shown as a number: a tampered audit record must not break its page. */
 const isDate = (at: number): boolean => !Number.isNaN(new Date(at).getTime());
 
 export function showTime(at: number): string {

@@ -4,15 +4,15 @@ export interface TextPart {
 }
 
 /**
- * Everything that acts on the text around it, looks like nothing, or looks like a plain space. The attack: a path whose dangerous part
- * is in letters nobody sees, or is shown in another order than it is read.
+ * All characters that act on the text around them, are invisible, or look like a plain space. The attack: a path whose dangerous part is in
+ * invisible characters, or is shown in another order than it is read.
  */
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]+/gu;
 const HIDDEN_BUT_LINES =
   /(?:(?![\n\t])[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000])+/gu;
 
-/** The text in its order, with what cannot be seen spelled out in parts of its own. */
+/** Splits the text, in its order. Each run of invisible characters becomes its own part, spelled out. */
 export function splitHidden(text: string, keepLines: boolean): TextPart[] {
   const parts: TextPart[] = [];
   let from = 0;

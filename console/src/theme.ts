@@ -11,7 +11,7 @@ export function nextTheme(): void {
   theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'system';
 }
 
-/** Keeps the page's colours and the stored choice equal to the signal. */
+/** Keeps the page's colours and the stored preference in sync with the signal. */
 export function applyTheme(): void {
   effect(() => {
     if (theme.value === 'system') delete document.documentElement.dataset['theme'];

@@ -2,15 +2,18 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 export interface Resource<T> {
   readonly data: T | undefined;
-  /** Of the last try. Older data stays beside it. */
+  /** The error of the last attempt. Older data stays available next to it. */
   readonly error: unknown;
   readonly isLoading: boolean;
   readonly reload: () => void;
-  /** Changes what is shown. Made again on an answer that is still under way: it may be older than the change. */
+  /**
+   * Changes the shown data. If a read is under way, the change is applied to its answer too, because the answer may be older than the
+   * change.
+   */
   readonly change: (next: (data: T) => T) => void;
 }
 
-/** Reads when it is first shown and whenever `inputs` change. An answer that was overtaken is dropped. */
+/** Reads when the component is first shown and whenever `inputs` change. An answer to an outdated read is dropped. */
 export function useResource<T>(read: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Resource<T> {
   const [state, setState] = useState<{ data: T | undefined; error: unknown; isLoading: boolean }>({
     data: undefined,

@@ -9,7 +9,9 @@ export interface Checked {
   readonly tests: number;
 }
 
-/** Runs the named tests of one file without any bug: red there, or no test at all, would make every later red worthless. */
+/**
+ * Runs the named tests of one file without any bug. If a test is red here, or does not exist, every later red result would mean nothing.
+ */
 export async function checkUnchanged(root: string, catchers: readonly Catcher[]): Promise<Checked> {
   const run = await runTests(root, catchers, FILE_LIMIT_MS);
   const [{ file } = { file: '' }] = catchers;

@@ -4,7 +4,7 @@ import type { Catcher, Mutant } from '../mutant.ts';
 
 const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** What is wrong with the list itself, as sentences; found without building or running anything. */
+/** Checks the list itself, and returns its problems as sentences. Builds and runs nothing. */
 export function findProblems(mutants: readonly Mutant[], root: string): string[] {
   const seen = new Set<string>();
   return mutants.flatMap((mutant) => {
@@ -42,7 +42,9 @@ function catcherProblems({ file, title }: Catcher, root: string): string[] {
 
 const reads = new Map<string, Set<string>>();
 
-/** The file and all it imports by relative path within its own top folder: a contract's tests stand beside its test file. */
+/**
+ * The file and all files it imports by relative path, except those in `src/`: the tests of a contract are in files next to its test file.
+ */
 function readWithImports(start: string): Set<string> {
   const known = reads.get(start);
   if (known) return known;

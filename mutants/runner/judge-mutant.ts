@@ -4,19 +4,19 @@ import type { TreeCopy } from './tree-copy.ts';
 
 export interface Judgement {
   readonly id: string;
-  /** `error`: it could not be built or its tests could not be run, which proves nothing. */
+  /** `error`: the mutant could not be built, or its tests could not be run. This proves nothing. */
   readonly result: 'caught' | 'survived' | 'error';
   /** The tests that turned red. */
   readonly red: readonly string[];
-  /** Named tests that stayed green, or why nothing is proven. */
+  /** The named tests that stayed green, or why nothing is proven. */
   readonly reason?: string;
   readonly tookMs: number;
 }
 
-/** Build and tests of one mutant together; many times what they take on an idle machine. */
+/** Time limit for the build and the tests of one mutant together: many times what they take on an idle machine. */
 const MUTANT_LIMIT_MS = 300_000;
 
-/** Plants one bug, builds, runs its tests and takes the bug out again. */
+/** Plants one bug, builds, runs its tests and removes the bug again. */
 export async function judgeMutant(mutant: Mutant, copy: TreeCopy): Promise<Judgement> {
   const startedMs = performance.now();
   const planted = copy.plant(mutant);

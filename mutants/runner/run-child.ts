@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 
 export interface ChildResult {
-  /** `undefined` when it was ended by its time limit. */
+  /** `undefined` if the process was killed, e.g. by its time limit, or could not be started. */
   readonly code: number | undefined;
   readonly output: string;
 }
@@ -10,10 +10,10 @@ const KEPT_CHARACTERS = 20_000;
 const running = new Map<ChildProcess, Promise<void>>();
 let stopped = false;
 
-/** Runs a node program in a process group of its own, which is ended as a whole when the time is up. */
+/** Runs a node program in its own process group. The whole group is killed when the time limit is over. */
 export function runChild(args: readonly string[], options: { cwd: string; limitMs: number }): Promise<ChildResult> {
   return new Promise((resolve) => {
-    // We are leaving: whoever waits for this is not to go on.
+    // The run is being stopped. The promise stays pending, so that the caller does not continue.
     if (stopped) return;
     const { cwd, limitMs } = options;
     const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
@@ -39,7 +39,7 @@ export function runChild(args: readonly string[], options: { cwd: string; limitM
   });
 }
 
-/** For a signal: ends all children, starts no more, and resolves when they are gone. */
+/** For a signal handler: kills all children, starts no more, and resolves when they are gone. */
 export async function stopChildren(): Promise<void> {
   stopped = true;
   const gone = [...running.values()];
@@ -47,12 +47,12 @@ export async function stopChildren(): Promise<void> {
   await Promise.all(gone);
 }
 
-/** Only the group that this program has started; whoever has left it is not touched. */
+/** Kills only the process group that this program started. A process that has left the group is not touched. */
 function endGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // Nobody is left in it.
+    // The group is already empty.
   }
 }

@@ -7,13 +7,13 @@ import { TreeCopy } from './tree-copy.ts';
 
 export interface RunOptions {
   readonly project: string;
-  /** Where the copies go; whoever gives it removes it. */
+  /** The folder for the copies. The caller removes it. */
   readonly folder: string;
   readonly jobs: number;
   readonly say: (line: string) => void;
 }
 
-/** `refused`: nothing was planted, because the list is wrong or its tests are not green without a bug. */
+/** `refused`: no bug was planted, because the list is wrong or its tests are not green without a bug. */
 export type RunEnd =
   | { readonly kind: 'judged'; readonly judgements: readonly Judgement[] }
   | { readonly kind: 'refused'; readonly problems: readonly string[] };
@@ -52,7 +52,7 @@ async function checkAll(
   return checked.flatMap((file) => file.problems);
 }
 
-/** Each copy works on one item at a time; results come in the order of the items. */
+/** Distributes the items over the copies. Each copy works on one item at a time. The results are in the order of the items. */
 async function spread<Item, Result>(
   items: readonly Item[],
   copies: readonly TreeCopy[],

@@ -7,7 +7,7 @@ export interface RanTest {
   readonly status: 'passed' | 'failed';
 }
 
-/** `broken`: the tests could not be run to their end, so that they say nothing about the code. */
+/** `broken`: the tests could not be run to their end, so they say nothing about the code. */
 export type RunResult =
   | { readonly kind: 'ran'; readonly tests: readonly RanTest[] }
   | { readonly kind: 'broken'; readonly output: string };
@@ -23,7 +23,7 @@ interface Report {
 /** Runs the named tests of one file in the copy. */
 export async function runTests(root: string, catchers: readonly Catcher[], limitMs: number): Promise<RunResult> {
   const [{ file } = { file: '' }] = catchers;
-  // Beside the copy: what the tests see is the tree and nothing else.
+  // The report is next to the copy, not in it: the tests must see only the tree.
   const reportFile = `${root}-report.json`;
   rmSync(reportFile, { force: true });
   const titles = catchers.map(({ title }) => title).filter((title) => title !== undefined);
@@ -35,7 +35,7 @@ export async function runTests(root: string, catchers: readonly Catcher[], limit
       `--project=${file.startsWith('test/') ? 'integration' : 'unit'}`,
       '--reporter=json',
       `--outputFile=${reportFile}`,
-      // One red test is enough for one catcher.
+      // With one catcher, one red test is enough.
       ...(catchers.length === 1 ? ['--bail=1'] : []),
       ...named,
       file,
@@ -55,7 +55,7 @@ function readReport(reportFile: string, code: number, output: string): RunResult
   }
   const results = report.testResults.flatMap((suite) => suite.assertionResults);
   const tests = results.filter((test): test is RanTest => test.status === 'passed' || test.status === 'failed');
-  // A file that cannot be loaded, a hook that fails, an error outside every test: nothing was tested.
+  // A file could not be loaded, a hook failed, or an error occurred outside every test: nothing was tested.
   if (code !== 0 && !tests.some((test) => test.status === 'failed')) {
     const messages = report.testResults.map((suite) => suite.message).filter(Boolean);
     return {
@@ -66,12 +66,12 @@ function readReport(reportFile: string, code: number, output: string): RunResult
   return { kind: 'ran', tests };
 }
 
-/** The tests a catcher means, by its part of their titles. */
+/** The tests that a catcher names by a part of their titles. */
 export function testsOf(catcher: Catcher, tests: readonly RanTest[]): RanTest[] {
   return tests.filter((test) => catcher.title === undefined || test.fullName.includes(catcher.title));
 }
 
-/** Catchers of one file run together, so that a file is loaded once. */
+/** Groups catchers by file, so that the tests of a file run together and the file is loaded once. */
 export function byFile(catchers: readonly Catcher[]): Catcher[][] {
   const groups = new Map<string, Catcher[]>();
   for (const catcher of catchers) {

@@ -25,14 +25,14 @@ export type BuildResult = { readonly kind: 'built' } | { readonly kind: 'failed'
 /** A copy of the project in which bugs may be planted. The project's own files are read, never written. */
 export class TreeCopy {
   readonly root: string;
-  /** What is bundled holds a bug of before, or no bug where the sources have one. */
+  /** The bundle holds an earlier bug, or lacks the bug that the sources have. */
   #isBundleStale = false;
 
   private constructor(root: string) {
     this.root = root;
   }
 
-  /** Real copies throughout: the compiler writes in place, so a hard link would carry a bug back into the project. */
+  /** Makes a copy without links to files: the compiler writes in place, so a hard link would carry a bug back into the project. */
   static of(project: string, folder: string, name: string): TreeCopy {
     const root = join(folder, name);
     mkdirSync(root);
@@ -44,7 +44,7 @@ export class TreeCopy {
     return new TreeCopy(root);
   }
 
-  /** Writes the bug. `takeOut` gives source and compiled files their bytes back. */
+  /** Writes the bug. `takeOut` restores the bytes of the source and compiled files. */
   plant(mutant: Mutant): { takeOut(): void } {
     const path = join(this.root, mutant.file);
     const original = readFileSync(path, 'utf8');
@@ -67,14 +67,14 @@ export class TreeCopy {
   }
 
   /**
-   * Only what the changed file is part of. The first time, the compiler looks at everything: its record of the original place does
-   * not hold here. Child processes of tests run what was compiled.
+   * Builds only what the changed file is part of. The first time, the compiler checks everything, because its build record of the original
+   * folder is not valid here. Child processes of tests run the compiled files.
    */
   async buildChanged(file: string, limitMs: number): Promise<BuildResult> {
     const isCode = file.startsWith('src/') && !file.endsWith('.lua');
     if (isCode) {
       const compiled = await this.#run([TSC, '-p', 'tsconfig.build.json', '--pretty', 'false'], limitMs);
-      // The compiler may have written over what is bundled, also when it found faults.
+      // The compiler may have overwritten bundled files, even if it found errors.
       this.#isBundleStale = true;
       if (compiled.kind === 'failed') return compiled;
     } else {
@@ -92,19 +92,19 @@ export class TreeCopy {
   }
 }
 
-/** What the build makes of a source file; only its text counts at run time. */
+/** The files that the build makes from a source file and that matter at run time. */
 function compiledOf(file: string): string[] {
   if (!file.startsWith('src/')) return [];
   const path = `dist/${file.slice('src/'.length)}`;
   return file.endsWith('.lua') ? [path] : [path.replace(/\.ts$/, '.js')];
 }
 
-/** A private folder for all copies of one run. */
+/** Makes a private folder for all copies of one run. */
 export function makeFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'sallyport-mutants-'));
   return {
     path,
-    // Whoever was just ended may still be about to write.
+    // A process that was just killed may still be writing, so removal retries.
     remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }),
   };
 }

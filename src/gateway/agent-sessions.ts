@@ -10,32 +10,34 @@ import type { Authenticated } from './authenticated.ts';
 import { openForToken } from './open-for-token.ts';
 
 /**
- * Sessions in which bearers of agent tokens call. A token is no session: the gateway opens one for it, keeps its handle in memory only,
- * and opens another when that has ended or the gateway was restarted. Calls belong to the subject, so results are found from any of them.
+ * Sessions in which bearers of agent tokens call. A token is not a session, so the gateway opens a session for it. The gateway keeps the
+ * session handle in memory only, and opens another session when the first has ended or the gateway was restarted. Calls belong to the
+ * subject, so a result can be read from any session of that subject.
  */
 export interface AgentSessions {
   /**
-   * The session of this bearer, and its run of this name (loop detection looks at one run at a time). Without a name: one run that is
-   * replaced after it was idle for a while. A run whose name begins with `unattended-` is opened unattended. The bearer of a session may also name a run by the id it got. Throws a PlaneError if the
-   * bearer is no agent or its session has ended.
+   * Returns the session of this bearer with its run of this name. Loop detection looks at one run at a time. Without a name, the bearer has
+   * one run that is replaced after it was idle for a while. A run whose name begins with `unattended-` is opened unattended. The bearer of
+   * a session may also name a run by the id it was given. Throws a PlaneError if the bearer is not an agent or its session has ended.
    */
   handleOf(bearer: Authenticated, runName?: string): Promise<SessionHandle>;
   /**
-   * Makes a call in the session and run that `handleOf` gives. If it is refused because a run that this gateway chose is over, makes it
-   * once more in a new run: at once if the run was ended by hand, and after its rest if loop detection ended it. The rest is counted by
-   * the store, from the end of the run; refused calls do not prolong it. A run that the bearer named by its id is never replaced.
+   * Makes a call in the session and run that `handleOf` returns. If the call is refused because a run that this gateway chose is over, the
+   * call is made once more in a new run. A run that was ended by hand is replaced at once. A run that loop detection ended is replaced only
+   * after its rest time. The store counts the rest time from the end of the run; refused calls do not prolong it. A run that the bearer
+   * named by its id is never replaced.
    */
   callIn(bearer: Authenticated, runName: string | undefined, call: CallInSession): Promise<CallAnswer>;
-  /** Nobody will come back for the run of this name. It ends in the store too, unless calls of it are under way. */
+  /** Call this when no client will use the run of this name again. The run also ends in the store, unless calls of it are under way. */
   endRun(bearerId: string, runName: string): Promise<void>;
   /**
-   * The only client of this bearer has gone. Its session is revoked, unless calls of it are under way: one that waits for a person is
-   * still owed to a client that comes back. Such a session ends when it was idle for long enough.
+   * Call this when the only client of this bearer has gone. Its session is revoked, unless calls of it are under way: a call that waits for
+   * a person is still owed to a client that comes back. Such a session ends by its idle timeout.
    */
   leave(bearerId: string): Promise<void>;
-  /** Revokes what this bearer has here; for tokens that were revoked. */
+  /** Revokes the session that this gateway opened for the bearer. Used when the bearer's token was revoked. */
   close(bearerId: string): Promise<void>;
-  /** Forgets all of them. They are not revoked: calls that wait for a person must outlive a restart. */
+  /** Forgets all sessions. They are not revoked, because calls that wait for a person must survive a restart of the gateway. */
   closeAll(): Promise<void>;
 }
 
@@ -44,22 +46,28 @@ export type CallInSession = (session: SessionHandle) => Promise<CallAnswer>;
 export type SessionClient = Pick<Client, 'openSession' | 'openRun' | 'endRun' | 'revokeSession' | 'touchSession'>;
 
 export interface AgentSessionSettings {
-  /** After so long without a call an unnamed run is over. */
+  /** An unnamed run is replaced after this time without a call. */
   readonly runIdleMs?: number;
   readonly now?: () => number;
-  /** Writes down which token a session was opened for, so that it ends with the token. Without it a session is not a token's. */
+  /**
+   * Records which token a session was opened for, so that the session ends with the token. Without it, revoking a token does not end its
+   * sessions.
+   */
   readonly tokens?: Pick<Store, 'noteTokenSession' | 'now'>;
-  /** Whether calls of a session, or of one run, are under way: the end of it would deny them. Without it neither is ended. */
+  /**
+   * Whether calls of a session, or of one run, are under way. Ending the session or run would deny them. Without this function, only
+   * `close` ends a session, and no run is ended.
+   */
   readonly hasCalls?: (session: SessionId, run?: RunId) => Promise<boolean>;
 }
 
 interface Held {
   readonly session: Promise<SessionHandle>;
-  /** Of this gateway, so that it may be revoked with the token. */
+  /** True if this gateway opened the session, so that it may revoke the session together with the token. */
   readonly isOwn: boolean;
   touchedAt: number;
   readonly runs: Map<string, HeldRun>;
-  /** The run that the session was opened with has been given out: it may have ended since. */
+  /** The run that the session was opened with was already handed out. It may have ended since then, so it is not handed out again. */
   isFirstRunTaken: boolean;
 }
 
@@ -71,13 +79,16 @@ interface HeldRun {
 const RUN_IDLE_MS = 10 * 60 * 1000;
 const SESSION_IDLE_MS = 24 * 60 * 60 * 1000;
 const MAX_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
-/** That a session was revoked shows after this at the latest, and it does not become idle. */
+/**
+ * A session in use is touched once per this time. So the gateway notices a revoked session after this time at the latest, and the session
+ * does not become idle.
+ */
 const TOUCH_MS = 2000;
 const MAX_BEARERS = 10_000;
 const MAX_RUNS = 64;
 const RUN_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 const RUN_ID = /^(?:unattended-)?[A-Za-z0-9_-]{22}$/;
-/** No name can be empty. */
+/** The map key of the unnamed run. It cannot clash with a run name, because no run name is empty. */
 const UNNAMED = '';
 
 export function createAgentSessions(client: SessionClient, settings: AgentSessionSettings = {}): AgentSessions {
@@ -95,7 +106,7 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
     };
     held.set(bearer.id, made);
     if (held.size > MAX_BEARERS) held.delete(held.keys().next().value!);
-    // Whoever comes next tries again.
+    // Opening failed: the next request of this bearer tries again.
     session.catch(() => forget(bearer.id, made));
     return made;
   }
@@ -116,13 +127,16 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
     return held.get(bearer.id) ?? hold(bearer);
   }
 
-  /** A session may live for a month, and each run that it has opened stands in it until it is ended. */
+  /**
+   * Ends a run in the store, unless calls of it are under way. A session may live for a month, and each run that it has opened stays in it
+   * until the run is ended.
+   */
   async function release({ session }: Held, { run }: HeldRun): Promise<void> {
     const [{ id }, ended] = await Promise.all([session, run]);
     if (!(await hasCalls(id, ended))) await client.endRun(id, ended);
   }
 
-  /** Beside what was asked for: if it fails, the run is kept as long as its session. */
+  /** Ends a run in the background, next to what the caller asked for. If ending it fails, the run is kept as long as its session. */
   function releaseQuietly(from: Held, run: HeldRun | undefined): void {
     if (run !== undefined) release(from, run).catch(() => undefined);
   }
@@ -133,7 +147,7 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
     const isOver = name === UNNAMED && known !== undefined && now() - known.usedAt > runIdleMs;
     if (known !== undefined && !isOver) {
       known.usedAt = now();
-      // So that the one that was used least recently stands first.
+      // Move the run to the end of the map, so that the least recently used run is first.
       runs.delete(name);
       runs.set(name, known);
       return known.run;
@@ -142,7 +156,7 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
     const raced = runs.get(name);
     if (raced !== undefined && raced !== known) return raced.run;
     const unattended = isUnattendedRun(name);
-    // The run that a session is opened with has no mark.
+    // The run that a session is opened with is not marked as unattended.
     const isFirst = bearer.via !== 'session' && !from.isFirstRunTaken && !unattended;
     if (!unattended) from.isFirstRunTaken = true;
     const run = isFirst
@@ -171,11 +185,11 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
     return { ...session, run: await runOf(live, runName ?? UNNAMED, bearer) };
   }
 
-  /** Forgets a run that is over, so that the next handle has another one. */
+  /** Forgets a run that is over, so that the next `handleOf` returns another run. */
   async function dropRun({ runs }: Held, name: string, over: RunId): Promise<void> {
     const known = runs.get(name);
     const isOver = known !== undefined && (await known.run) === over;
-    // A call beside this one may have replaced it meanwhile.
+    // A concurrent call may have replaced the run meanwhile.
     if (isOver && runs.get(name) === known) runs.delete(name);
   }
 
@@ -216,18 +230,20 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
   };
 }
 
-/** The bearer of a session may name a run by the id that it was given. */
+/** Whether this names a run by its id. Only the bearer of a session may do that, with the id it was given. */
 function isRunId({ via }: Authenticated, runName: string | undefined): boolean {
   return via === 'session' && runName !== undefined && RUN_ID.test(runName);
 }
 
 function handleOfBearer({ session, expiresAt }: Authenticated): SessionHandle {
   if (session === undefined) throw planeError('SCOPE_MISSING', { needed: ['agent'] });
-  // Its runs are opened when they are needed.
+  // The runs of this session are opened when they are needed.
   return { ...session, run: '' as RunId, expiresAt };
 }
 
-/** `async`, so that whoever is no agent is told as by a store. */
+/**
+ * Opens a session for an agent's token. `async`, so that a bearer that is not an agent gets a rejected promise, as it would from a store.
+ */
 async function open(
   client: SessionClient,
   bearer: Authenticated,
@@ -235,7 +251,7 @@ async function open(
 ): Promise<SessionHandle> {
   const { identity, scopes, expiresAt } = bearer;
   if (identity === undefined || !scopes.has('agent')) throw planeError('SCOPE_MISSING', { needed: ['agent'] });
-  // It ends with the token, by the clock of the store: a question that it asked cannot be allowed after that.
+  // The session ends with the token, by the clock of the store: after that, a question that the session asked cannot be allowed.
   const leftMs = expiresAt - ((await tokens?.now()) ?? Date.now());
   const lifetimeMs = Math.max(1, Math.min(MAX_SESSION_MS, Math.ceil(leftMs)));
   const { delegators: _, ...rest } = identity;

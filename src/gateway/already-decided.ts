@@ -1,6 +1,9 @@
 import type { ApprovalDecision, ApprovalState } from '../domain/approval.ts';
 
-/** What the API and the command line say to a decision that came second. A second `allow-always` may have asked for another grant. */
+/**
+ * The message of the API and the command line for a decision on a question that was already decided. A late `allow-always` may have asked
+ * for a different grant, so the message also says that no grant was made.
+ */
 export function sayAlreadyDecided(state: ApprovalState, decision?: ApprovalDecision): string {
   const noGrant = decision === 'allow-always' ? ' The first decision stands, and no grant was made.' : '';
   switch (state) {

@@ -3,7 +3,7 @@ import type { SessionHandle } from '../domain/session.ts';
 import { sha256 } from '../wire/digest.ts';
 import { newTokenText, readTokenText } from '../wire/token-text.ts';
 
-/** What stands after `Bearer`: a token of the gateway, or a session's own token. */
+/** The value after `Bearer` in the Authorization header: a token of the gateway, or a session's own token. */
 export type Bearer =
   | { readonly kind: 'token'; readonly id: string; readonly secretDigest: string }
   | { readonly kind: 'session'; readonly id: SessionId; readonly token: string };
@@ -11,7 +11,7 @@ export type Bearer =
 const SESSION = /^sps_(\d{1,4}\.[A-Za-z0-9_-]{12}\.[A-Za-z0-9_-]{22})~([A-Za-z0-9_-]{43})$/;
 const LOGIN_CODE = /^spl_([a-z2-7]{16})_([A-Za-z0-9_-]{43})$/;
 
-/** Undefined for everything that has not exactly the form: nothing is trimmed or repaired. */
+/** Parses a bearer. Returns undefined unless the text has exactly the expected form: nothing is trimmed or repaired. */
 export function readBearer(text: string): Bearer | undefined {
   const token = readTokenText(text);
   if (token !== undefined) return { kind: 'token', ...token };
@@ -20,12 +20,15 @@ export function readBearer(text: string): Bearer | undefined {
   return undefined;
 }
 
-/** The bearer of one session, for whoever may act in it and nowhere else. */
+/** The bearer text of one session. Its holder may act in that session and nowhere else. */
 export function sessionBearer({ id, token }: Pick<SessionHandle, 'id' | 'token'>): string {
   return `sps_${id}~${token}`;
 }
 
-/** A code that can be used once to log in. Its digest is another one than that of a token with the same secret, so it is no bearer. */
+/**
+ * A code that can be used once to log in. Its digest differs from that of a token with the same secret, so the code cannot be used as a
+ * bearer.
+ */
 export function newLoginCode(): { readonly id: string; readonly text: string; readonly secretDigest: string } {
   const text = newTokenText().text.replace(/^spt_/, 'spl_');
   return { text, ...readLoginCode(text)! };

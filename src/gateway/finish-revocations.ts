@@ -6,8 +6,8 @@ type Revocations = Pick<TokenStore, 'finishRevocations'>;
 const EVERY_MS = 1000;
 
 /**
- * Finishes revocations of tokens that another process began. Never throws: sessions that are left then lie in a lane that cannot be
- * reached, where no call can be decided or started either. Answers whether none is left.
+ * Finishes token revocations that another process began. Returns whether none is left. Never throws: the sessions that are left after a
+ * failure are in a lane that cannot be reached, and in such a lane no call can be decided or started either.
  */
 export async function finishRevocations(store: Revocations, log: Log, thorough = false): Promise<boolean> {
   try {
@@ -20,9 +20,9 @@ export async function finishRevocations(store: Revocations, log: Log, thorough =
   }
 }
 
-/** Looks thoroughly at first, which the caller waits for before it serves requests; then once a second until it is stopped. */
+/** Runs one thorough pass, which the caller awaits before it serves requests. Then runs once a second until `stop` is called. */
 export async function keepFinishingRevocations(store: Revocations, log: Log): Promise<{ stop(): Promise<void> }> {
-  // A failure that lasts is one line in the log, not one per second.
+  // A lasting failure logs one line, not one per second.
   const quiet: Log = { debug() {}, info: (facts, message) => log.info(facts, message), warn() {}, error() {} };
   let finished = await finishRevocations(store, log, true);
   let looking: Promise<void> | undefined;

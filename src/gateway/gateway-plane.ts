@@ -6,7 +6,7 @@ import type { Store } from '../ports/store.ts';
 import type { AgentSessions } from './agent-sessions.ts';
 import type { GatewayOperations } from './operations.ts';
 
-/** What every route of the gateway may use. Joined in `compose/`. */
+/** Everything that a route of the gateway may use. Built in `compose/`. */
 export interface GatewayPlane {
   readonly gatewayId: string;
   readonly config: Config;
@@ -16,6 +16,6 @@ export interface GatewayPlane {
   readonly trail: AuditTrail;
   readonly sessions: AgentSessions;
   readonly log: Log;
-  /** What people do with the deployment. */
+  /** What operators, approvers and admins do with the deployment. */
   readonly operations: GatewayOperations;
 }

@@ -7,23 +7,23 @@ import { randomId } from '../wire/ids.ts';
 import { newTokenText } from '../wire/token-text.ts';
 import { newLoginCode, readLoginCode } from './bearer.ts';
 
-/** How long a login link can be used, once. */
+/** How long a login link is valid. It can be used once. */
 export const LOGIN_CODE_MS = 10 * 60 * 1000;
 export const CONSOLE_LIFETIME_MS = 12 * 60 * 60 * 1000;
 
-/** What a login may do. Neither calls tools: that needs a token that says for whom. */
+/** The scopes that a login may have. None of them allows calling tools: that needs a token that names the identity to call for. */
 export const LOGIN_SCOPES = ['operator', 'approver', 'sessions', 'admin'] as const satisfies readonly TokenScope[];
 const DEFAULT_SCOPES: readonly TokenScope[] = ['operator', 'approver', 'admin'];
-/** Links that an earlier release made have this name; the logins that come of them are called `console`, as they were. */
+/** The name of links that an earlier release made. Logins from such links are named `console`, as that release named them. */
 const NAMELESS = 'login link';
 
 export interface LoginLinkOptions {
-  /** Who logs in. Stands in the audit and in approvals for what they do there. */
+  /** The person who logs in. The audit and approvals show this name for what the person does in the console. */
   readonly name: string;
   readonly scopes?: readonly TokenScope[];
 }
 
-/** The code stands after `#`: browsers send that part to nobody, so it is in no log and in no Referer. */
+/** Creates a login link. The code stands after `#`: browsers do not send that part, so it appears in no log and no Referer. */
 export async function createLoginLink(
   store: Pick<TokenStore, 'createToken'>,
   url: string,
@@ -41,7 +41,7 @@ export interface ConsoleToken {
   readonly token: GatewayToken;
 }
 
-/** A token for one login, for a code that nobody has used yet; undefined for any other. */
+/** Exchanges an unused code for the token of one login. Returns undefined for any other code. */
 export async function redeemLoginCode(
   store: Pick<TokenStore, 'createToken' | 'proveToken' | 'revokeToken' | 'useOnce'>,
   code: string,
@@ -49,11 +49,11 @@ export async function redeemLoginCode(
   const read = readLoginCode(code);
   const link = read && (await store.proveToken(read));
   if (read === undefined || link === undefined) return undefined;
-  // Two browsers with the same link: one of them is not who it was made for.
+  // If two browsers use the same link, it was not made for one of them. Only the first use succeeds.
   const use = await store.useOnce({ digest: sha256(code), attempt: randomId(), lifetimeMs: LOGIN_CODE_MS });
   if (use === 'used') return undefined;
   const { id, text, secretDigest } = newTokenText();
-  // Who made the link is in the record of the link; who has it now is not known.
+  // The audit record of the link names who made it. Who holds the link now is not known.
   const actor: Actor = { by: 'bearer of a login link', via: 'console', bearer: link.id };
   const token = await create(store, {
     token: { id, name: link.name === NAMELESS ? 'console' : link.name, scopes: link.scopes, purpose: 'login' },
@@ -61,7 +61,7 @@ export async function redeemLoginCode(
     lifetimeMs: CONSOLE_LIFETIME_MS,
     actor,
   });
-  // Whoever revoked the link in the meantime wants nobody to log in with it.
+  // If the link was revoked meanwhile, no login may result from it: revoke the new token. Otherwise revoke the used link.
   const isLinkGood = (await store.proveToken(read)) !== undefined;
   await store.revokeToken({ id: isLinkGood ? link.id : id, actor });
   return isLinkGood ? { text, token } : undefined;

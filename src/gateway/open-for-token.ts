@@ -7,10 +7,10 @@ import { actorOf } from './actor-of.ts';
 import type { Authenticated } from './authenticated.ts';
 
 /**
- * Opens a session that ends when the bearer's token is revoked. The session is noted with the token before its secret leaves this
- * function. Both orders of a revocation and an opening at the same time are safe: if the note comes first, the revocation revokes the
- * session; if the revocation comes first, the note is refused and the session is revoked here. If the process dies between opening and
- * noting, the secret dies with it, and nothing can call in that session.
+ * Opens a session that ends when the bearer's token is revoked. The session is recorded with the token before its secret leaves this
+ * function. A revocation and an opening at the same time are safe in both orders. If the session is recorded first, the revocation revokes
+ * it. If the revocation comes first, the store refuses to record the session, and it is revoked here. If the process dies between opening
+ * and recording, the secret is lost with it, and nothing can call in that session.
  */
 export async function openForToken(
   client: Pick<Client, 'openSession' | 'revokeSession'>,
@@ -19,7 +19,7 @@ export async function openForToken(
   options: OpenSessionOptions,
 ): Promise<SessionHandle> {
   const actor = actorOf(bearer);
-  // The request can make a session unattended, and never attended where the token says otherwise.
+  // A request can make its session unattended. It cannot make it attended if the token is unattended.
   const wanted = bearer.unattended === true ? { ...options, unattended: true } : options;
   const handle = await client.openSession(wanted, actor);
   const { lifetimeMs = DEFAULT_LIFETIME_MS } = options;

@@ -12,9 +12,9 @@ import type { Serving } from '../domain/serving.ts';
 import type { AgentDeclaration } from '../domain/selection.ts';
 import type { CancelAnswer } from '../ports/call-store.ts';
 
-/** What people do with a deployment, in code shared with the commands. Joined in `compose/`, which may use every part of the plane. */
+/** What people do with a deployment. The CLI commands share this code. Built in `compose/`, which may use every part of the plane. */
 export interface GatewayOperations {
-  /** How questions are shown: with marks, or revealed to an approver whose reveal the store has recorded. */
+  /** Returns a function that renders questions: with secrets masked, or revealed for an approver whose reveal the store has recorded. */
   readonly approvalRenderer: () => Promise<RenderApproval>;
   explain(asked: Asked): Promise<ExplainedCall>;
   explainer(
@@ -22,7 +22,7 @@ export interface GatewayOperations {
     record: PolicyRecord,
     options?: { readonly onlyVerdict?: boolean },
   ): (asked: Asked) => Explanation;
-  /** Checks a policy as a policy file is checked, and puts it in the place of the one with this version. */
+  /** Checks a policy as a policy file is checked, and replaces the policy that has this version. */
   setPolicy(
     policy: JsonObject,
     expectedVersion: number,
@@ -37,9 +37,9 @@ export interface GatewayOperations {
     readonly paused: Paused;
     readonly warnings: readonly string[];
   }>;
-  /** Declares an agent, or takes it away with `null`. */
+  /** Declares an agent, or removes its declaration if `declaration` is `null`. */
   changeAgent(agent: DeclaredPlace, declaration: JsonObject | null, who: Administered): Promise<DeclaredAgents>;
-  /** Takes modules out of the catalog. Throws MODULE_UNKNOWN, or MODULE_SERVED while a live worker has one of the named ones. */
+  /** Takes modules out of the catalog. Throws MODULE_UNKNOWN, or MODULE_SERVED while a live worker has one of the named modules. */
   withdrawModules(
     request: { readonly modules: readonly string[] | 'unserved'; readonly force?: boolean },
     who: Administered,
@@ -48,21 +48,24 @@ export interface GatewayOperations {
     readonly withdrawn: readonly Pick<ModuleDeclaration, 'id' | 'version'>[];
     readonly broken: readonly string[];
   }>;
-  /** What a selection probably does not mean. */
+  /** Warnings about parts of a selection that are probably mistakes. */
   agentWarnings(place: DeclaredPlace, declaration: AgentDeclaration, catalog: Catalog): readonly string[];
   /** Recomputes all chains and checks all signatures. */
   verifyAudit(): Promise<Pick<AuditVerification, 'checked' | 'statements' | 'notices' | 'problems'>>;
-  /** By an operator, whoever's call it is. */
+  /** Cancels any caller's call, on behalf of an operator. */
   cancelCall(callId: CallId, actor: Actor): Promise<CancelAnswer>;
-  /** An operator's word on an indeterminate call. Throws CALL_UNKNOWN or CALL_NOT_INDETERMINATE. */
+  /** Records what an operator found out about an indeterminate call. Throws CALL_UNKNOWN or CALL_NOT_INDETERMINATE. */
   resolveCall(callId: CallId, resolution: 'ran' | 'not-ran', actor: Actor): Promise<void>;
-  /** `approver`: sees everything and decides. `requester`: sees that it was asked. `stranger`: there is no such approval. */
+  /**
+   * What a principal may do with a question. `approver`: see all of it and decide it. `requester`: see that it was asked. `stranger`: the
+   * question does not exist for this principal.
+   */
   readonly standing: (
     question: ApprovalQuestion,
     principal: Principal,
     policy: Policy,
   ) => 'approver' | 'requester' | 'stranger';
-  /** Throws APPROVAL_INVALID with every problem. Returns them as a grant keeps them. */
+  /** Checks the conditions of a grant and returns them in the text form that a grant stores. Throws APPROVAL_INVALID with every problem. */
   readonly readConditions: (conditions: readonly JsonObject[]) => string;
   readonly release: string;
 }

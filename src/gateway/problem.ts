@@ -3,9 +3,9 @@ import { PlaneError, planeError, type PlaneErrorCode } from '../domain/errors.ts
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome, OutcomeKind } from '../domain/outcome.ts';
 
-/** The body of every answer that is no success: RFC 9457, with the codes of `docs/errors.md`. */
+/** The body of every error response: RFC 9457, with the codes of `docs/errors.md`. */
 export interface Problem {
-  /** Relative, and never fetched by anybody: it only names the kind. */
+  /** A relative URI that only names the kind of problem. It is never fetched. */
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -14,11 +14,14 @@ export interface Problem {
   readonly fix?: string;
   readonly facts?: JsonObject;
   readonly retryAfterMs?: number;
-  /** Only for a call that was refused: how it ended, in the words of an outcome. */
+  /** Only for a refused call: how the call ended, in the terms of an outcome. */
   readonly outcome?: Pick<Outcome, 'kind' | 'executed' | 'retryable' | 'advice'>;
 }
 
-/** Trouble of the plane's own parts says in its text where they are; only the log is told that. */
+/**
+ * Errors of the plane's own parts name internal places in their message. Clients get this fixed text instead; only the log gets the
+ * message.
+ */
 const STORE_TROUBLE = { status: 503, detail: 'The store cannot be used at the moment.', retryAfterMs: 1000 } as const;
 const BROKEN = { status: 500, detail: 'Something is wrong in the gateway itself. Its log says what.' } as const;
 
@@ -112,7 +115,7 @@ const ANSWERS: Readonly<Record<PlaneErrorCode, Answer>> = {
   INTERNAL: BROKEN,
 };
 
-/** For outcomes of calls that were refused. A settled outcome is an answer, and its request a success. */
+/** Status of a refused call by the kind of its outcome. A settled call is answered with success, whatever its outcome. */
 const STATUS_OF_OUTCOME: Readonly<Record<OutcomeKind, number>> = {
   ok: 200,
   failed: 502,
@@ -132,12 +135,15 @@ const STATUS_OF_OUTCOME: Readonly<Record<OutcomeKind, number>> = {
   indeterminate: 502,
 };
 
-/** Codes whose status is not that of their kind. A run that is gone says nothing about credentials: 401 would. */
+/**
+ * Codes whose status differs from that of their outcome kind. RUN_UNKNOWN is 404: a missing run says nothing about credentials, and 401
+ * would.
+ */
 const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = { ARGUMENTS_TOO_LARGE: 413, RUN_UNKNOWN: 404 };
 
 type RefusedOutcome = Pick<Outcome, 'kind' | 'executed' | 'retryable' | 'error' | 'advice'>;
 
-/** Any error as an answer. What is not ours tells nothing but that it happened. */
+/** Turns any error into a problem. An error that is not a PlaneError is reported only as INTERNAL, without its message. */
 export function problemOf(error: unknown): Problem {
   if (!(error instanceof PlaneError)) return problemOf(planeError('INTERNAL', { problem: 'it failed' }));
   const { code, message, fix, facts } = error;
@@ -146,7 +152,7 @@ export function problemOf(error: unknown): Problem {
   return createProblem({ status: answer, code, detail: message, fix, facts });
 }
 
-/** A call that was refused before it was accepted. */
+/** The problem for a call that was refused before it was accepted. */
 export function problemOfOutcome({ kind, executed, retryable, error, advice }: RefusedOutcome): Problem {
   const { code = 'INTERNAL', message = 'The call was refused.', fix, facts } = error ?? {};
   const status = STATUS_OF_REFUSAL[code] ?? STATUS_OF_OUTCOME[kind];
@@ -154,7 +160,7 @@ export function problemOfOutcome({ kind, executed, retryable, error, advice }: R
   return { ...createProblem({ status, code, detail: message, fix, facts }), outcome };
 }
 
-/** For answers that no thrown error stands for, e.g. a decision that came second. */
+/** Builds a problem directly, for responses that no thrown error stands for, e.g. a decision on a question that was already decided. */
 export function createProblem(given: {
   readonly status: number;
   readonly code: string;
@@ -178,7 +184,7 @@ export function createProblem(given: {
   };
 }
 
-/** Headers that belong to it come along: Retry-After, WWW-Authenticate, Allow. */
+/** The response headers of a problem, with Retry-After, WWW-Authenticate and Allow where they apply. */
 export function problemHeaders(problem: Problem): Record<string, string> {
   const { status, code, facts, retryAfterMs } = problem;
   const allowed = code === 'HTTP_METHOD_REFUSED' ? facts?.allowed : undefined;

@@ -8,18 +8,18 @@ import type { Authenticated } from './authenticated.ts';
 type Asked = Pick<ApprovalQuestion, 'identity' | 'session'>;
 
 /**
- * Whether this bearer counts as the requester of a question, in whoever's name it decides:
- * - it calls for the question's subject itself (scope `agent`), or
- * - the session of the call was opened with this token. A token that opens sessions for any subject could otherwise make a call in
- *   the name of another subject and allow it. Or, for a token that decides by its own name, with a token of that name: tokens of one
- *   name are one principal.
+ * Whether this bearer counts as the requester of a question, no matter in whose name it decides. It does in either of two cases:
+ * - The bearer itself calls for the question's subject (scope `agent`).
+ * - The session of the call was opened with this token. Otherwise a token that opens sessions for any subject could make a call in the name
+ *   of another subject and then allow it. For a token that decides in its own name, a session opened with any token of the same name counts
+ *   too: tokens of one name are one principal.
  */
 export type IsRequester = (bearer: Authenticated, question: Asked) => Promise<boolean>;
 
 const MAX_KNOWN = 10_000;
 
 export function createRequesters(store: Pick<SessionStore, 'readSession'>): IsRequester {
-  /** Who opened a session does not change. */
+  /** Cache of who opened each session. The opener of a session never changes. */
   const openers = new Map<SessionId, Actor | undefined>();
 
   async function openerOf(session: SessionId): Promise<Actor | undefined> {
@@ -34,7 +34,7 @@ export function createRequesters(store: Pick<SessionStore, 'readSession'>): IsRe
   return async ({ id, name, identity, decidesAs }, question) => {
     if (identity !== undefined && isSameSubject(identity, question.identity)) return true;
     const opener = await openerOf(question.session);
-    // Without a token it was opened by a program or at the command line: whoever can do that holds the store's credentials.
+    // The session was opened without a token, by a program or at the command line. That needs the store's credentials.
     if (opener?.bearer === undefined) return false;
     if (opener.bearer === id) return true;
     return decidesAs === undefined && opener.by.slice(opener.by.indexOf(' ') + 1) === name;

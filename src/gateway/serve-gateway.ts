@@ -17,26 +17,26 @@ import { factsOf, keepFacts } from './http/request-facts.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
 
 export interface ServedGateway {
-  /** Where people and programs reach it: `http://127.0.0.1:7411`. */
+  /** The address at which people and programs reach the gateway, e.g. `http://127.0.0.1:7411`. */
   readonly url: string;
   readonly port: number;
-  /** Takes no more requests, ends event streams, and waits for answers that are under way. */
+  /** Refuses new requests, ends event streams, and waits for answers that are under way. */
   close(): Promise<void>;
 }
 
 export interface ServeOptions extends GatewayParts {
   readonly plane: GatewayPlane;
-  /** 0: a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** How many ports above it are tried when it is taken. */
+  /** How many following ports are tried if the port is taken. */
   readonly morePorts?: number;
 }
 
-/** How long answers that are under way are waited for, and how long streams may take to end. */
+/** How long `close` waits for answers under way (ANSWER_MS), and then for the streams that closing MCP ends (GRACE_MS). */
 const ANSWER_MS = 5000;
 const GRACE_MS = 5000;
 
-/** One listener for everything: API, MCP endpoint, metrics and console, behind one guard. */
+/** Serves everything on one listener, behind one guard: API, MCP endpoint, metrics and console. */
 export async function serveGateway(options: ServeOptions): Promise<ServedGateway> {
   const { plane } = options;
   const { log } = plane;
@@ -81,7 +81,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
     const verdict = guard(incoming);
     const address = verdict.kind === 'admitted' ? verdict.request.address : verdict.address;
     const facts = { requestId, address, cameAt };
-    // Before the request is forgotten: the line names its owner.
+    // Must come before `inFlight.add`: its close listener forgets the owner of the request, and the log line names that owner.
     accessLog.follow(incoming, outgoing, facts);
     inFlight.add(incoming, outgoing);
     if (verdict.kind === 'refused') return sendProblem(incoming, outgoing, verdict.error);
@@ -94,7 +94,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
   const server = createHttpServer({ max: http.connections, isProven, writeStallMs: http.writeStallMs }, serve);
   const { host } = http;
   const port = await listen(server, { host, port: options.port, more: options.morePorts ?? 0 });
-  // Its port is known only now; no request is read before this.
+  // The guard needs the port, which is known only now. No request is read before this point.
   const guard: Guard = createGuard({
     port,
     host,
@@ -112,7 +112,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       await inFlight.drain(ANSWER_MS);
-      // Those of its streams that wait for news never end by themselves.
+      // MCP streams that wait for news never end by themselves.
       await options.mcp?.close();
       await inFlight.drain(GRACE_MS);
       server.closeAllConnections();
@@ -122,7 +122,10 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
   };
 }
 
-/** Everybody can reach `0.0.0.0`; who reads the line is on this machine. */
+/**
+ * The host to print in the URL. `0.0.0.0` and `::` accept connections from everywhere; the reader of the line is on this machine, so it
+ * names loopback.
+ */
 function shownHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -1,7 +1,10 @@
 import type { GatewayToken } from '../domain/gateway-token.ts';
 import type { Store } from '../ports/store.ts';
 
-/** Without login links that no longer work: each login leaves one behind, and a login is in the list by itself. */
+/**
+ * The newest tokens without login links that no longer work. Each login leaves such a link behind, and the login has its own entry in the
+ * list.
+ */
 export async function listShownTokens(
   store: Pick<Store, 'listTokens' | 'now'>,
   count: number,

@@ -23,12 +23,12 @@ const MATCHES_TITLES = {
 
 export interface AlwaysDialogProps {
   readonly approval: ApprovalView;
-  /** Resolves with what the gateway found wrong with the grant; empty: the dialog is done. */
+  /** Resolves with the problems that the gateway found in the grant. If there are none, the dialog is done. */
   readonly onDecide: (wish: Wish) => Promise<readonly string[]>;
   readonly onClose: () => void;
 }
 
-/** What "always" is to mean. It begins with the plane's defaults; a sentence says what was chosen. */
+/** Asks what "always" is to mean. The fields begin with the plane's defaults. A sentence says what was chosen. */
 export function AlwaysDialog({ approval, onDecide, onClose }: AlwaysDialogProps): VNode {
   const [matches, setMatches] = useState<'exact' | 'any' | 'conditions'>('exact');
   const [isAgentOnly, setAgentOnly] = useState(true);
@@ -41,7 +41,7 @@ export function AlwaysDialog({ approval, onDecide, onClose }: AlwaysDialogProps)
   const areUsesValid = uses === undefined || (Number.isInteger(uses) && uses >= 1 && uses <= 1_000_000);
   const lifetime = showDuration(lifetimeMs);
   const { byRow, rest } = placeProblems(problems);
-  /** What was wrong before is not said about another text. */
+  /** Changes the conditions and clears the problems, which were about the previous text. */
   const changeRows = (next: readonly ConditionRow[]): void => {
     setRows(next);
     setProblems([]);

@@ -17,7 +17,7 @@ import { useSecondPress } from './use-second-press.ts';
 
 export interface ApprovalDetailProps {
   readonly approval: ApprovalView;
-  /** Keys that decide belong to the selected ones while there are any. */
+  /** The keys that decide apply to the selected questions while there are any. */
   readonly areKeysTaken: boolean;
   readonly onDecided: (approval: ApprovalView) => void;
 }
@@ -28,7 +28,7 @@ export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: App
   const [dialog, setDialog] = useState<'always' | 'edit' | 'deny'>();
   const [expandedId, setExpandedId] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  // A revealed text is another text to look at.
+  // A revealed text is new to the person, so the time to look at it starts again.
   const looked = `${approval.id} ${isMasked}`;
   const isLookedAt = useLookedAt(looked);
   const second = useSecondPress(approval.severity === 'critical', looked);
@@ -49,7 +49,10 @@ export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: App
     tell(`${approval.tool}: ${text}`, isDone ? 'good' : 'bad');
     if (isDone) onDecided(approval);
   };
-  /** A grant that the gateway does not understand can be put right: its dialog stays, with what is wrong. */
+  /**
+   * Sends an `allow-always`. If the gateway does not understand the grant, the dialog stays open with the problems, so that the person can
+   * correct it.
+   */
   const sendAlways = async (wish: Wish): Promise<readonly string[]> => {
     const result = await decide(approval, wish);
     if (!result.isDone && result.problems !== undefined) return result.problems;

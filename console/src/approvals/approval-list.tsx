@@ -33,7 +33,7 @@ export function ApprovalList({ approvals, currentId, selected, onSelect }: Appro
 
 interface ApprovalItemProps {
   readonly approval: ListedApprovalView;
-  /** Its arguments, in short. */
+  /** A short form of its arguments. */
   readonly line: string;
   readonly isCurrent: boolean;
   readonly isSelected: boolean;

@@ -1,6 +1,6 @@
 import { foldText, type FoldLimits } from '../fold-text.ts';
 
-/** Longer arguments show their beginning and their end, and must be opened before they can be allowed. */
+/** Longer arguments show only their beginning and their end, and must be expanded before they can be allowed. */
 export const ARGUMENT_LIMITS: FoldLimits = { lines: 30, characters: 4000, tailLines: 6 };
 
 export function isFolded(shown: string): boolean {

@@ -18,9 +18,9 @@ export interface BatchDialogProps {
   readonly onClose: () => void;
 }
 
-/** Several questions under each other. Each is a request of its own with its own binding, and has a result of its own. */
+/** Decides several questions, listed one below the other. Each is sent as its own request with its own binding, and has its own result. */
 export function BatchDialog({ approvals: chosen, decision, onClose }: BatchDialogProps): VNode {
-  // As they were when the dialog opened: an answer that arrives meanwhile must not take its row away.
+  // The questions as they were when the dialog opened: a decision that arrives meanwhile must not remove its row.
   const [approvals] = useState(chosen);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set());
   const [results, setResults] = useState<ReadonlyMap<string, DecideResult>>(new Map());
@@ -42,7 +42,7 @@ export function BatchDialog({ approvals: chosen, decision, onClose }: BatchDialo
 
   const send = async (): Promise<void> => {
     setSent(true);
-    // The pressed button goes away; the keyboard goes on with the one that stays.
+    // The pressed button disappears; the focus moves to the button that stays.
     document.querySelector<HTMLElement>('dialog[open] .dialog-actions .button')?.focus();
     const said = comment.trim();
     const wish: Wish = { decision, ...(said === '' ? {} : { comment: said }) };

@@ -5,12 +5,12 @@ import { COMPARISONS, type Comparison, type ConditionRow } from './conditions.ts
 
 export interface ConditionFieldsProps {
   readonly rows: readonly ConditionRow[];
-  /** What the gateway says is wrong, by row. */
+  /** The problems that the gateway found, by row. */
   readonly problems: ReadonlyMap<number, string>;
   readonly onChange: (rows: readonly ConditionRow[]) => void;
 }
 
-/** All of these must hold for the arguments of a call. */
+/** Fields for conditions. All of them must hold for the arguments of a call. */
 export function ConditionFields({ rows, problems, onChange }: ConditionFieldsProps): VNode {
   const set = (index: number, change: Partial<ConditionRow>): void =>
     onChange(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));

@@ -1,4 +1,4 @@
-/** What a condition may compare with, and how its value is written in the form. */
+/** The comparisons that a condition may use, and how the value of each is written in the form. */
 export const COMPARISONS = {
   equals: { title: 'is', hint: 'JSON, or plain text' },
   in: { title: 'is one of', hint: 'JSON list, or words separated by commas' },
@@ -22,7 +22,7 @@ export interface ConditionRow {
 const TEXTS: readonly Comparison[] = ['prefix', 'glob', 'pattern'];
 const LISTS: readonly Comparison[] = ['in', 'host', 'root'];
 
-/** As the API takes it. Only the gateway decides whether it means something. */
+/** The condition in the form that the API takes. Only the gateway decides whether it is valid. */
 export function toCondition({ at, comparison, value }: ConditionRow): Record<string, unknown> {
   return { at, [comparison]: readValue(comparison, value) };
 }
@@ -42,7 +42,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** JSON pointers to the members of the arguments that were asked about, with their values: what a form begins with. */
+/** The rows that the form begins with: a JSON pointer and the value for each member of the arguments that were asked about. */
 export function pointersOf(shown: string): readonly ConditionRow[] {
   const value = readJson(shown);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
@@ -53,7 +53,7 @@ export function pointersOf(shown: string): readonly ConditionRow[] {
   }));
 }
 
-/** What belongs beside each condition, and what is left: `2.at: expected …` is about the third one. */
+/** Assigns problems to the rows of conditions, and returns the others as `rest`. `2.at: expected …` is about the third row. */
 export function placeProblems(problems: readonly string[]): {
   readonly byRow: ReadonlyMap<number, string>;
   readonly rest: readonly string[];

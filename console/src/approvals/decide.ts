@@ -1,17 +1,20 @@
 import { api, apiPath, Problem } from '../api.ts';
 import type { ApprovalView, DecideAnswerView, DecideBody, ListedApprovalView } from '../api-types.ts';
 
-/** What a person decided, before it is bound to the question they saw. */
+/** A person's decision before it is bound to the question that the person saw. */
 export type Wish = Omit<DecideBody, 'binding'>;
 
 export interface DecideResult {
   readonly isDone: boolean;
   readonly text: string;
-  /** What the gateway found wrong with a form, each with the place of its field first: `0.at: expected …`. */
+  /** What the gateway found wrong with a form. Each problem begins with the place of its field: `0.at: expected …`. */
   readonly problems?: readonly string[];
 }
 
-/** One request for one question, bound to what was shown. Never throws: what went wrong is a result to be read. */
+/**
+ * Sends one decision for one question, bound to what was shown. A refusal, or no answer from the gateway, is returned as a result and not
+ * thrown.
+ */
 export async function decide(approval: ApprovalView, wish: Wish): Promise<DecideResult> {
   const body: DecideBody = { ...wish, binding: approval.binding };
   try {
@@ -25,7 +28,7 @@ export async function decide(approval: ApprovalView, wish: Wish): Promise<Decide
   }
 }
 
-/** The question without marks. The gateway writes to the audit who saw it, before it answers. */
+/** Reads the question without marks. Before it answers, the gateway writes to the audit who saw it. */
 export async function reveal(approval: ApprovalView): Promise<ApprovalView> {
   return api.post<ApprovalView>(apiPath`/v1/approvals/${approval.id}/reveal`, { binding: approval.binding });
 }
@@ -36,12 +39,12 @@ function sayAnswer({ state, missing, grant }: DecideAnswerView): string {
   return { allowed: 'Allowed.', denied: 'Denied.', expired: 'Too late.', cancelled: 'It was withdrawn.' }[state];
 }
 
-/** Whether a list shows all of it. What is cut has no binding, so that it can be decided only where it is read alone. */
+/** Whether a list shows all of the question. A cut question has no binding, so it can be decided only where it is read on its own. */
 export function isWhole(approval: ListedApprovalView): approval is ApprovalView {
   return approval.binding !== undefined;
 }
 
-/** Why it cannot be decided here and now; undefined: it can. */
+/** Why the question cannot be decided here and now. Undefined: it can. */
 export function whyNot(approval: ListedApprovalView, now: number): string | undefined {
   if (approval.state !== 'pending') return `It is ${approval.state}.`;
   if (approval.expiresAt <= now) return 'Time is up.';

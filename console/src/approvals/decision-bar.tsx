@@ -5,9 +5,9 @@ import type { SecondPress } from './use-second-press.ts';
 
 export interface DecisionBarProps {
   readonly approval: ApprovalView;
-  /** Why nothing can be decided now. */
+  /** Why nothing can be decided now. Undefined: a decision is possible. */
   readonly blocked: string | undefined;
-  /** Why it cannot be allowed yet; it can still be denied. */
+  /** Why the question cannot be allowed yet. It can still be denied. */
   readonly unread: string | undefined;
   readonly second: SecondPress;
   /** Present while something is masked. */

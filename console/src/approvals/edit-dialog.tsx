@@ -14,7 +14,7 @@ export interface EditDialogProps {
   readonly onClose: () => void;
 }
 
-/** Other arguments in the place of the asked ones: checked while they are written, shown as a difference, sent whole. */
+/** Lets the approver replace the asked arguments. They are checked while they are written, shown as a difference, and sent whole. */
 export function EditDialog({ approval, onDecide, onClose }: EditDialogProps): VNode {
   const asked = useMemo(() => readArguments(approval.arguments.shown), [approval]);
   const [text, setText] = useState(asked.kind === 'valid' ? asked.normal : '{\n}');

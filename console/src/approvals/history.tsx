@@ -16,7 +16,7 @@ import { tellApart } from './tell-apart.ts';
 
 const PAGE = 100;
 
-/** What was decided, expired or withdrawn, newest first. */
+/** Questions that were decided, have expired or were withdrawn, newest first. */
 export function History(): VNode {
   const [cursor, setCursor] = useState<string>();
   const [open, setOpen] = useState<ListedApprovalView>();

@@ -17,7 +17,7 @@ import { usePending } from './use-approvals.ts';
 const HOME = '/console/approvals';
 const pathOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
 
-/** The list and the question that is looked at, side by side; on a phone one after the other. */
+/** The list and the current question, side by side; on a phone one after the other. */
 export function PendingApprovals({ openId }: { readonly openId: string | undefined }): VNode {
   const list = usePending();
   const { route } = useLocation();
@@ -26,8 +26,8 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
   const [text, setText] = useState('');
   const all = list.data ?? [];
   const approvals = all.filter((approval) => matchesQuestion(approval, text));
-  // Until something is chosen, the first one that waits, also after somebody else has decided it: no other question takes its place under
-  // a person's hands. It is not "opened" by that: a phone shows the list.
+  // Until the person chooses a question, the first pending one is shown. It stays even after another approver has decided it: no other
+  // question may take its place just when a person acts. It does not count as opened, so a phone shows the list.
   const shownId = useRef<string>(undefined);
   const current =
     approvals.find(({ id }) => id === (openId ?? shownId.current)) ??
@@ -136,15 +136,15 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
 
 interface OneApprovalProps {
   readonly id: string;
-  /** Another one has it read again. */
+  /** The question is read again when this value changes. */
   readonly version: string;
   readonly areKeysTaken: boolean;
   readonly onDecided: (approval: ApprovalView) => void;
 }
 
 /**
- * One that the list does not have, or does not have whole: a link led here, another approver was faster, or its arguments are too long
- * for a list. It stays what it is on the screen.
+ * A question that is not in the list, or is not complete there: the person followed a link, another approver was faster, or the arguments
+ * are too long for a list. It stays on the screen as it is.
  */
 function OneApproval({ id, version, areKeysTaken, onDecided }: OneApprovalProps): VNode {
   const one = useResource((signal) => api.get<ApprovalView>(apiPath`/v1/approvals/${id}`, { signal }), [id, version]);
@@ -180,7 +180,7 @@ function isPending({ state }: ListedApprovalView): boolean {
   return state === 'pending';
 }
 
-/** Hands the keyboard to the question, for those who read it with the arrow keys or a screen reader. */
+/** Opens the question and moves the focus to it, for people who read it with the arrow keys or a screen reader. */
 function openAndFocus(route: (url: string) => void, id: string): void {
   route(pathOf(id));
   requestAnimationFrame(() => document.querySelector<HTMLElement>('.question h2')?.focus());

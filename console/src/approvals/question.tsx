@@ -11,11 +11,11 @@ import { ARGUMENT_LIMITS } from './argument-limits.ts';
 export interface QuestionProps {
   readonly approval: ApprovalView;
   readonly onExpand: () => void;
-  /** Raised by a key: the arguments are to be shown whole. */
+  /** True after a key was pressed to show the arguments whole. */
   readonly isExpanded: boolean;
 }
 
-/** One question with everything a person needs to decide it. Headings first: what, why, who. */
+/** One question with everything a person needs to decide it. The headings come in the order: what, why, who. */
 export function Question({ approval, onExpand, isExpanded }: QuestionProps): VNode {
   return (
     <>
@@ -64,7 +64,7 @@ interface WhatRunsProps extends Omit<QuestionProps, 'approval'> {
   readonly approval: Pick<ApprovalView, 'arguments' | 'answers'>;
 }
 
-/** Everything the tool gets from the caller: the arguments, and answers that the caller's person gave. */
+/** Everything the tool gets from the caller: the arguments, and the answers that the caller's person gave. */
 export function WhatRuns({ approval: { arguments: args, answers }, onExpand, isExpanded }: WhatRunsProps): VNode {
   return (
     <>

@@ -4,7 +4,7 @@ import type { ListedApprovalView } from '../api-types.ts';
 const VALUE_LENGTH = 48;
 const LINE_LENGTH = 120;
 
-/** One line per question that tells it from the others of the same tool: arguments whose values differ come first, then short ones. */
+/** One line per question that distinguishes it from others of the same tool. Arguments whose values differ come first, then short ones. */
 export function tellApart(approvals: readonly ListedApprovalView[]): ReadonlyMap<string, string> {
   const read = approvals.map(({ id, tool, arguments: { shown } }) => ({ id, tool, shown, members: membersOf(shown) }));
   const values = new Map<string, Set<string>>();
@@ -27,7 +27,7 @@ export function tellApart(approvals: readonly ListedApprovalView[]): ReadonlyMap
   );
 }
 
-/** Undefined where the text is no JSON object: lists cut long arguments. */
+/** The members of the arguments. Undefined if the text is not a JSON object: lists cut long arguments. */
 function membersOf(shown: string): (readonly [name: string, value: string])[] | undefined {
   try {
     const value: unknown = JSON.parse(shown);
@@ -45,7 +45,7 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
 }
 
-/** By id of the question or of its call, or by a part of anything that its row or its arguments say. */
+/** Whether a question matches a search: by its id or the id of its call, or by a part of the text in its row or its arguments. */
 export function matchesQuestion(approval: ListedApprovalView, text: string): boolean {
   const wanted = text.trim();
   if (wanted === '' || isIdLike(approval.id, wanted) || isIdLike(approval.callId, wanted)) return true;

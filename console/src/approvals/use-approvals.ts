@@ -6,11 +6,11 @@ import { useResource, type Resource } from '../use-resource.ts';
 const MAX = 500;
 
 export interface PendingList extends Resource<readonly ListedApprovalView[]> {
-  /** Puts a newer view of one in its place. */
+  /** Replaces a question in the list with a newer view of it. */
   readonly put: (approval: ListedApprovalView) => void;
 }
 
-/** The questions that wait, oldest first, so that a new one never moves what a person is looking at. */
+/** The pending questions, oldest first, so that a new one never moves the question that a person is looking at. */
 export function usePending(): PendingList {
   const list = useResource(readPending, []);
   const put = (approval: ListedApprovalView): void => list.change((items) => withApproval(items, approval));
@@ -24,7 +24,10 @@ async function readPending(signal: AbortSignal): Promise<readonly ListedApproval
   return items.toSorted(byAge);
 }
 
-/** One that is decided stays, marked, until the list is read again: what is looked at must not turn into another question. */
+/**
+ * Updates or adds a question. A decided one stays in the list, with its new state, until the list is read again: the question that a person
+ * is looking at must not turn into another one.
+ */
 function withApproval(
   items: readonly ListedApprovalView[],
   approval: ListedApprovalView,

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** So long a question must have been on the screen before a key or a click can decide it. */
+/** How long a question must have been on the screen before a key or a click can decide it. */
 const LOOK_MS = 700;
 
 /**
- * Whether this question was in front of a person for a moment. The accident it prevents: one question takes the place of another just
- * when the key is pressed, or keys meant for another window arrive.
+ * Whether this question was on the screen long enough. This prevents an accident: one question takes the place of another just when the key
+ * is pressed, or keys meant for another window arrive.
  */
 export function useLookedAt(id: string | undefined): boolean {
   const [seen, setSeen] = useState<string>();

@@ -3,13 +3,13 @@ import { useEffect, useState } from 'preact/hooks';
 const SECOND_PRESS_MS = 4000;
 
 export interface SecondPress {
-  /** The first press was made; the next one does it. */
+  /** True after the first press; the next press acts. */
   readonly isArmed: boolean;
-  /** Calls back on the second press, or at once where one is enough. */
+  /** Calls `run` on the second press, or at once if one press is enough. */
   readonly press: (run: () => void) => void;
 }
 
-/** Two presses for what is critical. Forgets the first one after a while, and when `subject` changes. */
+/** Requires two presses for critical actions. The first press is forgotten after a while, and when `subject` changes. */
 export function useSecondPress(isNeeded: boolean, subject: string | undefined): SecondPress {
   const [armed, setArmed] = useState<string>();
   useEffect(() => {

@@ -11,7 +11,7 @@ export interface CallActionsProps {
   readonly onDone: () => void;
 }
 
-/** Stop a call that goes on; say what became of one of which nobody knows. Both are asked again first. */
+/** Cancels a call that is under way, or resolves an indeterminate call. Both ask for confirmation first. */
 export function CallActions({ detail, onDone }: CallActionsProps): VNode | null {
   const [asked, setAsked] = useState<'cancel' | 'resolve'>();
   const { call } = detail;

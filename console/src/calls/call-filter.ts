@@ -4,7 +4,7 @@ import type { CallRow } from '../api-types.ts';
 
 const MINUTE_MS = 60_000;
 
-/** `last` in the address: a time that moves along, unlike `from` and `to`. */
+/** The values of `last` in the address: a time span that ends now and moves along, unlike `from` and `to`. */
 export const PERIODS: Readonly<Record<string, { readonly title: string; readonly ms: number }>> = {
   '15m': { title: 'Last 15 minutes', ms: 15 * MINUTE_MS },
   '1h': { title: 'Last hour', ms: 60 * MINUTE_MS },
@@ -12,7 +12,7 @@ export const PERIODS: Readonly<Record<string, { readonly title: string; readonly
   '7d': { title: 'Last 7 days', ms: 7 * 24 * 60 * MINUTE_MS },
 };
 
-/** Beside the periods: from one moment to another. */
+/** The value of `last` for a span from one moment to another, in addition to the periods. */
 export const BETWEEN = 'between';
 
 export const FILTER_NAMES = [
@@ -30,7 +30,7 @@ export const FILTER_NAMES = [
 export type FilterName = (typeof FILTER_NAMES)[number];
 export type CallFilter = Readonly<Partial<Record<FilterName, string>>>;
 
-/** The filter is the page's address, so that it can be kept, shared and gone back to. */
+/** Reads the filter from the page's address, so that a filter can be bookmarked, shared and returned to. */
 export function readFilter(query: Readonly<Record<string, string>>): CallFilter {
   const set = FILTER_NAMES.map((name) => [name, query[name]]).filter(
     ([, value]) => value !== undefined && value !== '',
@@ -43,14 +43,14 @@ export function toQuery({ last, ...filter }: CallFilter, now: number): Query {
   return { ...filter, ...(period === undefined ? {} : { from: Math.round(now - period.ms) }) };
 }
 
-/** Whether a call that has just changed belongs into the filtered list. */
+/** Whether a call that has just changed belongs in the filtered list. */
 export function matchesFilter(call: CallRow, { state, last: _, from, to, ...filter }: CallFilter): boolean {
   const isState = state === undefined || (state === 'live' ? call.state !== 'settled' : state === call.state);
   const moment = (value: string | undefined): number | undefined => (value === undefined ? undefined : Number(value));
   return isState && matchesCall(call, { ...filter, from: moment(from), to: moment(to) });
 }
 
-/** When it last changed hands: what lists are ordered by. */
+/** The moment that lists are ordered by: when the call settled, else when it was accepted. */
 export function momentOf({ settledAt, acceptedAt }: CallRow): number | undefined {
   return settledAt ?? acceptedAt;
 }

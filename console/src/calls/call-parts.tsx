@@ -15,11 +15,11 @@ interface DetailProps {
 }
 
 interface Shown {
-  /** Sentences that stand on the page already. */
+  /** Sentences that the page already shows; they are not repeated. */
   readonly shown: readonly string[];
 }
 
-/** Who let it through or stopped it, in their order. */
+/** Who let the call through or stopped it, in the order of the decisions. */
 export function Verdicts({ detail, shown }: DetailProps & Shown): VNode {
   if (detail.verdict.length === 0) return <p class="hint">Nobody has looked at it yet.</p>;
   return (
@@ -85,7 +85,7 @@ export function CallFacts({ detail: { call } }: DetailProps): VNode {
   );
 }
 
-/** Everything by which the call can be found again, whole. */
+/** All ids and digests by which the call can be found again, in full length. */
 export function CallIds({ detail: { call, parent } }: DetailProps): VNode {
   return (
     <Facts
@@ -113,7 +113,7 @@ export function CallIds({ detail: { call, parent } }: DetailProps): VNode {
   );
 }
 
-/** Approvals, attempts and audit records: what is on file about it. */
+/** What is recorded about the call: approvals, attempts and audit records. */
 export function CallHistory({ detail, shown }: DetailProps & Shown): VNode {
   return (
     <>

@@ -18,7 +18,7 @@ export interface FilterFormProps {
 }
 
 export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
-  // Only a phone has too little room to show it all the time.
+  // Used only on a phone, which has too little room to show the form all the time.
   const [isOpen, setOpen] = useState(false);
   const count = Object.keys(filter).length;
   const set = (name: FilterName, value: string): void => {
@@ -75,12 +75,12 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
 interface WordsProps {
   readonly title: string;
   readonly value: string;
-  /** Reached with a key. */
+  /** True for the field that a shortcut key focuses. */
   readonly isFirst?: boolean;
   readonly onChange: (event: { currentTarget: HTMLInputElement }) => void;
 }
 
-/** What is being typed stays in the field while the list around it changes. */
+/** A text field. Typed text stays in it while the list around it changes. */
 function Words({ title, value, isFirst, onChange }: WordsProps): VNode {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
@@ -96,7 +96,7 @@ function Words({ title, value, isFirst, onChange }: WordsProps): VNode {
         onInput={(event) => setText(event.currentTarget.value)}
         onChange={onChange}
         onKeyDown={(event) => {
-          // Enter ends the typing: the next keys are for the list.
+          // Enter ends the typing: the next keys are shortcuts for the list.
           if (event.key === 'Enter') event.currentTarget.blur();
         }}
       />
@@ -127,7 +127,7 @@ function Moment({ title, value, onSet }: MomentProps): VNode {
   );
 }
 
-/** As the field wants it: local time without a zone. */
+/** The format that the input field needs: local time without a zone. */
 function toLocal(at: number): string {
   const shifted = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
   return Number.isNaN(shifted.getTime()) ? '' : shifted.toISOString().slice(0, 16);

@@ -11,11 +11,11 @@ import { repeats, type Reason } from './say-once.ts';
 interface OutcomeProps {
   readonly callId: string;
   readonly outcome: OutcomeView;
-  /** Sentences that stand on the page already. */
+  /** Sentences that the page already shows; they are not repeated. */
   readonly shown: readonly string[];
 }
 
-/** What came out. Everything in it was written by a tool or by whoever the tool talked to. */
+/** The outcome of a call. All text in it was written by a tool or by a system that the tool talked to. */
 export function Outcome({ callId, outcome, shown }: OutcomeProps): VNode {
   const content = outcome.content.filter((block) => block.kind !== 'text' || !repeats(block.text, shown));
   const structured = outcome.structured === undefined ? undefined : JSON.stringify(outcome.structured, undefined, 2);
@@ -34,7 +34,7 @@ export function Outcome({ callId, outcome, shown }: OutcomeProps): VNode {
   );
 }
 
-/** Why it did not end well, in one place of the page. */
+/** Why the call did not end well. The page shows this in one place only. */
 export function ReasonBlock({ reason: { message, fix, code } }: { readonly reason: Reason }): VNode {
   return (
     <div class="call-error card" role="note" aria-label="Why it ended like this">
@@ -55,7 +55,7 @@ export function ReasonBlock({ reason: { message, fix, code } }: { readonly reaso
   );
 }
 
-/** A text of others with a button that copies all of it. */
+/** Untrusted text with a button that copies all of it. */
 export function CopiedBlock({ label, text, what }: { label: string; text: string; what: string }): VNode {
   return (
     <div class="copied-block">
@@ -89,7 +89,7 @@ interface ResourceProps {
   readonly block: ContentBlockView & { readonly kind: 'resource' };
 }
 
-/** Where it is said to be is text, no link: a tool must not choose where a person goes. */
+/** A resource. Its URI is shown as text, not as a link: a tool must not choose where a person goes. */
 function Resource({ callId, block: { uri, mediaType = '', text, index, bytes } }: ResourceProps): VNode {
   return (
     <>
@@ -106,7 +106,7 @@ function Resource({ callId, block: { uri, mediaType = '', text, index, bytes } }
   );
 }
 
-/** Bytes are saved, never shown: nothing of a tool is opened in the console's own origin. */
+/** A link that saves the file and never shows it: no file of a tool is opened in the console's own origin. */
 export function FileLink({ callId, file }: { readonly callId: string; readonly file: CallFile }): VNode {
   return (
     <a href={apiPath`/v1/calls/${callId}/files/${file.index}`} download>

@@ -9,7 +9,7 @@ import { CallTable } from './call-table.tsx';
 const SHOWN = 20;
 const READ_EVERY_MS = 2000;
 
-/** The other calls of a run, the newest first, with a link to all of them. */
+/** The other calls of a run, newest first, with a link to all of them. */
 export function RunCalls({ call: { callId, run } }: { readonly call: CallRow }): VNode {
   const page = useResource(
     (signal) => api.get<Page<CallRow>>('/v1/calls', { query: { run, limit: SHOWN + 1 }, signal }),

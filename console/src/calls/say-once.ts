@@ -1,12 +1,12 @@
 import type { CallDetail } from '../api-types.ts';
 
-/** Whether a sentence that is shown says this already. The audit keeps only the beginning of a long one. */
+/** Whether a shown sentence already contains this text. The audit keeps only the beginning of a long sentence. */
 export function repeats(text: string, shown: readonly string[]): boolean {
   const beginning = text.replace(/(?:…|\.\.\.)$/u, '').trim();
   return shown.some((sentence) => sentence.includes(beginning));
 }
 
-/** Why a call did not end well, once: from its outcome, or from the audit when the store no longer keeps the outcome. */
+/** Why a call did not end well, to be shown once. It comes from the outcome, or from the audit if the store no longer keeps the outcome. */
 export interface Reason {
   readonly message: string;
   readonly fix?: string | undefined;

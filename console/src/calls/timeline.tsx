@@ -5,7 +5,7 @@ import { showDuration } from '../show-time.ts';
 
 const ORDER: readonly Stage[] = ['call', 'claim', 'identify', 'gate', 'execute', 'settle', 'reply'];
 
-/** Every stage in its order, also those of which nothing is on file. One that was passed twice is there twice. */
+/** Every stage in order, including stages without a record. A stage that was passed twice is there twice. */
 function allStages(known: readonly StageView[]): readonly StageView[] {
   return ORDER.flatMap((stage) => {
     const found = known.filter((one) => one.stage === stage);
@@ -13,7 +13,7 @@ function allStages(known: readonly StageView[]): readonly StageView[] {
   });
 }
 
-/** The stages under each other, each where it was in time. Their numbers are text; the bars only repeat them. */
+/** The stages one below the other, each at its place in time. The durations are text; the bars only repeat them. */
 export function Timeline({ stages: known }: { readonly stages: readonly StageView[] }): VNode {
   const stages = allStages(known);
   const starts = stages.flatMap(({ startedAt }) => (startedAt === undefined ? [] : [startedAt]));
@@ -33,7 +33,7 @@ export function Timeline({ stages: known }: { readonly stages: readonly StageVie
                 <span
                   class="stage-bar"
                   style={{
-                    // The last one stays to be seen.
+                    // Keeps the last bar visible.
                     left: `min(${percent(startedAt - from)}, calc(100% - 3px))`,
                     width: percent(durationMs ?? (endOf(stage) ?? from) - startedAt),
                   }}

@@ -7,12 +7,12 @@ import { useResource, type Resource } from '../use-resource.ts';
 import { byNewest, matchesFilter, toQuery, type CallFilter } from './call-filter.ts';
 
 const PAGE = 100;
-/** However many calls there are, a page shows no more than this. */
+/** Max rows on a page, however many calls there are. */
 const MAX_ROWS = 150;
-/** Thousands of events a second are a few changes of the page. */
+/** How often the page is updated, even if there are thousands of events a second. */
 const SHOWN_EVERY_MS = 200;
 
-/** One page of calls. The newest page follows what happens, unless it is paused; older pages stand still. */
+/** Reads one page of calls. The newest page follows live events unless it is paused; older pages do not change. */
 export function useCalls(filter: CallFilter, cursor: string | undefined, isPaused: boolean): Resource<Page<CallRow>> {
   const page = useResource(
     (signal) => {
@@ -56,7 +56,7 @@ function merge(items: readonly CallRow[], fresh: ReadonlyMap<string, CallRow>, f
   const kept = items.filter(({ callId }) => !fresh.has(callId));
   const known = new Map(items.map((item) => [item.callId, item]));
   const added = [...fresh.values()]
-    // An event may know less than the list did, for example when it was accepted.
+    // An event may lack facts that the list has, for example when the call was accepted.
     .map((call) => ({ ...known.get(call.callId), ...call }))
     .filter((call) => matchesFilter(call, filter));
   return [...kept, ...added].toSorted(byNewest).slice(0, MAX_ROWS);

@@ -1,8 +1,8 @@
-/** One line or layer. Its colour is a CSS class `tone-…`, so that themes and forced colours apply to the canvas too. */
+/** One line or layer. Its colour is a CSS class `tone-…`, so that themes and forced colours also apply to the canvas. */
 export interface ChartSeries {
   readonly label: string;
   readonly tone: string;
-  /** One per time; null where there is nothing to say. */
+  /** One value per time; null if there is none. */
   readonly values: readonly (number | null)[];
 }
 
@@ -10,12 +10,12 @@ export interface ChartSpec {
   /** Milliseconds since 1970, ascending. */
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
-  /** `stack`: bars on top of each other, the first one lowest. */
+  /** `stack`: bars on top of each other, with the first series at the bottom. */
   readonly kind: 'lines' | 'stack';
   readonly format: (value: number) => string;
 }
 
-/** Each layer with all below it added, which is what is drawn. */
+/** The cumulated values to draw: each layer plus all layers below it. */
 export function stackLayers(series: readonly ChartSeries[]): number[][] {
   const below: number[] = [];
   return series.map(({ values }) =>
@@ -26,7 +26,7 @@ export function stackLayers(series: readonly ChartSeries[]): number[][] {
   );
 }
 
-/** What one series comes to: the sum of a layer, the newest value of a line. */
+/** The summary of one series: the sum of a layer, or the newest value of a line. */
 export function summariseValues(values: readonly (number | null)[], kind: ChartSpec['kind']): number | null {
   const known = values.filter((value) => value !== null);
   return kind === 'stack' ? known.reduce((sum, value) => sum + value, 0) : (known.at(-1) ?? null);
@@ -34,7 +34,7 @@ export function summariseValues(values: readonly (number | null)[], kind: ChartS
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** As short as the span allows: seconds only where they differ, the day only where there are several. */
+/** Formats a time as short as the span allows: with seconds only for a short span, with the day only for a span of more than a day. */
 export function timeFormat(spanMs: number): (at: number) => string {
   const format = new Intl.DateTimeFormat(undefined, {
     ...(spanMs > DAY_MS ? { day: 'numeric', month: 'short' } : {}),

@@ -2,7 +2,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { stackLayers, timeFormat, type ChartSpec } from './chart-spec.ts';
 
-/** A chart on a canvas. Loaded only by pages that show one. */
+/** A chart on a canvas. Only pages that show a chart load this code. */
 export interface DrawnChart {
   update(spec: ChartSpec): void;
   destroy(): void;
@@ -11,7 +11,7 @@ export interface DrawnChart {
 const HEIGHT = 200;
 const FONT = '12px system-ui, sans-serif';
 
-/** `onHover` gets the index of the time under the pointer, and undefined when it leaves. */
+/** Draws a chart. `onHover` gets the index of the time under the pointer, or undefined when the pointer leaves. */
 export function drawChart(host: HTMLElement, first: ChartSpec, onHover: (index?: number) => void): DrawnChart {
   let spec = first;
   let colours = new Map<string, string>();
@@ -111,7 +111,7 @@ function widthOf(host: HTMLElement): number {
   return Math.max(host.clientWidth, 160);
 }
 
-/** The colour as the style sheets resolve it here; a canvas does not know custom properties. */
+/** The colour that the style sheets give this tone. A canvas cannot read custom properties. */
 function readColour(host: HTMLElement, tone: string): string {
   const probe = document.createElement('span');
   probe.className = `tone-${tone}`;

@@ -1,4 +1,4 @@
-/** Sixteen kinds of ending are too many for one chart: these are told apart by who has to look. */
+/** Groups of outcomes. Sixteen kinds are too many for one chart, so they are grouped by who has to look at them. */
 export const OUTCOME_GROUPS = ['ok', 'failed', 'refused', 'stopped', 'unsure'] as const;
 export type OutcomeGroup = (typeof OUTCOME_GROUPS)[number];
 
@@ -21,7 +21,10 @@ const GROUP_OF = new Map<string, OutcomeGroup>([
   ['indeterminate', 'unsure'],
 ]);
 
-/** A kind this console does not know yet is shown as one that somebody should look at. */
+/**
+ * The group of an outcome kind. Kinds that are not listed count as refused, also kinds that this console does not know yet, so that people
+ * look at them.
+ */
 export function groupOutcome(kind: string): OutcomeGroup {
   return GROUP_OF.get(kind) ?? 'refused';
 }

@@ -6,7 +6,7 @@ import './charts.css';
 
 interface TimeChartProps {
   readonly title: string;
-  /** What the chart says, in a sentence: this is the chart for whoever does not see it. */
+  /** What the chart shows, as a sentence. It replaces the chart for people who cannot see it. */
   readonly summary: string;
   readonly spec: ChartSpec;
 }
@@ -49,7 +49,7 @@ function Canvas({ spec, onHover }: { readonly spec: ChartSpec; readonly onHover:
   return <div class="chart-canvas" aria-hidden="true" ref={host} />;
 }
 
-/** Values of the time under the pointer; otherwise all of a stack, and the newest of a line. */
+/** The values at the time under the pointer. Without a pointer: the sum of a stack, or the newest value of a line. */
 function Legend({ spec, hovered }: { readonly spec: ChartSpec; readonly hovered: number | undefined }): VNode {
   const { times, series, format, kind } = spec;
   const at = hovered === undefined ? undefined : times[hovered];

@@ -3,7 +3,7 @@ import type { ApprovalState, CallRow, OutcomeKind, Severity } from '../api-types
 
 export type Tone = 'neutral' | 'good' | 'info' | 'warning' | 'bad';
 
-/** A word with a colour; the word alone says it all. */
+/** A word with a colour. The word alone carries the whole meaning. */
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }): VNode {
   return <span class={`badge badge-${tone}`}>{children}</span>;
 }

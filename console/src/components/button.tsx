@@ -6,10 +6,10 @@ export interface ButtonProps {
   readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly type?: 'button' | 'submit';
   readonly disabled?: boolean;
-  /** Where the text alone does not say it. */
+  /** The name for screen readers, if the text alone is not enough. */
   readonly label?: string;
   readonly pressed?: boolean;
-  /** Key that does the same. */
+  /** The key that does the same as the button. */
   readonly shortcut?: string;
   readonly title?: string;
 }

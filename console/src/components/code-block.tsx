@@ -6,15 +6,15 @@ import { Inert } from './inert.tsx';
 
 export interface CodeBlockProps {
   readonly text: string;
-  /** Said by screen readers. */
+  /** The name for screen readers. */
   readonly label: string;
   readonly limits?: FoldLimits;
   readonly onExpand?: () => void;
-  /** Opened from outside, by a key. */
+  /** Expanded from outside, by a shortcut key. */
   readonly isExpanded?: boolean;
 }
 
-/** Text of others, inert. A long one shows its beginning and its end until it is expanded. */
+/** Untrusted text, shown inert. A long text shows its beginning and its end until it is expanded. */
 export function CodeBlock({ text, label, limits, onExpand, isExpanded: isOpened = false }: CodeBlockProps): VNode {
   const [isExpanded, setExpanded] = useState(false);
   const folded = isExpanded || isOpened ? undefined : foldText(text, limits);

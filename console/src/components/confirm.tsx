@@ -7,13 +7,13 @@ import { Failure } from './states.tsx';
 export interface ConfirmProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** What the button says: the act itself, not "OK". */
+  /** The label of the button: the action itself, not "OK". */
   readonly act: string;
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }
 
-/** Asks once more before something that others notice. A failure is told in the dialog, which stays. */
+/** Asks for confirmation before an action that affects other people. If the action fails, the dialog stays open and shows the error. */
 export function Confirm({ title, children, act, onConfirm, onClose }: ConfirmProps): VNode {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();

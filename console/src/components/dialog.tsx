@@ -9,11 +9,11 @@ export interface DialogProps {
   readonly wide?: boolean;
 }
 
-/** A modal question. The browser keeps the focus in it, closes it on Escape and gives the focus back. */
+/** A modal dialog. The focus stays in it, Escape closes it, and afterwards the focus returns to the element that had it before. */
 export function Dialog({ title, children, onClose, wide = false }: DialogProps): VNode {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the next key arrives: what is typed after the key that opened it belongs into it.
+  // The dialog opens before the next key arrives: everything typed after the key that opened it belongs to the dialog.
   useLayoutEffect(() => {
     const dialog = ref.current;
     const before = document.activeElement;

@@ -3,11 +3,11 @@ import { splitHidden } from '../split-hidden.ts';
 
 export interface InertProps {
   readonly text: string;
-  /** Line breaks and tabs are shown as such; otherwise spelled out like everything one cannot see. */
+  /** Shows line breaks and tabs as such. Otherwise they are spelled out like all invisible characters. */
   readonly multiline?: boolean;
 }
 
-/** Text that others wrote, shown as text: nothing in it becomes an element, and what cannot be seen is spelled out. */
+/** Shows untrusted text as text: nothing in it becomes an element, and invisible characters are spelled out. */
 export function Inert({ text, multiline = false }: InertProps): VNode {
   return (
     <bdi class="inert" dir="ltr">
@@ -24,7 +24,7 @@ export function Inert({ text, multiline = false }: InertProps): VNode {
   );
 }
 
-/** The end of an id, which tells it from others: all ids of one subject begin alike. */
+/** The end of an id. It distinguishes ids, because all ids of one subject begin alike. */
 export function ShortId({ text }: { readonly text: string }): VNode {
   return (
     <span class="mono" title={text}>
@@ -33,7 +33,7 @@ export function ShortId({ text }: { readonly text: string }): VNode {
   );
 }
 
-/** An id or digest: its beginning, and the whole of it on demand. */
+/** The beginning of an id or digest. The tooltip shows all of it. */
 export function Short({ text, length = 12 }: { readonly text: string; readonly length?: number }): VNode {
   return (
     <span class="mono" title={text}>

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { Inert } from './inert.tsx';
 import './table.css';
 
-/** The name of something in a table: whole on one line where there is room. */
+/** The name of something in a table, on one line if there is room. */
 export function Name({ text, mono = false }: { readonly text: string; readonly mono?: boolean }): VNode {
   return (
     <span class={mono ? 'name mono' : 'name'}>

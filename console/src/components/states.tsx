@@ -20,7 +20,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-/** What went wrong, what to do about it, and a way to try again. */
+/** What went wrong, how to fix it, and a button to retry. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }): VNode {
   const problem = error instanceof Problem ? error : undefined;
   return (

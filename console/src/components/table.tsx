@@ -4,7 +4,7 @@ import './table.css';
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Left out on a phone. */
+  /** The column is left out on a phone. */
   readonly minor?: boolean;
   readonly numeric?: boolean;
 }
@@ -14,7 +14,7 @@ export interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** On a phone a row becomes a list of its columns, one below the other. */
+  /** On a phone, show each row as a list of its columns, one below the other. */
   readonly stacks?: boolean;
 }
 

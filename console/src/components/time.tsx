@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { now } from '../clock.ts';
 import { isoTime, showAgo, showCountdown, showTime } from '../show-time.ts';
 
-/** Counts down, a second at a time. Screen readers hear it when they read it, not every second. */
+/** Counts down in steps of a second. Screen readers read it on demand, not every second. */
 export function TimeLeft({ until }: { readonly until: number }): VNode {
   const leftMs = until - now.value;
   const isShort = leftMs < 30_000;
@@ -13,7 +13,7 @@ export function TimeLeft({ until }: { readonly until: number }): VNode {
   );
 }
 
-/** When it was: how long ago, and the exact time on demand. */
+/** How long ago something was. The tooltip shows the exact time. */
 export function Ago({ at }: { readonly at: number }): VNode {
   return (
     <time dateTime={isoTime(at)} title={showTime(at)}>

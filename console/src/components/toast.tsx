@@ -18,7 +18,7 @@ const drop = (id: number): void => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 };
 
-/** Tells without taking the focus. Bad news stays until it is dismissed. */
+/** Shows a message without taking the focus. A bad message stays until the person dismisses it. */
 export function tell(text: string, tone: Toast['tone'] = 'good'): void {
   count += 1;
   const id = count;

@@ -8,7 +8,7 @@ import { MatrixView } from './access/matrix-view.tsx';
 import { Simulator } from './access/simulator.tsx';
 import './access/access.css';
 
-/** `sallyport call` and a fresh `sallyport dev` act for this subject. */
+/** The subject that `sallyport call` and a fresh `sallyport dev` act for. */
 const USUAL_SUBJECT = 'local';
 
 const VIEWS = [
@@ -67,7 +67,9 @@ interface TypedProps {
   readonly onChange: (value: string) => void;
 }
 
-/** Taken over when it is finished, not with every letter: each change asks the gateway. */
+/**
+ * A field whose value is applied when the person has finished typing, not with every letter: each change sends a request to the gateway.
+ */
 function Typed({ label, value, fallback, onChange }: TypedProps): VNode {
   return (
     <label class="field">

@@ -18,7 +18,7 @@ import './audit/audit.css';
 
 const PAGE_SIZE = 50;
 
-/** The filter stands in the address, so that a search can be sent to somebody. */
+/** The audit page. The filter is in the address, so that a search can be shared. */
 export function Audit(): VNode {
   const { query, route } = useLocation();
   const filter = filterOf(query);
@@ -38,7 +38,7 @@ export function Audit(): VNode {
 
 function Records({ filter }: { readonly filter: AuditFilter }): VNode {
   const wanted = JSON.stringify(filter);
-  // The cursors of the pages before this one and of this one: keyset paging only knows the way forward.
+  // The cursors of all pages up to the current one: keyset paging only goes forward, so they are needed to go back.
   const [cursors, setCursors] = useState<readonly (string | undefined)[]>([undefined]);
   const [open, setOpen] = useState<ShownRecord>();
   useEffect(() => setCursors([undefined]), [wanted]);

@@ -122,7 +122,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   );
 }
 
-/** How to get out of a loop, in words for the model. */
+/** Advice for the model on how to get out of a loop. */
 function adviceOf(outcome: object | undefined): string | undefined {
   const advice = (outcome as { readonly advice?: unknown } | undefined)?.advice;
   return typeof advice === 'string' ? advice : undefined;

@@ -13,7 +13,7 @@ import { useShortcuts } from '../shortcuts.ts';
 import '../styles/calls.css';
 
 const HOME = '/console/calls';
-/** The list reaches back only so far at a time; one call is found by its id at any age. */
+/** A whole call id. The list reaches back only a limited time per page, but a call of any age can be opened by its id. */
 const WHOLE_ID = /^\d{1,4}\.[\w-]{12}\.[\w-]{22}(?:~\d{1,6})?$/;
 
 export function Calls(): VNode {
@@ -70,7 +70,7 @@ export function Calls(): VNode {
   );
 }
 
-/** From link to link in the list, also with Tab and the screen reader's own keys. */
+/** Moves the focus from link to link in the list. Tab and the screen reader's own keys work as well. */
 function moveFocus(step: number): void {
   const links = [...document.querySelectorAll<HTMLElement>('.call-link')];
   const at = links.findIndex((link) => link === document.activeElement);

@@ -47,7 +47,7 @@ export function Fleet(): VNode {
     [],
   );
 
-  // The stream says that something has changed; the window and its buckets are ours to ask for.
+  // The stream only says that something has changed; the page requests its own window and buckets.
   const readCounts = useAtMostEvery(COUNT_EVERY_MS, () => {
     statistics.reload();
     loops.reload();
@@ -57,7 +57,7 @@ export function Fleet(): VNode {
     onEvent: (data) => workers.change((page) => ({ ...page, ...(data as Page<Worker>) })),
     onResync: workers.reload,
   });
-  // Queues are not told about, and the window moves on also when nothing happens.
+  // There are no events about queues, and the window moves on even if nothing happens.
   useEvery(LOOK_EVERY_MS, () => {
     queues.reload();
     readCounts();

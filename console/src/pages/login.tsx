@@ -5,7 +5,7 @@ import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Failure, Loading } from '../components/states.tsx';
 
-/** The one-time code after `#`. It leaves the address bar and the history before anything else happens. */
+/** Takes the one-time code after `#`. The code is removed from the address bar and the history before anything else happens. */
 function takeCode(): string | undefined {
   const code = decodeURIComponent(location.hash.slice(1));
   if (location.hash !== '') history.replaceState(null, '', location.pathname);

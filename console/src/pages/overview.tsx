@@ -22,7 +22,10 @@ const SHOWN = 5;
 const READ_EVERY_MS = 5000;
 const CATALOG_EVERY_MS = 60_000;
 
-/** What needs a person now: questions, failures, refusals, and who serves. Approvers without more rights see the questions. */
+/**
+ * What needs a person now: questions, failures, refusals, and the state of the workers. An approver without other scopes sees only the
+ * questions.
+ */
 export function Overview(): VNode {
   return (
     <>

@@ -5,7 +5,7 @@ import { SessionsView } from './tokens/sessions-view.tsx';
 import { TokensView } from './tokens/tokens-view.tsx';
 import './tokens/tokens.css';
 
-/** Everything that lets somebody in. */
+/** Everything that gives access: tokens and sessions. */
 export function Tokens(): VNode {
   const { query } = useLocation();
   const isSessions = query['view'] === 'sessions';

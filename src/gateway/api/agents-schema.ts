@@ -13,28 +13,31 @@ export const declarationSchema = z
 export const agentSchema = z
   .strictObject({
     name: z.string(),
-    /** It is declared for this tenant alone. Absent: for every tenant that has no declaration of its own for it. */
+    /**
+     * The only tenant that the agent is declared for. Absent: the agent is declared for every tenant that has no declaration of its own for
+     * this name.
+     */
     tenant: z.string().optional(),
     declaration: declarationSchema,
     paused: z.boolean(),
-    /** How many published tools it selects. */
+    /** How many published tools the agent selects. */
     tools: z.int(),
-    /** What it declares and probably does not mean. */
+    /** Parts of the declaration that are probably mistakes. */
     problems: z.array(z.string()),
   })
   .meta({ id: 'Agent' });
 export type AgentView = z.infer<typeof agentSchema>;
 
 /**
- * `selecting: false`: no agents are declared in general, and permissions alone decide; but not in the `selectingTenants`, which have
- * agents of their own.
+ * `selecting: false`: no agents are declared in general, and permissions alone decide. This does not hold in the `selectingTenants`, which
+ * have agents of their own.
  */
 export const agentPageSchema = pageOf(agentSchema)
   .extend({ selecting: z.boolean(), selectingTenants: z.array(z.string()), policyVersion: z.int() })
   .meta({ id: 'AgentPage' });
 export type AgentPage = z.infer<typeof agentPageSchema>;
 
-/** A declaration as it may be written; checked by the same code, and told in the same words, as `sallyport agents set`. */
+/** A declaration as a client writes it. It is checked by the same code as in `sallyport agents set`, with the same messages. */
 export const agentInputSchema = z
   .looseObject({ selection: z.array(z.record(z.string(), z.unknown())), description: z.string().optional() })
   .meta({ id: 'AgentInput' });
@@ -43,7 +46,7 @@ export const agentChangedSchema = z
   .strictObject({
     policyVersion: z.int(),
     changed: z.boolean(),
-    /** Agents that were declared now, or are gone. */
+    /** The agent that was declared or removed. */
     name: z.string(),
     tenant: z.string().optional(),
     declaration: declarationSchema.optional(),
@@ -53,5 +56,5 @@ export const agentChangedSchema = z
 export type AgentChanged = z.infer<typeof agentChangedSchema>;
 
 export const agentParams = z.strictObject({ name: nameText });
-/** `tenant`: the declaration for this tenant alone. */
+/** `tenant`: use the declaration that is for this tenant alone. */
 export const agentQuery = z.strictObject({ tenant: nameText.optional() });

@@ -14,12 +14,12 @@ import { problemSchema } from './problem-schema.ts';
 export type Api = OpenAPIHono<GatewayEnv>;
 export type ApiContext = Context<GatewayEnv>;
 
-/** What routes share beside the plane itself. */
+/** What routes share in addition to the plane itself. */
 export interface ApiNeeds {
   readonly plane: GatewayPlane;
   readonly history: SettledHistory;
   readonly feed: LiveFeed;
-  /** Whether a bearer asked for the call that a question is about. */
+  /** Whether a bearer is the requester of the call that a question is about. */
   readonly isRequester: IsRequester;
 }
 
@@ -35,7 +35,7 @@ interface RouteWish<
 > {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   readonly path: string;
-  /** Who has one of them is let through; an admin has all but `agent`. */
+  /** A bearer needs one of these scopes. An admin has all but `agent`. */
   readonly scopes: readonly [TokenScope, ...TokenScope[]];
   readonly summary: string;
   readonly tag: string;
@@ -43,16 +43,16 @@ interface RouteWish<
   readonly params?: Params;
   readonly headers?: Headers;
   readonly body?: Body;
-  /** By status. Undefined: it has no body. */
+  /** Responses by status. A response without a schema has no body. */
   readonly answers: Readonly<Record<number, AnswerWish>>;
-  /** Statuses of problems that are this route's own. */
+  /** Statuses of problems that only this route has. */
   readonly problems?: readonly number[];
 }
 
 export interface AnswerWish {
   readonly description: string;
   readonly schema?: z.ZodType;
-  /** In place of JSON. */
+  /** The media type of the response. Default: JSON. */
   readonly mediaType?: string;
 }
 
@@ -63,12 +63,12 @@ interface Given<Query, Params, Headers, Body> {
   readonly body: Body;
 }
 
-/** Whatever they say about it, each of these can happen on every route. */
+/** Statuses that every route can answer with, in addition to those it names. */
 const USUAL_PROBLEMS = [400, 401, 403, 429, 503] as const;
 
 /**
- * One route: its scopes are checked before anything of the request is looked at, its parts by schemas that are also what the OpenAPI
- * document says.
+ * Adds one route. Its scopes are checked before anything else of the request is read. The schemas that check its parts also make the
+ * OpenAPI document.
  */
 export function addRoute<
   Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
@@ -94,7 +94,7 @@ export function addRoute<
     'x-scopes': [...scopes],
     middleware: [requireScope(...scopes)] as never,
     request: {
-      // Without a schema anything would be taken for granted, and a typing error be an empty filter.
+      // Without a schema every query would be accepted, and a misspelled filter would filter nothing.
       query: query ?? emptyObject,
       ...(params === undefined ? {} : { params }),
       ...(headers === undefined ? {} : { headers }),
@@ -133,7 +133,10 @@ function problemsOf(statuses: readonly number[]): Record<number, object> {
 const MAX_PROBLEMS = 8;
 const MAX_PROBLEM_LENGTH = 200;
 
-/** An app whose schemas refuse with the problem's own words: where, and what was expected. The value itself is not repeated. */
+/**
+ * Creates an app whose schemas refuse with PARAMETER_INVALID. A problem says where it is and what was expected, but does not repeat the
+ * value.
+ */
 export function newApi(): Api {
   return new OpenAPIHono<GatewayEnv>({
     defaultHook: (result) => {
@@ -153,7 +156,7 @@ function cut(text: string): string {
   return text.length <= MAX_PROBLEM_LENGTH ? text : `${text.slice(0, MAX_PROBLEM_LENGTH)}…`;
 }
 
-/** Members without a value are not there. */
+/** Returns the object without the members that are undefined. */
 export function defined<Value extends object>(value: Value): Defined<Value> {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<Value>;
 }

@@ -10,18 +10,18 @@ import { cursorQuery, identitySchema, limitQuery, moment, pageOf } from './page-
 
 const principal = z.strictObject({ kind: z.enum(['subject', 'operator']), name: z.string() });
 
-/** Made here from the very bytes that would run; nobody else's words about them. */
+/** Arguments as an approver sees them. The gateway makes this text from the exact bytes that would run; no other party can word it. */
 export const shownArgumentsSchema = z
   .strictObject({
-    /** JSON, a line per value; what is masked is shown as a mark with its length, what cannot be seen is spelled out. */
+    /** JSON with one line per value. A masked value is shown as a mark with its length. Invisible characters are spelled out. */
     shown: z.string(),
     bytes: z.int(),
     /** Absent while something is masked: a short secret could be found by trying digests. */
     digest: z.string().optional(),
     redacted: z.boolean(),
-    /** Only in lists: so many characters are left out at the end of `shown`. One question alone shows all of it. */
+    /** Only in lists: how many characters are left out at the end of `shown`. A question that is read on its own shows all of it. */
     cut: z.int().min(1).optional(),
-    /** Hooks that made them of the caller's. */
+    /** Hooks that changed the caller's arguments into these. */
     changedBy: z.array(z.string()).optional(),
   })
   .meta({ id: 'ShownArguments' });
@@ -44,7 +44,7 @@ export const approvalSchema = z
     reasons: z.array(z.string()),
     severity: z.enum(SEVERITIES),
     askers: z.array(z.strictObject({ kind: z.enum(['rule', 'hook']), id: z.string(), grantable: z.boolean() })),
-    /** For the approver's eyes only. */
+    /** Only approvers see it. */
     detail: z.string().optional(),
     decisions: z.array(z.enum(APPROVAL_DECISIONS)),
     quorum: z.int(),
@@ -61,19 +61,19 @@ export const approvalSchema = z
     resolvedAt: moment.optional(),
     resolution: z.enum(RESOLUTIONS).optional(),
     arguments: shownArgumentsSchema,
-    /** What the caller's person answered to the tool; it reaches the tool together with the arguments. */
+    /** What the caller's person answered to the tool. The tool gets it together with the arguments. */
     answers: shownArgumentsSchema.optional(),
-    /** What the person who allowed it put in their place. */
+    /** The arguments that the approver put in place of the asked ones. */
     editedArguments: shownArgumentsSchema.optional(),
-    /** A decision must name it. */
+    /** A decision must send this value, so that it counts only for what was shown. */
     binding: z.string(),
-    /** Whether something is masked: a yes counts only from an approver who has revealed it. */
+    /** Whether something is masked. A yes then counts only from an approver who has revealed it. */
     masked: z.boolean(),
-    /** Whether the bearer has revealed it. The text itself is in the answer to the reveal. */
+    /** Whether this bearer has revealed the question. The revealed text itself is in the answer to the reveal request. */
     revealed: z.boolean(),
-    /** Whether a decision may bring other arguments: all of them, since secrets among the shown ones are marked. */
+    /** Whether a decision may bring other arguments. It must bring all of them, since secrets among the shown ones are masked. */
     editable: z.boolean(),
-    /** Whether whoever asks may decide it; a requester may only look. */
+    /** Whether this bearer may decide the question. A requester may only look at it. */
     mayDecide: z.boolean(),
     grant: z.string().optional(),
     identity: identitySchema,
@@ -81,7 +81,7 @@ export const approvalSchema = z
   .meta({ id: 'Approval' });
 export type ApprovalView = z.infer<typeof approvalSchema>;
 
-/** A question in a list. One of which something is left out has no binding: nobody can decide what they have not seen. */
+/** A question in a list. If something is left out of it, it has no binding: an approver cannot decide what was not shown. */
 export const listedApprovalSchema = approvalSchema
   .extend({ binding: z.string().optional() })
   .meta({ id: 'ListedApproval' });
@@ -97,19 +97,19 @@ export const approvalListQuery = z.strictObject({
 
 export const grantWishSchema = z
   .strictObject({
-    /** These arguments, whatever they are, or those for which all conditions hold. */
+    /** `exact`: only these arguments. `any`: all arguments. Or only arguments for which all conditions hold. */
     matches: z.union([
       z.enum(['exact', 'any']),
       z.strictObject({ conditions: z.array(z.record(z.string(), z.unknown())).min(1).max(32) }),
     ]),
-    /** Only for the agent that asked; so unless it says false. */
+    /** Whether the grant is only for the agent that asked. Default: true. */
     agentOnly: z.boolean().optional(),
     lifetimeMs: z.int().min(1).max(APPROVAL_LIMITS.maxGrantMs).optional(),
     uses: z.int().min(1).max(1_000_000).optional(),
   })
   .meta({ id: 'GrantOptions' });
 
-/** Longer than what is kept of it, so that a person's text is cut and not refused; a flood is. */
+/** Longer than the stored comment may be: the text of a person is cut instead of refused. Only a flood of text is refused. */
 const MAX_COMMENT_LENGTH = 10_000;
 
 export const decideRequestSchema = z
@@ -117,7 +117,7 @@ export const decideRequestSchema = z
     decision: z.enum(APPROVAL_DECISIONS),
     binding: z.string().min(1).max(128),
     comment: z.string().max(MAX_COMMENT_LENGTH).optional(),
-    /** Run these instead: all of them, not a patch. */
+    /** Arguments to run instead: all of them, not a patch. */
     arguments: z.record(z.string(), z.unknown()).optional(),
     /** Only with `allow-always`. */
     grant: grantWishSchema.optional(),
@@ -133,7 +133,7 @@ export const decideAnswerSchema = z
   .strictObject({
     id: z.string(),
     state: z.enum(APPROVAL_STATES),
-    /** So many more must say yes. */
+    /** How many more approvers must say yes. */
     missing: z.int().optional(),
     grant: z.string().optional(),
   })

@@ -97,7 +97,7 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
       const approval = await readApproval(needs, principal, id);
       await refuseRequester(context.get('auth'), approval);
       const { question } = approval;
-      // A revocation that was cut off in the middle comes first: its questions must not be allowed.
+      // First finish revocations that were interrupted: the questions of revoked sessions must not be allowed.
       await finishRevocations(store, needs.plane.log);
       const answer = await client.approvals.decide(principal, question.id, toDecision(body, operations));
       return answerDecision(context, question.id, answer, body.decision);
@@ -174,7 +174,9 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
     return { render: await approvalRenderer(), policy, standing, isRequester: needs.isRequester };
   }
 
-  /** Throws APPROVAL_NOT_YOURS: a token that asks and decides would let its own calls through. */
+  /**
+   * Throws APPROVAL_NOT_YOURS unless the bearer is an approver here: a token that both asks and decides would let its own calls through.
+   */
   async function refuseRequester(auth: Authenticated, approval: Approval): Promise<void> {
     const { policy } = await store.readPolicy();
     const show = { policy, standing: operations.standing, isRequester: needs.isRequester };
@@ -182,7 +184,7 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
   }
 }
 
-/** By its whole id only: a start of one is for people who type. */
+/** Reads a question by its whole id only. The start of an id is accepted only where people type it. */
 async function readApproval({ plane }: ApiNeeds, principal: Principal, id: string): Promise<Approval> {
   if (parseScopedId(id) === undefined) throw unknown(id);
   return plane.client.approvals.get(principal, id);
@@ -246,7 +248,7 @@ function answerDecision(
   }
 }
 
-/** What a decision and a reveal are refused for alike. */
+/** Answers the refusals that a decision and a reveal have in common. */
 function answerRefusal(
   id: ApprovalId,
   answer: Exclude<RevealAnswer, { readonly kind: 'revealed' }>,
@@ -266,7 +268,7 @@ function answerRefusal(
   }
 }
 
-/** Who came second learns how it stands. */
+/** Answers a decision that came too late with the current state of the question. */
 function answerStanding(id: string, state: Approval['state'], decision: ApprovalDecision | undefined): Response {
   const status = state === 'expired' || state === 'cancelled' ? 410 : 409;
   const detail = sayAlreadyDecided(state, decision);

@@ -4,7 +4,7 @@ import { OUTCOME_KINDS } from '../../domain/outcome.ts';
 import { EXECUTED } from './outcome-schema.ts';
 import { cursorQuery, limitQuery, moment, momentQuery, nameText, pageOf } from './page-schema.ts';
 
-/** One record of the trail with its payload and its link, as `sallyport audit query --json` shows it. */
+/** One record of the trail with its payload and its chain link, as `sallyport audit query --json` shows it. */
 export const auditRecordSchema = z
   .object({
     version: z.literal(1),
@@ -13,7 +13,9 @@ export const auditRecordSchema = z
     sequence: z.int(),
     at: moment,
     event: z.enum(AUDIT_EVENTS),
-    /** Call, tool and digest are absent from an administrative record; session and identity where it is about no session. */
+    /**
+     * Call, tool and digest are absent from an administrative record. Session and identity are absent if the record is not about a session.
+     */
     callId: z.string().optional(),
     session: z.string().optional(),
     run: z.string().optional(),
@@ -54,7 +56,7 @@ export const auditRecordSchema = z
     code: z.string().optional(),
     durationMs: z.number().optional(),
     gateMs: z.number().optional(),
-    /** In an administrative record: where the change came in, and the id of the token that proved who it was. */
+    /** In an administrative record: through which surface the change came, and the id of the token that proved the actor. */
     via: z.string().optional(),
     bearer: z.string().optional(),
     changed: z.array(z.string()).readonly().optional(),
@@ -66,12 +68,12 @@ export const auditRecordSchema = z
     expiresAt: z.int().optional(),
     delegatedBy: z.string().optional(),
     sessions: z.int().optional(),
-    /** Canonical JSON, secrets masked, cut. */
+    /** Canonical JSON. Secrets are masked, and long text is cut. */
     arguments: z.string().optional(),
     detail: z.string().optional(),
     comment: z.string().optional(),
     chain: z.string(),
-    /** Its payload was erased on purpose. */
+    /** The payload was erased on purpose. */
     erased: z.literal(true).optional(),
   })
   .meta({ id: 'AuditRecord' });
@@ -97,12 +99,12 @@ export const auditQuery = z.strictObject({
 export const verificationSchema = z
   .strictObject({
     state: z.enum(['never', 'running', 'ok', 'bad']),
-    /** When the last one ended; of a running one, when it began. */
+    /** When the last verification ended, or when the running one began. */
     at: moment.optional(),
-    /** Records whose link was recomputed. */
+    /** How many records had their chain link recomputed. */
     checked: z.int(),
     statements: z.int().optional(),
-    /** What was lost or given up with a signature: in order, and to be known. */
+    /** Records that were lost or given up with a signature. This is not a fault, but people should know about it. */
     notices: z.array(z.string()).optional(),
     problems: z.array(
       z.strictObject({

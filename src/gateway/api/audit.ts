@@ -14,7 +14,7 @@ import { readCursor, writeCursor } from './cursor.ts';
 import { PAGE_LIMITS } from './page-schema.ts';
 
 const TAG = 'audit';
-/** A page looks at so many records at most: a filter that few meet gives short pages, and holds nobody up. */
+/** Max records that one page looks at. A filter that few records match gives short pages, and delays no other request. */
 const SCAN = 20_000;
 
 export function addAudit(api: Api, { plane }: ApiNeeds): void {
@@ -35,7 +35,7 @@ export function addAudit(api: Api, { plane }: ApiNeeds): void {
       const { limit = PAGE_LIMITS.usual, cursor, ...filters } = query;
       const before = cursor === undefined ? undefined : toPlace(readCursor('audit', filters, cursor));
       const page = await plane.trail.queryTrail({
-        // A role can append records with a time in the future. They would fill the first page, and hide the newest genuine ones.
+        // A Redis role can append records with a time in the future. They would fill the first page and hide the newest genuine records.
         filter: { to: (await plane.store.now()) + AUDIT_LIMITS.aheadMs, ...defined(filters) },
         limit,
         scan: SCAN,
@@ -87,7 +87,7 @@ function toPlace(place: readonly (string | number)[]): TrailPlace {
   return { at, store, lane, sequence };
 }
 
-/** It reads the whole trail, so there is one for everybody who asks. */
+/** Runs at most one verification at a time for all clients, since it reads the whole trail. */
 function createVerification({ operations, store, log }: ApiNeeds['plane']) {
   let state: AuditVerification = { state: 'never', checked: 0, problems: [] };
 

@@ -23,7 +23,7 @@ const MAX_RECORDS = 200;
 const MAX_CHILDREN = 200;
 const SCAN = 5000;
 
-/** Everything that is known of one call: from its store as long as that keeps it, from the trail after that. Throws CALL_UNKNOWN. */
+/** Reads everything that is known about one call: from the store as long as it keeps the call, then from the trail. Throws CALL_UNKNOWN. */
 export async function readCallDetail(needs: DetailNeeds, auth: Authenticated, asked: string): Promise<CallDetail> {
   const { plane } = needs;
   const callId = asCallId(asked);
@@ -49,7 +49,7 @@ export async function readCallDetail(needs: DetailNeeds, auth: Authenticated, as
   };
 }
 
-/** Something that no call can be named is like a call that nobody made. */
+/** Checks that the text can be a call id. Other text gives the same error as an unknown call. */
 export function asCallId(asked: string): CallId {
   if (parseScopedId(asked) === undefined) throw planeError('CALL_UNKNOWN', { callId: asked.slice(0, 64) });
   return asked as CallId;
@@ -62,7 +62,7 @@ export async function readOutcome({ plane }: Needs, asked: string): Promise<Outc
   return record.outcome === undefined ? undefined : decodeOutcome(record.outcome);
 }
 
-/** The call itself: the trail knows why it ended so, the store knows how it stands now. */
+/** Describes the call itself. The trail knows why it ended, the store knows its current state. */
 export function describeCall(
   record: CallRecord | undefined,
   audit: readonly AuditRecordView[],
@@ -91,7 +91,7 @@ export function describeCall(
   };
 }
 
-/** The end of the call, where it has ended, and the last record that says something about it. */
+/** `ending`: the record that ended the call, if there is one. `last`: that record, or else the newest one about the call. */
 function lastOf(audit: readonly AuditRecordView[]): {
   readonly ending?: AuditRecordView;
   readonly last?: AuditRecordView;
@@ -102,8 +102,8 @@ function lastOf(audit: readonly AuditRecordView[]): {
 }
 
 /**
- * What the API and the command line show as the arguments of a call. The last record of a call that ended while a person was asked has none;
- * then the last question about it shows them: `asked`.
+ * The arguments of a call, as the API and the command line show them. If a call ended while a person was asked, its last record has no
+ * arguments. Then `asked` is used: the arguments that the last question about the call shows.
  */
 export function argumentsOfCall(audit: readonly AuditRecordView[], asked: string | undefined): string | undefined {
   return lastOf(audit).last?.arguments ?? asked;
@@ -127,7 +127,7 @@ async function readApprovals(
   return shown.filter((view) => view !== undefined);
 }
 
-/** A first run of a `read` tool is not written down, so there are at least as many as were. */
+/** The attempts of a call. The store does not record the first run of a `read` tool, so a call that ran has at least one attempt. */
 function attemptsOf(record: CallRecord | undefined, { executed, ranMs, settledAt, outcome }: CallRow) {
   const count = Math.max(record?.starts ?? 0, executed === 'yes' || executed === 'unknown' ? 1 : 0);
   return Array.from({ length: count }, (_, index) => {
@@ -143,7 +143,7 @@ function attemptsOf(record: CallRecord | undefined, { executed, ranMs, settledAt
   });
 }
 
-/** Calls that this one made: of the same subject, and over before it was. */
+/** The calls that this call made. They are of the same subject, and ended before it did. */
 async function readChildren({ plane }: Needs, call: CallDetail['call']): Promise<CallRow[]> {
   const { callId, acceptedAt, settledAt, durationMs, tenant, subject } = call;
   const began =

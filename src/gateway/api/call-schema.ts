@@ -9,7 +9,7 @@ import { auditRecordSchema } from './audit-schema.ts';
 import { EXECUTED, fileSchema, outcomeSchema } from './outcome-schema.ts';
 import { cursorQuery, identitySchema, limitQuery, moment, momentQuery, nameText, pageOf } from './page-schema.ts';
 
-/** A call in one line of a list. */
+/** A call as one line of a list. */
 export const callRowSchema = z
   .strictObject({
     callId: z.string(),
@@ -23,7 +23,7 @@ export const callRowSchema = z
     outcome: z.enum(OUTCOME_KINDS).optional(),
     code: z.string().optional(),
     executed: z.enum(EXECUTED).optional(),
-    /** Of a settled call only where its record is still kept. */
+    /** A settled call has it only while the store keeps its record. */
     acceptedAt: moment.optional(),
     settledAt: moment.optional(),
     deadline: moment.optional(),
@@ -48,7 +48,7 @@ export type CallRow = z.infer<typeof callRowSchema>;
 export const callPageSchema = pageOf(callRowSchema).meta({ id: 'CallPage' });
 export type CallPage = z.infer<typeof callPageSchema>;
 
-/** `live`: whatever is not settled. */
+/** `live`: every state but settled. */
 export const CALL_LIST_STATES = [...CALL_STATES, 'live'] as const;
 
 export const callListQuery = z.strictObject({
@@ -79,13 +79,13 @@ export const stageSchema = z
     startedAt: moment.optional(),
     endedAt: moment.optional(),
     durationMs: z.number().optional(),
-    /** A word or a sentence on what came out. */
+    /** The result of the stage, in a word or a sentence. */
     result: z.string().optional(),
   })
   .meta({ id: 'StageView' });
 export type StageView = z.infer<typeof stageSchema>;
 
-/** Who let it through or stopped it, in the order in which they decided. */
+/** One check that let the call through or stopped it. They are listed in the order in which they decided. */
 export const verdictSchema = z
   .strictObject({
     by: z.enum(['permission', 'rule', 'hook', 'loop', 'grant', 'approval']),
@@ -108,7 +108,10 @@ export const callDetailSchema = z
       waiters: z.int().optional(),
       resolution: z.enum(['ran', 'not-ran']).optional(),
       policyVersion: z.int().optional(),
-      /** Redacted, and cut where the audit kept them; absent while it runs if no person was asked about it, and once it was erased. */
+      /**
+       * Redacted, and cut if the audit kept them cut. Absent while the call runs if no person was asked about it, and after they were
+       * erased.
+       */
       arguments: z.string().optional(),
     }),
     outcome: outcomeSchema.optional(),
@@ -136,11 +139,11 @@ export const callRequestSchema = z
   .strictObject({
     tool: z.string().min(1).max(256),
     arguments: z.record(z.string(), z.unknown()).openapi({ type: 'object', additionalProperties: true }),
-    /** When the call ends, counted from its acceptance. */
+    /** The time until the deadline of the call, counted from its acceptance. */
     deadlineMs: z.int().min(1).max(LIMITS.maxDeadlineMs).optional(),
-    /** How long to wait here before the answer is `pending`. */
+    /** How long to wait for the outcome before the answer is `pending`. */
     waitMs: z.int().min(0).max(25_000).optional(),
-    /** Display name, message id…: reaches the tool marked as untrusted. */
+    /** Facts such as display name or message id. They reach the tool marked as untrusted. */
     untrusted: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({ id: 'CallRequest' });

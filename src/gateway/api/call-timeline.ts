@@ -10,9 +10,9 @@ interface KnownFacts {
 }
 
 /**
- * What the records tell about when each stage was. The store's clock, in whole milliseconds, is written when a call is accepted, asked
- * about, decided and settled. The worker measures how long it had the call, and how much of that was before the gate let it through if
- * that was ten milliseconds or more; a shorter gate is part of the run. A stage whose time was not measured has no `durationMs`.
+ * When each stage of a call was, as far as records say. The store writes its clock, in whole milliseconds, when a call is accepted, asked
+ * about, decided and settled. The worker measures how long it had the call. It also measures the part before the gate let the call through,
+ * if that took ten milliseconds or more; a shorter gate is part of the run. A stage whose time was not measured has no `durationMs`.
  */
 export function showStages({ call, audit, approvals }: KnownFacts): StageView[] {
   const { acceptedAt, settledAt, durationMs, executed, outcome } = call;
@@ -53,7 +53,7 @@ export function showStages({ call, audit, approvals }: KnownFacts): StageView[] 
 
 type Span = Pick<StageView, 'startedAt' | 'endedAt' | 'durationMs'>;
 
-/** With the time that the worker measured, which is finer than the store's clock. */
+/** A span with the duration that the worker measured, which is finer than the store's clock. */
 function timed(from: number | undefined, to: number | undefined, durationMs: number | undefined): Span {
   if (from === undefined) return {};
   if (to === undefined || durationMs === undefined) return { startedAt: from };
@@ -68,7 +68,7 @@ function span(from: number | undefined, to: number | undefined): Span {
   };
 }
 
-/** A call that ran was let through, whatever became of its result. */
+/** Whether the gate refused the call. A call that ran was let through, whatever happened to its result. */
 function isRefused({ outcome, executed }: CallDetail['call']): boolean {
   return (outcome === 'denied' || outcome === 'blocked') && executed !== 'yes';
 }
@@ -80,7 +80,7 @@ function gateResult(call: CallDetail['call'], approval: ApprovalView | undefined
   return call.state === 'settled' && call.executed !== 'no' ? 'allow' : undefined;
 }
 
-/** Who decided what about it, in the order in which they are asked. */
+/** Lists who decided what about the call, in the order in which they are asked. */
 export function showVerdict({ call, audit, approvals }: KnownFacts): VerdictPart[] {
   const ending = audit.findLast((one) => one.outcome !== undefined);
   const { permission, changedBy = [], resultChangedBy = [], rule, hook, detector, grant, detail } = ending ?? {};

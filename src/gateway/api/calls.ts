@@ -35,7 +35,7 @@ const MAX_POLL_MS = 500;
 
 const callParams = z.strictObject({ id: z.string().max(256) });
 
-/** One header, no spaces and no commas: two headers come as one with a comma between. */
+/** A header value without spaces and commas. Repeated headers arrive joined by a comma, so they are refused. */
 const token = (most: number) =>
   z
     .string()
@@ -235,7 +235,7 @@ function answerCall(context: ApiContext, answer: CallAnswer): Response {
   return context.json(pending, 202, { location: `/v1/calls/${callId}` });
 }
 
-/** Whoever waits in vain is told if a person is being asked. */
+/** Adds the approval to a pending answer if a person is being asked about the call. */
 async function withApproval({ plane }: ApiNeeds, answer: CallAnswer): Promise<CallAnswer> {
   if (answer.kind !== 'pending' || answer.approval !== undefined) return answer;
   const record = await plane.store.readCall(answer.callId);

@@ -13,7 +13,7 @@ export const toolSchema = z
     privileged: z.boolean(),
     serial: z.boolean(),
     pinned: z.literal('caller').optional(),
-    /** Present: no tool but a resource or a prompt. */
+    /** If present, this is not a tool but a resource or a prompt. */
     surface: z.record(z.string(), z.unknown()).optional(),
     inputSchema: jsonSchema,
     outputSchema: jsonSchema.optional(),
@@ -59,9 +59,9 @@ export type ToolkitView = z.infer<typeof toolkitSchema>;
 
 export const withdrawRequestSchema = z
   .strictObject({
-    /** Ids of modules; or `unserved`: all that no live worker serves. */
+    /** Ids of modules, or `unserved` for all modules that no live worker serves. */
     modules: z.union([z.array(z.string().min(1).max(256)).min(1).max(1000), z.literal('unserved')]),
-    /** Also if a live worker serves them. It publishes them again at its next start. */
+    /** Withdraw modules even if a live worker serves them. The worker publishes them again at its next start. */
     force: z.boolean().optional(),
     comment: z.string().min(1).max(AUDIT_LIMITS.commentLength).optional(),
   })
@@ -70,7 +70,7 @@ export const withdrawalSchema = z
   .strictObject({
     sequence: z.int(),
     withdrawn: z.array(z.strictObject({ id: z.string(), version: z.string() })),
-    /** Left alone by `unserved`: a live worker has them and could not load them. */
+    /** Modules that `unserved` leaves published: a live worker has them, but could not load them. */
     broken: z.array(z.string()),
   })
   .meta({ id: 'Withdrawal' });

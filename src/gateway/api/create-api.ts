@@ -19,9 +19,9 @@ import { addTokens } from './tokens.ts';
 import { addWorkers } from './workers.ts';
 
 export interface GatewayApi {
-  /** Everything below /v1, without it. */
+  /** All routes below /v1; their paths do not have this prefix. */
   readonly app: Api;
-  /** OpenAPI 3.1, of the same schemas. */
+  /** The OpenAPI 3.1 document, made from the same schemas. */
   readonly document: object;
   close(): void;
 }
@@ -56,7 +56,7 @@ export function createApi(plane: GatewayPlane, settings: ApiSettings = {}): Gate
   return { app, document: describeApi(app, plane.operations.release), close: () => feed.close() };
 }
 
-/** The document alone. Nothing of a plane is used before a request comes, so none is needed. */
+/** Only the OpenAPI document. Nothing of a plane is used before the first request, so no plane is needed. */
 export function openApiDocument(release: string): object {
   return createApi({ operations: { release } } as GatewayPlane).document;
 }

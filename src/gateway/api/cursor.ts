@@ -5,15 +5,15 @@ import { sha256 } from '../../wire/digest.ts';
 const CHECK_LENGTH = 16;
 
 /**
- * Where a list goes on, as text. It says so itself which list and which filters it belongs to: one that is used elsewhere, or that
- * somebody changed, would show a list with holes. It protects nothing: whoever may read the list may read all of it.
+ * Encodes the place where a list continues. The cursor includes a check of the list and filters it belongs to: a cursor that is changed or
+ * used elsewhere would show a list with holes. This is not a protection: a client that may read the list may read all of it.
  */
 export function writeCursor(list: string, filters: object, place: readonly (string | number)[]): string {
   const text = JSON.stringify(place);
   return Buffer.from(`${checkOf(list, filters, text)}${text}`).toString('base64url');
 }
 
-/** Throws PARAMETER_INVALID for whatever was not written for this list and these filters. */
+/** Decodes a cursor. Throws PARAMETER_INVALID if it was not written for this list and these filters. */
 export function readCursor(list: string, filters: object, cursor: string): readonly (string | number)[] {
   const decoded = Buffer.from(cursor, 'base64url').toString('utf8');
   const [check, text] = [decoded.slice(0, CHECK_LENGTH), decoded.slice(CHECK_LENGTH)];
@@ -28,7 +28,7 @@ function checkOf(list: string, filters: object, text: string): string {
   return sha256(`${list}\n${canonicalJson(shown)}\n${text}`).slice(0, CHECK_LENGTH);
 }
 
-/** For lists that the store gives as a whole, up to a bound: the cursor says how many were shown. */
+/** Pages a list that the store returns from its start, up to a count. The cursor says how many entries were already shown. */
 export async function pageByCount<Item>(
   list: string,
   filters: object,

@@ -19,8 +19,8 @@ export const eventsQuery = z.strictObject({
 });
 
 /**
- * What the stream tells, by the name of the event. `resync`: some of them are missing; read the lists again. `worker` is the whole fleet
- * whenever something about it changed.
+ * The events of the stream, by name. `resync`: some events are missing; read the lists again. `worker`: the whole fleet, sent whenever
+ * something about it changed.
  */
 export interface ServerEvents {
   readonly call: CallRow;

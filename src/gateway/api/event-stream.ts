@@ -3,20 +3,20 @@ import type { ServerEvents } from './event-schema.ts';
 export const STREAM_LIMITS = Object.freeze({ bufferedBytes: 512 * 1024, heartbeatMs: 15_000 });
 
 export interface StreamOptions {
-  /** When its bearer's right to it ends, by the clock of this machine. */
+  /** When the bearer's right to the stream ends, by the clock of this machine. */
   readonly endsAt: number;
-  /** Called once, however it ends. */
+  /** Called once, whatever the reason for the end. */
   readonly onEnd: () => void;
   readonly bufferedBytes?: number;
   readonly heartbeatMs?: number;
 }
 
-/** The longest that a timer can be set for. */
+/** The longest time that a timer can be set for. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Server-sent events to one reader. What it has not read yet is bounded: who reads too slowly is told to read the lists again, and the
- * stream ends, so that no reader makes the gateway grow.
+ * Server-sent events to one reader. The bytes that it has not read yet are limited, so that no reader makes the gateway's memory grow. A
+ * reader that is too slow gets `resync`, which means that it has to read the lists again, and the stream ends.
  */
 export class EventStream {
   readonly body: ReadableStream<Uint8Array>;
@@ -42,12 +42,15 @@ export class EventStream {
     this.#expiry.unref();
   }
 
-  /** JSON has no line breaks, so it is one line of data. */
+  /** Sends one event. JSON text has no line breaks, so it is one line of data. */
   send<Name extends keyof ServerEvents>(name: Name, data: ServerEvents[Name], id: string): void {
     this.#write(`id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
-  /** Something cannot be told: the reader has to read the lists again. Without an id, it comes back to where it was. */
+  /**
+   * Ends the stream with `resync` because an event could not be sent: the reader has to read the lists again. The event has no id, so the
+   * reader resumes from the last event it has.
+   */
   drop(): void {
     this.#finish(`event: resync\ndata: ${JSON.stringify({ reason: 'too-slow' } satisfies ServerEvents['resync'])}\n\n`);
   }

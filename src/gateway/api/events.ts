@@ -38,7 +38,7 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
     async (context, { query: { topics: asked }, headers: { 'last-event-id': after } }) => {
       const auth = context.get('auth');
       const topics = new Set((asked?.split(',') ?? EVENT_TOPICS) as EventTopic[]);
-      // Who may see questions only, may hear of questions only.
+      // A bearer that may see only questions may receive only events about questions.
       if ([...topics].some((topic) => topic !== 'approvals')) checkScope(auth, 'operator');
       const streams = open.get(auth.id) ?? 0;
       if (streams >= STREAMS_PER_BEARER) throw planeError('RATE_LIMITED', { retryAfterMs: RETRY_MS });
@@ -46,12 +46,12 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
       const stream = new EventStream({ endsAt: auth.expiresAt, onEnd: () => end() });
       let isSynced = false;
       const joined = feed.join(topics, after, (event) => {
-        // What happens before is in the lists that are read then.
+        // Earlier changes are in the lists, which the client reads on `resync`.
         if (isSynced) tell(stream, auth, event);
       });
       if (joined.gap) {
         const reason = after === undefined ? 'new' : 'too-old';
-        // Not at once: what changes after the lists are read and before the feed looks would be told by nobody.
+        // `resync` is not sent at once: a change after the client reads the lists and before the feed's first look would not be emitted.
         void joined.ready.then(() => {
           isSynced = true;
           stream.send('resync', { reason } satisfies ServerEvents['resync'], feed.position);
@@ -62,7 +62,7 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
         headers: {
           'content-type': 'text/event-stream; charset=utf-8',
           'cache-control': 'no-store',
-          // Proxies that gather answers would keep the events to themselves.
+          // Proxies that buffer responses would hold the events back.
           'x-accel-buffering': 'no',
         },
       });
@@ -92,7 +92,7 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
     }
   }
 
-  /** Who may see what of it is asked each time: roles and schemas change while a stream is open. */
+  /** Sends a question as far as this bearer may see it. This is checked for each event: roles and schemas change while a stream is open. */
   async function sendApproval(
     stream: EventStream,
     auth: Authenticated,

@@ -10,7 +10,7 @@ export const explainRequestSchema = z
     agent: nameText,
     tool: z.string().min(1).max(256),
     arguments: z.record(z.string(), z.unknown()).optional(),
-    /** As in an unattended session or run. */
+    /** Explain the call as if it were made in an unattended session or run. */
     unattended: z.boolean().optional(),
   })
   .meta({ id: 'ExplainRequest' });
@@ -31,11 +31,11 @@ export const explanationSchema = z
         passes: z.boolean(),
         found: z.string(),
         rule: z.array(z.string()).readonly().optional(),
-        /** Line of the policy file. */
+        /** The line in the policy file. */
         place: z.string().optional(),
       }),
     ),
-    /** The smallest changes of the policy that, all together, let the call through. */
+    /** The smallest set of policy changes that together would let the call through. */
     changes: z.array(
       z.looseObject({
         kind: z.string(),
@@ -46,13 +46,13 @@ export const explanationSchema = z
       }),
     ),
     near: z.array(z.string()),
-    /** Whether a live worker is there to run it. Absent: it is not published. */
+    /** Whether a live worker serves the tool. Absent if the tool is not published. */
     serving: servingSchema.optional(),
   })
   .meta({ id: 'Explanation' });
 export type ExplanationView = z.infer<typeof explanationSchema>;
 
-/** A page of the matrix: so many cells at most, and one tool at least. */
+/** Max cells on a page of the matrix. A page has at least one tool, even if that is more cells. */
 export const MATRIX_CELLS = 5000;
 
 export const matrixCellSchema = z.strictObject({
@@ -65,7 +65,7 @@ export type MatrixCell = z.infer<typeof matrixCellSchema>;
 export const matrixRowSchema = z
   .strictObject({
     tool: z.string(),
-    /** One for each of the page's `agents`, in their order. */
+    /** One cell for each of the page's `agents`, in the same order. */
     cells: z.array(matrixCellSchema),
   })
   .meta({ id: 'MatrixRow' });
@@ -74,11 +74,14 @@ export const matrixPageSchema = pageOf(matrixRowSchema)
   .extend({
     tenant: z.string(),
     subject: z.string(),
-    /** Pages with different versions do not belong together: begin again. */
+    /** Pages with different policy versions do not fit together; the client must begin again. */
     policyVersion: z.int(),
-    /** Where none are declared, those of recent sessions: they may differ between pages, and so may the order of the cells. Begin again then. */
+    /**
+     * The declared agents, or the agents of recent sessions if none are declared. The latter may differ between pages, and with them the
+     * order of the cells. The client must then begin again.
+     */
     agents: z.array(z.string()),
-    /** The names of all tools, by name as the rows are. On the first page only. */
+    /** The names of all tools, sorted like the rows. Only on the first page. */
     tools: z.array(z.string()).optional(),
   })
   .meta({ id: 'MatrixPage' });

@@ -17,7 +17,7 @@ import {
 import { PAGE_LIMITS } from './page-schema.ts';
 
 const TAG = 'policy';
-/** So many cells are worked out before others get their turn. */
+/** How many cells are computed before other requests get their turn. */
 const AT_ONCE = 2000;
 const MAX_SESSIONS = 1000;
 
@@ -60,7 +60,7 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
   async function readMatrix(query: MatrixQuery): Promise<MatrixPage> {
     const { tenant = 'default', subject = 'local', limit = PAGE_LIMITS.usual, cursor } = query;
     const filters = { tenant, subject };
-    // By the name of the last tool: a tool that comes or goes in between shifts no row.
+    // The cursor is the name of the last tool: a tool that is published or withdrawn between two pages shifts no row.
     const after = cursor === undefined ? undefined : String(readCursor('matrix', filters, cursor)[0]);
     const [catalog, record] = [await store.readCatalog(), await store.readPolicy()];
     const explain = operations.explainer(catalog, record, { onlyVerdict: true });
@@ -90,7 +90,7 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
     };
   }
 
-  /** Where the tenant does not select every name is an agent: those of the last sessions are shown. */
+  /** The agents of a tenant. If the tenant does not select, every name can be an agent, so the agents of recent sessions are listed. */
   async function listAgents({ policy }: PolicyRecord, tenant: string): Promise<string[]> {
     const declared = namesInTenant(policy, tenant);
     if (declared !== undefined) return declared;

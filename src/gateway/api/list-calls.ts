@@ -9,14 +9,17 @@ import type { CallListQuery, CallPage, CallRow } from './call-schema.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { PAGE_LIMITS } from './page-schema.ts';
 
-/** Calls that are not settled are read whole, because they are ordered here: so many first, and ten times as many if that was not all. */
+/**
+ * How many live calls are read first. All live calls must be read, because they are sorted here; if there are more, ten times as many are
+ * read.
+ */
 const LIVE_READ = 1000;
-/** More calls under way than this are cut. */
+/** Max live calls in the list; more are left out. */
 const MAX_LIVE = 10_000;
 
 type Needs = Pick<ApiNeeds, 'history'> & { readonly plane: Pick<ApiNeeds['plane'], 'store' | 'trail'> };
 
-/** Calls under way, the last accepted first; then those that ended, the last ended first. */
+/** Lists the live calls, last accepted first, and then the settled calls, last settled first. */
 export async function listCalls(needs: Needs, query: CallListQuery): Promise<CallPage> {
   const { limit = PAGE_LIMITS.usual, cursor, ...filters } = query;
   const { state, ...filter } = filters;
@@ -68,7 +71,7 @@ async function readLive(store: Needs['plane']['store']): Promise<CallRecord[]> {
   return calls.length < LIVE_READ ? calls : store.listCalls({ limit: MAX_LIVE });
 }
 
-/** The last accepted first; the id only makes it one order. */
+/** Orders calls by acceptance, the latest first. The id only makes the order unique. */
 function byAge(one: Pick<CallRow, 'acceptedAt' | 'callId'>, other: Pick<CallRow, 'acceptedAt' | 'callId'>): number {
   return other.acceptedAt! - one.acceptedAt! || (one.callId < other.callId ? -1 : one.callId === other.callId ? 0 : 1);
 }
@@ -78,7 +81,7 @@ interface SettledPage {
   readonly next?: TrailPlace;
 }
 
-/** From memory as far as that reaches, then from the trail. */
+/** Lists settled calls from memory as far back as it reaches, then from the trail. */
 async function listSettled(
   { history, plane }: Needs,
   filter: CallFilter,
@@ -86,7 +89,7 @@ async function listSettled(
   limit: number,
 ): Promise<SettledPage> {
   const catchingUp = history.catchUp();
-  // The first time takes as long as it takes to read what is to be remembered; nobody has to wait for that.
+  // The first `catchUp` reads everything that is kept in memory, which takes a while. No request has to wait for that.
   if (history.isReady) await catchingUp;
   else catchingUp.catch(() => undefined);
   const { wholeFrom } = history.calls;
@@ -98,7 +101,7 @@ async function listSettled(
   if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1]!.place };
   if (wholeFrom === 0 || (filter.from ?? 0) >= wholeFrom) return { rows };
   if (rows.length === limit) return { rows, next: rows.at(-1)!.place };
-  // Nothing of the millisecond before was shown: everything from it on is in memory.
+  // Everything from `wholeFrom` on is in memory, so nothing of the millisecond before it was shown yet.
   const edge = { at: wholeFrom - 1, store: '', lane: 0, sequence: Number.MAX_SAFE_INTEGER };
   const older = await readSettled(plane.trail, filter, edge, limit - rows.length);
   return { ...older, rows: [...rows, ...older.rows] };

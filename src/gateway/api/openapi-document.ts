@@ -1,6 +1,6 @@
 import type { Api } from './api-route.ts';
 
-/** What the routes say about themselves, and what stands around them. */
+/** Builds the OpenAPI document from the routes, with the security schemes and general information. */
 export function describeApi(api: Api, release: string): object {
   api.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',

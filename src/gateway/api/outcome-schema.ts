@@ -3,7 +3,7 @@ import { OUTCOME_KINDS } from '../../domain/outcome.ts';
 
 export const EXECUTED = ['no', 'yes', 'unknown'] as const;
 
-/** Bytes are never part of JSON here: they are fetched from `/v1/calls/{id}/files/{index}`. */
+/** A file of an outcome. Its bytes are never part of the JSON; they are fetched from `/v1/calls/{id}/files/{index}`. */
 export const fileSchema = z
   .strictObject({
     index: z.int().min(0),
@@ -21,7 +21,7 @@ export const contentBlockSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('text'), text: z.string() }),
     z.strictObject({ kind: z.literal('structured'), value: z.unknown() }),
-    /** Its text, or where its bytes are. */
+    /** A resource with its text, or with the index of its bytes. */
     z.strictObject({
       kind: z.literal('resource'),
       uri: z.string(),

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 
 export const PAGE_LIMITS = Object.freeze({ least: 1, usual: 50, most: 500, cursorLength: 512 });
 
-/** Digits and nothing else: `1e2`, `+5`, `5;` and the same name twice are refused, not read as something. */
+/** A whole number in a query, written in digits only. `1e2`, `+5`, `5;` and a repeated parameter are refused instead of guessed at. */
 export function wholeNumber(least: number, most: number) {
   return z
     .string()
@@ -12,7 +12,7 @@ export function wholeNumber(least: number, most: number) {
     .openapi({ type: 'integer', minimum: least, maximum: most });
 }
 
-/** Store time, milliseconds since 1970. */
+/** A moment by the clock of the store, in milliseconds since 1970. */
 export const momentQuery = wholeNumber(0, 8_640_000_000_000_000).optional();
 
 export const limitQuery = wholeNumber(PAGE_LIMITS.least, PAGE_LIMITS.most).optional().openapi({
@@ -23,7 +23,7 @@ export const limitQuery = wholeNumber(PAGE_LIMITS.least, PAGE_LIMITS.most).optio
   description: 'How many at most.',
 });
 
-/** What the page before gave as `next`. Whatever else it says is refused. */
+/** The `next` of the previous page. Any other value is refused. */
 export const cursorQuery = z
   .string()
   .min(1)
@@ -32,7 +32,7 @@ export const cursorQuery = z
   .optional()
   .openapi({ description: 'The `next` of the page before.' });
 
-/** Who and what a person may be called: any text without control characters. */
+/** The name of a person or a thing: any text without control characters. */
 export const nameText = z
   .string()
   .regex(/^[^\p{Cc}\p{Cs}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
@@ -58,7 +58,7 @@ export const identitySchema = z
     space: z.string().optional(),
     platform: z.string().optional(),
     delegators: z.array(z.string()).readonly().optional(),
-    /** There where the session is unattended. */
+    /** Present if the session is unattended. */
     unattended: z.literal(true).optional(),
   })
   .meta({ id: 'Identity' });

@@ -2,7 +2,10 @@ import { z } from '@hono/zod-openapi';
 import { AUDIT_LIMITS } from '../../domain/audit-record.ts';
 import type { Policy } from '../../domain/policy.ts';
 
-/** The form of a policy file; see docs/policy.md. Checked by the same code, and told in the same words, as `sallyport policy set`. */
+/**
+ * A policy in the form of a policy file; see docs/policy.md. It is checked by the same code as in `sallyport policy set`, with the same
+ * messages.
+ */
 export const policyBodySchema = z
   .record(z.string(), z.unknown())
   .openapi({ type: 'object', additionalProperties: true, description: 'As a policy file has it.' });
@@ -14,7 +17,7 @@ export const policyRecordSchema = z
   })
   .meta({ id: 'PolicyRecord' });
 
-/** Why; goes into the audit record. */
+/** The reason for the change; it goes into the audit record. */
 const auditComment = z.string().min(1).max(AUDIT_LIMITS.commentLength).optional();
 
 export const setPolicySchema = z
@@ -24,7 +27,7 @@ export const policySetSchema = z
   .strictObject({
     version: z.int(),
     warnings: z.array(z.string()),
-    /** Parts of the policy before that stay, because the new one does not speak of them. */
+    /** Parts of the previous policy that stay, because the new one does not mention them. */
     kept: z.array(z.string()),
   })
   .meta({ id: 'PolicySet' });
@@ -40,9 +43,9 @@ const pausedSchema = z
 export const pauseRequestSchema = z
   .strictObject({
     what: z.enum(['all', 'agent', 'tool']),
-    /** Of the agent; `module.tool` or `module.*`. Not with `all`. */
+    /** The name of the agent, or `module.tool` or `module.*`. Not with `all`. */
     name: z.string().min(1).max(256).optional(),
-    /** Take it back. */
+    /** True resumes instead of pausing. */
     resume: z.boolean().optional(),
     comment: auditComment,
   })

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { OUTCOME_KINDS } from '../../domain/outcome.ts';
 import { EXECUTED } from './outcome-schema.ts';
 
-/** Every answer that is no success, as `application/problem+json`. */
+/** The body of every error response, as `application/problem+json`. */
 export const problemSchema = z
   .object({
     type: z.string().openapi({ example: '/errors#CALL_UNKNOWN' }),

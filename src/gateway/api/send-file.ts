@@ -1,11 +1,11 @@
 import type { OutcomeFile } from './show-outcome.ts';
 
-/** Types that a browser would run something of are sent as plain bytes. */
+/** Media types that are sent as they are. Every other type is sent as plain bytes, since a browser might run code in it. */
 const PLAIN_TYPES = /^(image\/(png|jpeg|gif|webp)|audio\/[\w.+-]{1,60}|text\/(plain|csv)|application\/(pdf|json|zip))$/;
 
 /**
- * Never shown, always saved. The attack: a tool's file that is a page, opened from the gateway's own origin, where it could act with the
- * console's cookie.
+ * Sends a file as an attachment, so that a browser saves it and never shows it. The attack: a tool's file that is a web page, opened from
+ * the gateway's own origin, where it could act with the console's cookie.
  */
 export function sendFile({ name, mediaType, bytes }: OutcomeFile, index: number): Response {
   const plain = `file-${index}`;
@@ -25,7 +25,7 @@ export function sendFile({ name, mediaType, bytes }: OutcomeFile, index: number)
 
 const MAX_NAME_LENGTH = 200;
 
-/** The last part of a path at most, in the letters that RFC 8187 has; whatever else is spelled out. */
+/** The file name for the header. Only the last part of a path is used. Characters that RFC 8187 does not allow are percent-encoded. */
 function encodeName(name: string): string {
   const last = wellFormed(name).split(/[/\\]/).at(-1) ?? '';
   const shown = wellFormed(last.replaceAll(/[\p{Cc}\p{Cf}]/gu, '_').slice(0, MAX_NAME_LENGTH));
@@ -35,7 +35,7 @@ function encodeName(name: string): string {
   );
 }
 
-/** Half a character cannot be written in UTF-8. */
+/** Replaces lone surrogates: half a character cannot be written in UTF-8. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString('utf8');
 }

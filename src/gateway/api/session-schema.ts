@@ -15,7 +15,7 @@ export const sessionSchema = z
     lastSeenAt: moment,
     state: z.enum(['open', 'expired', 'revoked']),
     runs: z.array(z.string()),
-    /** Who opened it, as the audit has it. Absent for sessions that an earlier release opened. */
+    /** Who opened the session, as in the audit. Absent for sessions that an earlier release opened. */
     openedBy: z.strictObject({ by: z.string(), via: z.enum(ACTOR_SURFACES), bearer: z.string().optional() }).optional(),
     injected: z.array(z.strictObject({ run: z.string(), tool: z.string(), by: z.string() })).optional(),
   })
@@ -34,7 +34,7 @@ export const openSessionSchema = z
     platform: nameText.optional(),
     lifetimeMs: duration.optional(),
     idleMs: duration.optional(),
-    /** Where a person would be asked, its calls are denied at once. A session that an unattended token opens always is. */
+    /** Calls that would ask a person are denied at once. A session that an unattended token opens is always unattended. */
     unattended: z.boolean().optional(),
   })
   .meta({ id: 'OpenSession' });
@@ -44,6 +44,6 @@ export const openedSessionSchema = z
   .strictObject({ id: z.string(), run: z.string(), bearer: z.string(), expiresAt: moment })
   .meta({ id: 'OpenedSession' });
 export type OpenedSession = z.infer<typeof openedSessionSchema>;
-/** `unattended=true`: where a person would be asked, calls in the run are denied at once. */
+/** `unattended=true`: calls in the run that would ask a person are denied at once. */
 export const openRunQuery = z.strictObject({ unattended: z.enum(['true', 'false']).optional() });
 export const openedRunSchema = z.strictObject({ id: z.string(), run: z.string() }).meta({ id: 'OpenedRun' });

@@ -139,7 +139,7 @@ export function addSessions(api: Api, { plane }: ApiNeeds): void {
     async (context, { params: { id }, query }) => {
       const session = await readSession(context.get('auth'), id);
       if (session === undefined) return unknownSession();
-      // The token is not needed to open a run, and nobody but its bearer has it.
+      // Opening a run does not need the session's token, which only the bearer has.
       const handle = { id: session.id, token: '', run: '' as RunId, expiresAt: 0 };
       const { run } = await client.openRun(handle, { unattended: query.unattended === 'true' });
       return context.json({ id: session.id, run }, 201);
@@ -163,13 +163,16 @@ export function addSessions(api: Api, { plane }: ApiNeeds): void {
       if (session === undefined) return unknownSession();
       if (!session.runs.includes(run as RunId)) return unknownRun();
       const auth = context.get('auth');
-      // An agent that ends its own run is no administration.
+      // An agent that ends its own run does not administer, so no actor is recorded.
       await client.endRun(session.id, run as RunId, hasScope(auth, 'operator') ? actorOf(auth) : undefined);
       return context.body(null, 204);
     },
   );
 
-  /** An agent has one session: that of its bearer. Somebody else's and none at all are the same answer. */
+  /**
+   * Reads a session that this bearer may see. An agent may see only its own session. The session of another bearer gives the same answer as
+   * an unknown one.
+   */
   async function readSession(auth: Authenticated, id: string): Promise<Session | undefined> {
     if (parseScopedId(id) === undefined) return undefined;
     if (!hasScope(auth, 'operator')) {

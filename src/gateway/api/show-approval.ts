@@ -7,12 +7,12 @@ import type { GatewayOperations, RenderApproval, RenderedArguments } from '../op
 import type { IsRequester } from '../requesters.ts';
 import type { ApprovalView, ListedApprovalView, ShownArguments } from './approval-schema.ts';
 
-/** In whose name this bearer decides. */
+/** The principal in whose name this bearer decides. */
 export function decidesAs({ decidesAs: subject, name }: Authenticated): Principal {
   return subject === undefined ? { kind: 'operator', name } : { kind: 'subject', name: subject };
 }
 
-/** In whose name this bearer looks: an operator sees all questions, whomever it decides as. */
+/** The principal in whose name this bearer reads. An operator sees all questions, in whatever name it decides. */
 export function looksAs(auth: Authenticated): Principal {
   return hasScope(auth, 'operator') ? { kind: 'operator', name: auth.name } : decidesAs(auth);
 }
@@ -25,8 +25,8 @@ export interface ShowNeeds {
 }
 
 /**
- * How this bearer stands to a question when it decides. A bearer that counts as the requester has the rights of the requester, and not
- * those of the principal in whose name it decides.
+ * The standing of this bearer towards a question when it decides. A bearer that counts as the requester has the rights of the requester,
+ * and not those of the principal in whose name it decides.
  */
 export async function standingOfBearer(
   auth: Authenticated,
@@ -39,7 +39,10 @@ export async function standingOfBearer(
   return standing(question, decides, policy);
 }
 
-/** What this bearer may see of it; nothing for a stranger. `reveal`: the store has recorded that this bearer sees it all. */
+/**
+ * Shows a question as far as this bearer may see it. Returns undefined for a stranger. `reveal`: show it without marks, because the store
+ * has recorded that this bearer reveals it.
+ */
 export async function showApprovalTo(
   auth: Authenticated,
   approval: Approval,
@@ -57,7 +60,10 @@ export async function showApprovalTo(
   return showApproval(approval, needs.render, view);
 }
 
-/** For a list: of long arguments the beginning only, and no long detail. What is left out can be decided only after it was read alone. */
+/**
+ * Shortens a question for a list: only the beginning of long arguments, and no long detail. If something is left out, the question can be
+ * decided only after it was read on its own.
+ */
 export function listApproval({ detail, binding, ...approval }: ApprovalView): ListedApprovalView {
   const { arguments: args, answers, editedArguments } = approval;
   const texts = {
@@ -143,7 +149,7 @@ function showApproval(
     binding: question.binding,
     masked: question.masks?.length !== 0,
     revealed,
-    // With several approvers each would have to see what the others made of it.
+    // With several approvers, each would have to see how the others edited the arguments.
     editable: state === 'pending' && question.quorum === 1,
     mayDecide,
     ...(grant === undefined ? {} : { grant }),

@@ -21,7 +21,7 @@ function fileOf(block: Binary): OutcomeFile {
   return { mediaType, bytes, ...(block.kind === 'file' ? { name: block.name } : {}) };
 }
 
-/** Everything of an outcome that is bytes, in the order in which it is numbered. */
+/** All binary parts of an outcome, in the order of their index. */
 export function filesOf({ content, writeBacks }: Outcome): OutcomeFile[] {
   return [...content.filter(isBinary).map(fileOf), ...(writeBacks?.files ?? [])];
 }
@@ -34,7 +34,7 @@ function showFile({ name, mediaType, bytes }: OutcomeFile, index: number): CallF
   return { index, ...(name === undefined ? {} : { name }), mediaType, bytes: bytes.byteLength };
 }
 
-/** An outcome as JSON: bytes stay behind, and are fetched by number. */
+/** An outcome as JSON. Bytes are left out; clients fetch them by index. */
 export function showOutcome(outcome: Outcome): OutcomeView {
   const { kind, executed, retryable, content, structured, writeBacks, error, advice } = outcome;
   let index = 0;

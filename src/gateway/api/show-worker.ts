@@ -1,7 +1,7 @@
 import type { WorkerEntry } from '../../ports/fleet-registry.ts';
 import type { WorkerView } from './worker-schema.ts';
 
-/** All but the digests of its tools, of which there may be thousands. */
+/** A worker without the digests of its tools, of which there may be thousands. */
 export function showWorker({ toolDigests: _, hooks, services, modules, broken, ...beat }: WorkerEntry): WorkerView {
   return {
     ...beat,

@@ -9,7 +9,7 @@ export const STATISTICS_LIMITS = Object.freeze({
   mostBuckets: 500,
 });
 
-/** Of runs of tools, in milliseconds; absent where nothing ran. */
+/** Quantiles of how long tools ran, in milliseconds. Absent if nothing ran. */
 const quantiles = { p50: z.number().optional(), p90: z.number().optional(), p99: z.number().optional() };
 const byOutcome = z.record(z.string(), z.int());
 
@@ -25,12 +25,12 @@ export const statisticsSchema = z
       calls: z.int(),
       byOutcome,
       ...quantiles,
-      /** The twenty with most calls. */
+      /** The twenty names with the most calls. */
       byTool: z.array(share),
       byAgent: z.array(share),
     }),
     loops: z.strictObject({ warned: z.int(), blocked: z.int() }),
-    /** Before this moment nothing was counted: the trail does not reach back further, or was longer than what is read at the start. */
+    /** Nothing before this moment was counted: the trail does not reach back further, or it was longer than what is read at the start. */
     countedFrom: moment,
   })
   .meta({ id: 'Statistics' });

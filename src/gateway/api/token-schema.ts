@@ -10,7 +10,7 @@ export const tokenSchema = z
     identity: identitySchema.optional(),
     decidesAs: z.string().optional(),
     unattended: z.literal(true).optional(),
-    /** `login-link`: the code of a login link that is still good. `login`: the login of a browser. Absent: made as a token. */
+    /** `login-link`: the code of a login link that is still valid. `login`: the login of a browser. Absent: created as a token. */
     purpose: z.enum(['login-link', 'login']).optional(),
     createdAt: moment,
     expiresAt: moment,
@@ -29,7 +29,7 @@ export const newTokenSchema = z
       .min(1)
       .max(TOKEN_LIMITS.nameLength),
     scopes: z.array(z.enum(TOKEN_SCOPES)).min(1).max(TOKEN_SCOPES.length),
-    /** Whom calls are made for; with the scope `agent`, and only then. */
+    /** The identity that calls are made for. Required with the scope `agent`, and only allowed with it. */
     identity: z
       .strictObject({
         tenant: nameText.optional(),
@@ -40,13 +40,13 @@ export const newTokenSchema = z
         platform: nameText.optional(),
       })
       .optional(),
-    /** `TENANT/SUBJECT` an approver decides as. */
+    /** The `TENANT/SUBJECT` that an approver decides as. */
     decidesAs: z
       .string()
       .max(600)
       .regex(/^[^/\p{Cc}\p{Cs}]+\/[^\p{Cc}\p{Cs}]+$/u)
       .optional(),
-    /** Every session that it opens is unattended; with the scope `agent` or `sessions`. */
+    /** Every session that the token opens is unattended. Only with the scope `agent` or `sessions`. */
     unattended: z.literal(true).optional(),
     lifetimeMs: z.int().min(1000).max(TOKEN_LIMITS.mostLifetimeMs).optional(),
   })

@@ -53,7 +53,7 @@ export function addTokens(api: Api, { plane: { store } }: ApiNeeds): void {
     },
     async (context, { body }) => {
       const { name, scopes, identity, decidesAs, unattended, lifetimeMs = TOKEN_LIMITS.defaultLifetimeMs } = body;
-      // Nobody hands on more than they have; of `agent`, an admin decides for whom.
+      // A bearer cannot give a token more scopes than it has itself. The exception is `agent`: an admin decides for which identity.
       for (const scope of scopes) if (scope !== 'agent') checkScope(context.get('auth'), scope);
       const { id, text, secretDigest } = newTokenText();
       const token = {

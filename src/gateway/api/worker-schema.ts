@@ -28,7 +28,7 @@ export const queueSchema = z
   .strictObject({
     lane: z.int(),
     pool: z.string(),
-    /** Standing in the queue and not with a worker. */
+    /** Calls that wait in the queue and are not with a worker. */
     queued: z.int(),
     leased: z.int(),
   })

@@ -4,7 +4,7 @@ import { callDurations } from '../../domain/call-durations.ts';
 import { decodeOutcome } from '../../wire/outcome.ts';
 import type { CallRow } from '../api/call-schema.ts';
 
-/** Each settled call has exactly one of these. */
+/** The events that end a call. Each settled call has exactly one record of them. */
 const ENDINGS: ReadonlySet<AuditEvent> = new Set(['call.settled', 'call.cancelled', 'call.expired']);
 
 export function isEnding(record: AuditRecord): record is AboutCall<AuditRecord> {
@@ -13,18 +13,18 @@ export function isEnding(record: AuditRecord): record is AboutCall<AuditRecord> 
 
 const TOLD = ['outcome', 'code', 'executed', 'durationMs', 'approval', 'grant', 'detector', 'rule', 'parent'] as const;
 
-/** A settled call, as the trail tells of it. */
+/** The row of a settled call, from its audit record. */
 export function rowOfRecord(record: AboutCall<AuditRecord>): CallRow {
   const { callId, tool, agent, subject, tenant, session, run, at } = record;
   const row: CallRow = { callId, tool, agent, subject, tenant, session, run, state: 'settled', settledAt: at };
   for (const name of TOLD) {
-    // One by one: most records have few of them, and there are many records.
+    // Members are copied one by one: most records have few of them, and there are many records.
     if (record[name] !== undefined) Object.assign(row, { [name]: record[name] });
   }
   return Object.assign(row, callDurations(record));
 }
 
-/** A call as its store has it now. */
+/** The row of a call, from its current record in the store. */
 export function rowOfCall(call: CallRecord): CallRow {
   const { callId, tool, identity, session, run, state, acceptedAt, deadline, settledAt, approval, grant } = call;
   const { agent, subject, tenant } = identity;

@@ -6,7 +6,7 @@ const FINE_MS = 10_000;
 const FINE_FOR_MS = 60 * 60_000;
 const COARSE_MS = 60_000;
 const SHOWN_NAMES = 20;
-/** Of one bucket: names come from callers, and there may be any number of them. */
+/** Max names per bucket: names come from callers, and there may be any number of them. */
 const MAX_NAMES = 500;
 
 interface Share {
@@ -79,7 +79,9 @@ function shareOf(shares: Map<string, Share>, name: string): Share | undefined {
   return share;
 }
 
-/** Calls per time, by ending, tool and agent, for a day: the last hour in steps of ten seconds, the rest in minutes. */
+/**
+ * Counts calls over time by outcome, tool and agent, for one day: the last hour in steps of ten seconds, the rest in steps of one minute.
+ */
 export class CallStatistics {
   readonly #fine = new Map<number, Bucket>();
   readonly #coarse = new Map<number, Bucket>();
@@ -90,7 +92,7 @@ export class CallStatistics {
     this.#coarse.clear();
   }
 
-  /** Nothing before this moment was counted. */
+  /** Sets the moment before which nothing was counted. */
   countedFrom(at: number): void {
     this.#countedFrom = at;
   }
@@ -101,7 +103,7 @@ export class CallStatistics {
     bucketAt(this.#coarse, at, COARSE_MS).add(row);
   }
 
-  /** Takes away what is older than anybody can ask for. */
+  /** Drops buckets that are older than any window a caller can request. */
   forget(now: number): void {
     for (const at of this.#fine.keys()) if (at < now - FINE_FOR_MS - FINE_MS) this.#fine.delete(at);
     for (const at of this.#coarse.keys()) {
@@ -109,7 +111,7 @@ export class CallStatistics {
     }
   }
 
-  /** The window ends now; its buckets are whole steps, so there may be fewer than asked for. */
+  /** Returns the counts of a window that ends now. Its buckets are whole steps, so there may be fewer than `wanted`. */
   show(now: number, windowMs: number, wanted: number): StatisticsView {
     const isFine = windowMs <= FINE_FOR_MS;
     const [source, stepMs] = isFine ? [this.#fine, FINE_MS] : [this.#coarse, COARSE_MS];

@@ -1,7 +1,7 @@
-/** Each cell is a seventh wider than the one before: quantiles are right to within that, whatever the range. */
+/** Each cell is a seventh wider than the one before it, so quantiles are exact to a seventh, whatever the range. */
 const GROWTH = Math.log(8 / 7);
 
-/** How many runs took how long, in a few cells instead of one number each. */
+/** Counts how long runs took, in a few cells instead of one number per run. */
 export class DurationCounts {
   readonly #cells = new Map<number, number>();
   #count = 0;
@@ -17,7 +17,7 @@ export class DurationCounts {
     this.#count += other.#count;
   }
 
-  /** Absent where nothing ran. */
+  /** The quantiles in milliseconds. They are absent if nothing ran. */
   quantiles(): { p50?: number; p90?: number; p99?: number } {
     if (this.#count === 0) return {};
     const cells = [...this.#cells].sort(([one], [other]) => one - other);
@@ -33,10 +33,13 @@ export class DurationCounts {
   }
 }
 
-/** No run is measured more exactly than in steps of ten microseconds. */
+/** The finest step of measured durations: ten microseconds. */
 const MIN_MS = 0.01;
 
-/** From one to eight milliseconds each has its own cell; shorter runs have cells below zero that grow like those above eight. */
+/**
+ * The cell of a duration. Each whole millisecond from one to eight has its own cell. Shorter runs have negative cells, which grow like
+ * those above eight.
+ */
 function cellOf(durationMs: number): number {
   if (durationMs < 1) return Math.floor(Math.log(Math.max(durationMs, MIN_MS)) / GROWTH);
   if (durationMs < 8) return Math.round(durationMs);

@@ -12,7 +12,7 @@ import type { SettledHistory } from './settled-history.ts';
 
 export type FeedEvent = { readonly id: string } & (
   | { readonly topic: 'calls'; readonly call: CallRow }
-  /** Only which one: thousands of events are kept, and a question can be megabytes long. */
+  /** The event holds only the id of the question: thousands of events are kept, and a question can be megabytes long. */
   | { readonly topic: 'approvals'; readonly approvalId: ApprovalId }
   | { readonly topic: 'workers'; readonly workers: readonly WorkerView[] }
   | { readonly topic: 'statistics'; readonly statistics: StatisticsView }
@@ -27,30 +27,36 @@ export interface FeedNeeds {
 
 export interface FeedSettings {
   readonly pollMs?: number;
-  /** How many events are kept for who comes back. */
+  /** How many events are kept for listeners that come back. */
   readonly kept?: number;
-  /** The feed goes on so long when nobody listens, so that who lost a connection misses nothing. */
+  /** How long the feed goes on after the last listener has left, so that a listener that lost its connection misses nothing. */
   readonly lingerMs?: number;
 }
 
-/** Where a listener begins: `missed` are the events since the one it names; `gap` if that is not known any more. */
+/** Where a listener begins. `missed`: the events after the one that the listener named. `gap`: that event is no longer known. */
 export interface Joined {
   readonly position: string;
   readonly missed: readonly FeedEvent[];
   readonly gap: boolean;
-  /** From here on every change is told: who has a gap reads the lists now. Never rejects; also when it leaves or the feed is closed. */
+  /**
+   * Resolves when every later change will be emitted; a listener with a gap should read the lists then. Never rejects: it also resolves
+   * when the listener leaves or the feed is closed.
+   */
   readonly ready: Promise<void>;
   leave(): void;
 }
 
 const LISTED_CALLS = 500;
-/** Several times what one subject can have: the questions of one must not hide those of another. */
+/** Several times what one subject can have, so that the questions of one subject cannot hide those of another. */
 const LISTED_QUESTIONS = 5000;
 const LISTED_DECISIONS = 200;
-/** Workers and statistics: every so many looks. */
+/** Workers and statistics are looked at only every fourth time. */
 const SELDOM = 4;
 
-/** What changes in a deployment, found by looking at it again and again while somebody listens. One for all listeners of a gateway. */
+/**
+ * Emits what changes in a deployment. While there are listeners, it polls the store and compares. All listeners of a gateway share one
+ * feed.
+ */
 export class LiveFeed {
   readonly #needs: FeedNeeds;
   readonly #pollMs: number;
@@ -65,9 +71,9 @@ export class LiveFeed {
   #looks = 0;
   #isClosed = false;
   #stopHistory: (() => void) | undefined = undefined;
-  /** Who waits for the first look at its topics. */
+  /** Listeners that wait for the first look at their topics, with the function that ends their wait. */
   readonly #waiting = new Map<(event: FeedEvent) => void, () => void>();
-  /** What listeners know already; undefined: not looked at yet. */
+  /** What listeners already know, from the last look. Undefined: not looked at yet. */
   #calls: Map<string, string> | undefined = undefined;
   #approvals: Map<ApprovalId, string> | undefined = undefined;
   #workers: string | undefined = undefined;
@@ -102,7 +108,7 @@ export class LiveFeed {
     };
   }
 
-  /** Of the last event that was told. */
+  /** The id of the last emitted event. */
   get position(): string {
     return `${this.#epoch}.${this.#sequence}`;
   }
@@ -119,7 +125,7 @@ export class LiveFeed {
     this.#waiting.delete(listener);
   }
 
-  /** Whether a change of each of these would be seen. */
+  /** Whether a change in each of these topics would be noticed. */
   #isFollowing(topics: ReadonlySet<EventTopic>): boolean {
     if (topics.has('calls') && (this.#calls === undefined || !this.#needs.history.isReady)) return false;
     if (topics.has('approvals') && this.#approvals === undefined) return false;
@@ -127,7 +133,7 @@ export class LiveFeed {
     return !topics.has('statistics') || this.#statistics !== undefined;
   }
 
-  /** Of the first event that a listener who has this one does not have; undefined when nobody can tell. */
+  /** The index of the first event after this position. Undefined if the position is not known. */
   #indexAfter(position: string): number | undefined {
     const [epoch, number] = position.split('.');
     const sequence = Number(number);
@@ -145,7 +151,7 @@ export class LiveFeed {
     this.#timer = setTimeout(() => void this.#look(), 0);
   }
 
-  /** Whoever comes later begins anew: what happened meanwhile was not seen. */
+  /** Stops polling and starts a new epoch. Later listeners begin anew, since changes in the meantime were not noticed. */
   #stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -162,7 +168,7 @@ export class LiveFeed {
     try {
       await this.#lookAt(this.#wanted());
     } catch (error) {
-      // It is looked again, and nothing is lost by it: everything is compared with what was told last.
+      // The next look retries. Nothing is lost: each look compares with what was emitted last.
       this.#needs.log.warn({ error }, 'the event feed could not look at the store');
     }
     if (this.#timer === undefined || this.#isClosed) return;
@@ -170,7 +176,7 @@ export class LiveFeed {
     this.#timer.unref();
   }
 
-  /** While it lingers, everything: nobody knows who comes back. */
+  /** The topics to look at. Without listeners all of them, since any former listener may come back. */
   #wanted(): ReadonlySet<EventTopic> {
     if (this.#listeners.size === 0) return new Set(EVENT_TOPICS);
     return new Set([...this.#listeners.values()].flatMap((topics) => [...topics]));
@@ -202,12 +208,12 @@ export class LiveFeed {
     const { store } = this.#needs;
     const pending = await store.listApprovalStates({ state: 'pending', limit: LISTED_QUESTIONS });
     const decided = await store.listApprovalStates({ skip: pending.length, limit: LISTED_DECISIONS });
-    // One that was decided in between is in both lists: the later one counts.
+    // A question that was decided between the two reads is in both lists; the later entry counts.
     const standings = [...pending, ...decided];
     const before = this.#approvals;
     this.#approvals = new Map(standings.map(({ id, state, votes }) => [id, `${state} ${votes}`]));
     if (before === undefined) return;
-    // The list has the newest of those that are decided first; who listens wants them in the order in which they happened.
+    // The list has the newest decided question first. Listeners want them in the order in which they were decided.
     for (const id of [...this.#approvals.keys()].toReversed()) {
       if (before.get(id) !== this.#approvals.get(id)) this.#tell({ topic: 'approvals', approvalId: id });
     }

@@ -5,21 +5,21 @@ import { parseRecord } from '../../wire/audit-record.ts';
 import { isEnding, rowOfRecord } from './call-rows.ts';
 import { comparePlaces, type PlacedRow } from './settled-calls.ts';
 
-/** One read of the trail looks at so many records, so that others get their turn in between. */
+/** Max records that one read of the trail looks at, so that other work gets its turn in between. */
 const SCAN = 5_000;
 const MAX_READS = 4;
-/** Beyond the page: the calls of its last millisecond must all be there to be put in order. */
+/** Records to read beyond the page: all calls of its last millisecond must be there to be sorted. */
 const MORE = 50;
 
 export interface SettledPage {
   readonly rows: readonly PlacedRow[];
-  /** Absent: there is nothing behind it. A page may be short, or empty, and still have one. */
+  /** Absent if there are no older calls. A page may be short or empty and still have a next one. */
   readonly next?: TrailPlace;
 }
 
 /**
- * Settled calls from the trail itself, for those that are no longer in memory. The trail orders the lanes of one millisecond in its own
- * way, so a page begins with the millisecond where the last one ended, and leaves out what that has shown.
+ * Reads settled calls from the trail itself, for calls that are no longer in memory. The trail has its own order of the lanes within one
+ * millisecond. So a page begins with the millisecond in which the previous page ended, and leaves out the calls that page has shown.
  */
 export async function readSettled(
   trail: Pick<AuditTrail, 'queryTrail'>,
@@ -29,7 +29,7 @@ export async function readSettled(
 ): Promise<SettledPage> {
   const { to = Number.POSITIVE_INFINITY, from, tool, agent, subject, tenant, outcome } = filter;
   const end = before === undefined ? to : Math.min(to, before.at + 1);
-  // The trail knows fewer filters; what it gives is filtered again below.
+  // The trail supports fewer filters; its result is filtered again below.
   const isKind = OUTCOME_KINDS.some((kind) => kind === outcome);
   const known = { from, tool, agent, subject, tenant, outcome: outcome === undefined || isKind ? outcome : 'not-ok' };
   const query = { ...defined(known), ...(Number.isFinite(end) ? { to: end } : {}) };
@@ -54,19 +54,19 @@ export async function readSettled(
     place = page.next;
     if (place === undefined) return cut(rows, limit, undefined);
     const isComplete = rows.length > limit && place.at < rows.toSorted(byPlace)[limit - 1]!.place.at;
-    // Within one millisecond nothing could be gone on from: it is read to its end, however long it is.
+    // A later page cannot continue within a millisecond, so a millisecond is read to its end, however long it is.
     const mayStop = reads + 1 >= MAX_READS && place.at !== (before?.at ?? -1);
     if (isComplete || mayStop) return cut(rows, limit, place.at);
   }
 }
 
-/** `readFrom`: of this millisecond, not everything was read. */
+/** Makes a page of the rows. `readFrom`: the millisecond that was not read completely. */
 function cut(rows: readonly PlacedRow[], limit: number, readFrom: number | undefined): SettledPage {
   const whole = rows.filter(({ place }) => readFrom === undefined || place.at > readFrom).toSorted(byPlace);
   const shown = whole.slice(0, limit);
   if (whole.length > limit) return { rows: shown, next: shown.at(-1)!.place };
   if (readFrom === undefined) return { rows: shown };
-  // Before everything of that millisecond.
+  // This place comes before every record of that millisecond.
   return { rows: shown, next: { at: readFrom, store: '', lane: 0, sequence: Number.MAX_SAFE_INTEGER } };
 }
 

@@ -17,7 +17,9 @@ interface Lane {
   readonly sequences: number[];
 }
 
-/** The one order of settled calls: newest first; in the same millisecond by store, lane, and the later record first. */
+/**
+ * The one order of settled calls: newest first. Within a millisecond they are ordered by store, then by lane, then the later record first.
+ */
 export function comparePlaces(one: TrailPlace, other: TrailPlace): number {
   if (one.at !== other.at) return other.at - one.at;
   if (one.store !== other.store) return one.store < other.store ? -1 : 1;
@@ -25,24 +27,24 @@ export function comparePlaces(one: TrailPlace, other: TrailPlace): number {
 }
 
 /**
- * The last settled calls, in memory. A trail has no index for tools, agents and endings, because every call would pay for it; here a
+ * The latest settled calls, in memory. A trail has no index by tool, agent or outcome, because every call would have to pay for it. Here a
  * filter over a hundred thousand calls takes a few milliseconds.
  */
 export class SettledCalls {
   readonly #most: number;
   readonly #lanes = new Map<string, Lane>();
-  /** Texts that come again and again are kept once. */
+  /** Texts that repeat are kept once. */
   readonly #texts = new Map<string, string>();
   #count = 0;
   #wholeFrom: number | undefined = undefined;
-  /** Of what was here before this moment, some is gone. */
+  /** Some of the calls before this moment were dropped. */
   #droppedUpTo = 0;
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** From this moment on every settled call is here; undefined: nothing is known yet. */
+  /** All calls that settled at or after this moment are in memory. Undefined: nothing is known yet. */
   get wholeFrom(): number | undefined {
     return this.#wholeFrom;
   }
@@ -59,7 +61,7 @@ export class SettledCalls {
     this.#wholeFrom = undefined;
   }
 
-  /** Said once everything up to now was added; `isAll`: from the very first record on. */
+  /** Call this once everything up to now was added. `isAll`: the records were added from the very first one on. */
   loaded(isAll: boolean): void {
     if (this.#wholeFrom !== undefined) return;
     this.#wholeFrom = Math.max(this.#droppedUpTo, isAll ? 0 : this.#firstWholeMoment());
@@ -76,12 +78,12 @@ export class SettledCalls {
     lane.rows.push(row);
     lane.sequences.push(record.sequence);
     this.#count += 1;
-    // A tenth at a time: moving the rest up for each single one would cost more than all else.
+    // Drop a tenth at a time: moving all remaining rows for each dropped row would cost more than everything else.
     if (this.#count > this.#most * 1.1) this.#dropOldest();
     return row;
   }
 
-  /** Up to `limit` behind a place. Only as far back as `wholeFrom`. */
+  /** Finds up to `limit` calls that come after the place `before` in the order. Reaches back only to `wholeFrom`. */
   find(filter: CallFilter, before: TrailPlace | undefined, limit: number): PlacedRow[] {
     const from = Math.max(filter.from ?? 0, this.#wholeFrom ?? Number.POSITIVE_INFINITY);
     const bounded = { ...filter, from };

@@ -14,7 +14,7 @@ export interface HistorySettings {
   readonly calls?: number;
 }
 
-/** What the gateway remembers of calls that ended: the last of them, how many there were, and which ended in a loop. */
+/** What the gateway remembers of settled calls: the latest calls, the counts, and the calls that ended in a loop. */
 export class SettledHistory implements TrailListener {
   readonly calls: SettledCalls;
   readonly statistics = new CallStatistics();
@@ -30,7 +30,7 @@ export class SettledHistory implements TrailListener {
     this.#follower = new TrailFollower(trail, this, { most });
   }
 
-  /** The first time was through: lists and counts reach up to now. */
+  /** Whether the first `catchUp` has finished, so that lists and counts reach up to now. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -42,12 +42,15 @@ export class SettledHistory implements TrailListener {
     this.#isReady = true;
   }
 
-  /** The newest first. */
+  /** The latest loop endings, newest first. */
   loops(limit: number): LoopView[] {
     return this.#loops.slice(-limit).toReversed();
   }
 
-  /** Told of every call that ends from now on, not of those that are read for the first time. */
+  /**
+   * Calls the listener for every call that ends from now on, but not for calls that the first `catchUp` reads. Returns a function that
+   * stops it.
+   */
   listen(listener: (row: CallRow) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

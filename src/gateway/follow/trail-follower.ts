@@ -4,28 +4,28 @@ import type { AuditTrail } from '../../ports/audit-store.ts';
 import { parseRecord } from '../../wire/audit-record.ts';
 
 export interface TrailListener {
-  /** In the order of their lane; lanes take turns. */
+  /** Receives the records of a lane in their order. Lanes are read one after the other. */
   added(record: AuditRecord): void;
-  /** Records were left out: what was gathered so far does not reach up to what comes now. */
+  /** Records were left out: what was collected so far does not connect to the records that follow. */
   skipped(): void;
 }
 
 export interface FollowerSettings {
-  /** Who is further behind than this reads only the last so many of each lane. */
+  /** If a lane is more than this many records behind, only the last `most` records of each lane are read. */
   readonly most: number;
 }
 
 const AT_ONCE = 500;
 
-/** Reads the trail once for everybody, from where it stopped before. Does nothing unless somebody asks. */
+/** Reads the trail once for all users, from where it stopped before. It reads only when `catchUp` is called. */
 export class TrailFollower {
   readonly #trail: Pick<AuditTrail, 'auditHeads' | 'readTrail'>;
   readonly #listener: TrailListener;
   readonly #most: number;
-  /** Of each lane, the last sequence that was read. */
+  /** The last sequence that was read, by lane. */
   readonly #read = new Map<string, number>();
   #isWhole = true;
-  /** Who asks gets everything that was written before they asked. */
+  /** Reads everything that was written before the call of this function. */
   readonly catchUp = shareNext(() => this.#catchUp());
 
   constructor(
@@ -38,7 +38,7 @@ export class TrailFollower {
     this.#most = most;
   }
 
-  /** Every lane was read from its very first record on. */
+  /** Whether every lane was read from its very first record on. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -68,7 +68,7 @@ export class TrailFollower {
       if (page.length === 0) break;
       for (const { text } of page) {
         const record = parseRecord(text);
-        // One that cannot be read is the business of whoever verifies the trail.
+        // A record that cannot be parsed is left out here; the verification of the trail reports it.
         if (record !== undefined) this.#listener.added(record);
         sequence = record?.sequence ?? sequence + 1;
       }

@@ -7,23 +7,26 @@ import { whenSent } from './when-sent.ts';
 
 const QUIET_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 const MAX_PATH_LENGTH = 200;
-/** Somebody may paste a token where it does not belong. */
+/** Tokens in a path: a person may paste one where it does not belong. */
 const SECRETS = /sp[tsl]_[^/]*/g;
 
-/** Lines about requests without a valid token: so many at once, then one each second. An attacker must not fill the disk. */
+/**
+ * The limit of log lines about requests without a valid token: 100 at once, then one per second. An attacker must not be able to fill the
+ * disk.
+ */
 const STRANGER_LINES = { perSecond: 1, burst: 100 };
 /** How long omitted lines are counted before one line reports their number. */
 const COUNT_MS = 10_000;
 
 export interface AccessLog {
-  /** Writes one line when the request has been answered. */
+  /** Logs one line when the request has been answered. */
   follow(incoming: IncomingMessage, outgoing: ServerResponse, facts: RequestFacts): void;
-  /** Writes a line about a failure, if the request has a valid token, or is within the bound of lines about those without one. */
+  /** Logs a failure if the request has a valid token. Requests without one share a limit of lines. */
   failed(incoming: IncomingMessage, facts: Readonly<Record<string, unknown>>, message: string): void;
   close(): void;
 }
 
-/** One line per request. No query, no headers, no body: any of them may hold a secret. */
+/** Logs one line per request. The line has no query, no headers and no body: any of them may hold a secret. */
 export function createAccessLog(
   log: Log,
   inFlight: Pick<InFlight, 'ownerOf'>,
@@ -39,7 +42,7 @@ export function createAccessLog(
     omitted = 0;
   }
 
-  /** Counts what is omitted. */
+  /** Whether a line about this request may be logged. Counts the lines that are omitted. */
   function mayWrite(incoming: IncomingMessage): boolean {
     if (inFlight.ownerOf(incoming) !== undefined || limit.take('') === 0) return true;
     omitted += 1;
@@ -76,7 +79,10 @@ export function createAccessLog(
   };
 }
 
-/** A target that is no path may be a whole address, with a password in it. */
+/**
+ * The path of a request target as the log shows it. A target that is not a path may be a whole URL with a password in it, so it is not
+ * shown.
+ */
 function shownPath(target: string): string {
   if (!target.startsWith('/')) return '(no path)';
   return target.split('?', 1)[0]!.replaceAll(SECRETS, '***').slice(0, MAX_PATH_LENGTH);

@@ -3,7 +3,7 @@ import type { GatewayEnv } from './gateway-env.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** What a path can be asked for; nothing when there is no such path. Middleware serves every method and does not count. */
+/** The methods that a path has routes for; empty if the path does not exist. Middleware matches every method and does not count. */
 export function allowedMethods(app: Hono<GatewayEnv>, path: string): string[] {
   const allowed = METHODS.filter((method) => {
     const [handlers] = app.router.match(method, path);

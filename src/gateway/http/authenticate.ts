@@ -7,29 +7,30 @@ import type { Authenticated } from '../authenticated.ts';
 import { administers } from '../actor-of.ts';
 import { readBearer } from '../bearer.ts';
 
-/** What proves bearers. */
+/** The store operations that prove bearers. */
 export interface ProofStore extends Pick<TokenStore, 'proveToken'>, Pick<SessionStore, 'proveSession' | 'readSession'> {
   readonly lanes: number;
 }
 
 export interface Authenticator {
   /**
-   * Who this is, by what the store says; for at most `PROOF_MS` by what it said. With `forChange` the store is asked each time about a bearer
-   * that administers: with a revoked token nobody makes another one or allows a call. Agents call in a session, which the store checks.
+   * Returns the sender that this bearer proves, by the store's answer. An answer is reused for at most `PROOF_MS`. With `forChange`, the
+   * store is asked each time about a bearer that administers, so that a revoked token cannot create another token or allow a call. Agents
+   * need no such check: they call in a session, which the store checks.
    */
   prove(bearer: string, options?: { readonly forChange?: boolean }): Promise<Authenticated | undefined>;
   /**
-   * It was good not long ago, or the store is being asked about it now. No proof, only a reason to ask in spite of many failures from
-   * its address.
+   * Whether this bearer was valid not long ago, or the store is being asked about it now. This is not a proof. It is only a reason to ask
+   * the store in spite of many failures from the same address.
    */
   isKnown(bearer: string): boolean;
-  /** Whether a bearer that was good before still is. Asks the store about no other one, and never throws. */
+  /** Whether a bearer that was valid before is still valid. Returns false for any other bearer without asking the store. Never throws. */
   isStillGood(bearer: string): Promise<boolean>;
-  /** The next proof asks the store. */
+  /** Makes the next proof of this bearer ask the store. */
   forget(bearer: string): void;
 }
 
-/** So long a revoked token may still read, at a gateway that has proved it just before. */
+/** How long a revoked token may still read, at a gateway that proved it just before. */
 export const PROOF_MS = 2000;
 const MAX_PROOFS = 10_000;
 
@@ -38,7 +39,7 @@ interface Proof {
   until: number;
 }
 
-/** Only good proofs are kept, and by digest: memory holds no secret of a token. */
+/** Only successful proofs are kept, and by digest, so that memory holds no secret of a token. */
 export function createAuthenticator(
   store: ProofStore,
   onLost: (auth: Authenticated) => void,

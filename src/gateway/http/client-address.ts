@@ -1,14 +1,17 @@
 import { BlockList, isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 
-/** What a proxy says of its client. Undefined fields: it says nothing, or is not trusted. */
+/**
+ * What a trusted proxy reports about its client. If the proxy reports nothing or is not trusted, the address is that of the connection, the
+ * scheme is `http` and the host is undefined.
+ */
 export interface Forwarded {
   readonly address: string;
   readonly scheme: 'http' | 'https';
   readonly host: string | undefined;
 }
 
-/** Addresses and networks such as `10.0.0.0/8`. */
+/** Builds a check for trusted proxies from addresses and networks such as `10.0.0.0/8`. */
 export function createTrustedProxies(entries: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const entry of entries) {
@@ -20,12 +23,12 @@ export function createTrustedProxies(entries: readonly string[]): (address: stri
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Everybody can send X-Forwarded headers, so they count only when they come from a proxy that was named. */
+/** Reads the X-Forwarded headers. Any client can send them, so they count only if they come from a configured proxy. */
 export function readForwarded(incoming: IncomingMessage, isTrusted: (address: string) => boolean): Forwarded {
   const peer = plainAddress(incoming.socket.remoteAddress ?? '');
   if (!isTrusted(peer)) return { address: peer, scheme: 'http', host: undefined };
   const chain = listOf(incoming.headers['x-forwarded-for']).map(plainAddress);
-  // From the right: what stands left of the first address that is not ours was written by somebody we do not know.
+  // Read from the right: everything left of the first address that is not a trusted proxy was written by an unknown client.
   const client = chain.reverse().find((address) => !isTrusted(address));
   const [scheme] = listOf(incoming.headers['x-forwarded-proto']).slice(-1);
   const [host] = listOf(incoming.headers['x-forwarded-host']).slice(-1);
@@ -36,7 +39,7 @@ export function readForwarded(incoming: IncomingMessage, isTrusted: (address: st
   };
 }
 
-/** Of IPv6 the network, since one client has 2^64 addresses in it. */
+/** The key by which an address is counted. For IPv6 it is the /64 network, since one client has 2^64 addresses in it. */
 export function addressKey(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail = ''] = address.split('::');

@@ -7,40 +7,40 @@ export interface ConnectionSettings {
   readonly max: number;
   /** Whether a request has proved that its token is valid. */
   readonly isProven: (incoming: IncomingMessage) => boolean;
-  /** A client that reads nothing for so long, while bytes wait for it, is cut. */
+  /** A connection is closed if its client reads nothing for this long while bytes wait for it. */
   readonly writeStallMs: number;
 }
 
 export interface Connections {
   begin(incoming: IncomingMessage, outgoing: ServerResponse): void;
-  /** Whether what is written to the socket now would be read as the answer to what could not be read from it. */
+  /** Whether an error response written to the socket now would be read as the answer to the request that could not be parsed. */
   canRefuse(socket: Socket): boolean;
 }
 
 interface Use {
   readonly address: string;
-  /** The request that is being answered. Only one is at a time. */
+  /** The request that is being answered. There is at most one at a time. */
   current: IncomingMessage | undefined;
   answer: ServerResponse | undefined;
-  /** Whether the request has arrived whole. */
+  /** Whether the request has arrived completely. */
   isWhole: boolean;
   wasUsed: boolean;
-  /** The last request that was answered here had a valid token. */
+  /** Whether the last request that was answered on this socket had a valid token. */
   wasProven: boolean;
 }
 
 const UNUSED = { current: undefined, answer: undefined, isWhole: false, wasUsed: false, wasProven: false };
 
-/** What a socket is doing; lower ones make room first. */
+/** What a socket is doing. Sockets with a lower rank are closed first to make room. */
 const RANKS = { neverAsked: 0, resting: 1, answering: 2 } as const;
 
 /**
- * Bounds the sockets of a server, and keeps room for callers with a valid token: when all sockets are taken, one makes room whose
- * client has shown no valid token. It comes from the address that has the most of these sockets, so that an attacker with one address
- * only pushes out their own. Node's own bound would refuse the newest socket, which may be an honest caller's.
+ * Limits the sockets of a server, and keeps room for callers with a valid token. When all sockets are taken, a socket whose client has
+ * shown no valid token is closed. It is taken from the address that has the most such sockets, so an attacker with one address pushes out
+ * only their own. Node's own limit would refuse the newest socket, which may belong to an honest caller.
  */
 export function limitConnections(server: Server, settings: ConnectionSettings): Connections {
-  /** In the order in which they were opened. */
+  /** Oldest socket first. */
   const sockets = new Map<Socket, Use>();
 
   server.on('connection', (socket) => {
@@ -55,9 +55,9 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
   server.timeout = settings.writeStallMs;
   server.on('timeout', onTimeout);
 
-  /** Node calls it after a time in which nothing was read from the socket and nothing of what waits could be written. */
+  /** Node calls this after `writeStallMs` in which nothing was read from the socket and no waiting bytes could be written. */
   function onTimeout(socket: Socket): void {
-    // A call that takes long and a stream without news have nothing to write: they go on.
+    // A long call and a stream without news have nothing to write, so their sockets stay open.
     if (isAnswering(socket) && socket.writableLength === 0) socket.setTimeout(settings.writeStallMs);
     else socket.destroy();
   }
@@ -83,13 +83,13 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
     let found: { readonly socket: Socket; readonly rank: number } | undefined;
     for (const [socket, use] of strangers) {
       const rank = rankOf(use);
-      // The first one of its rank is the oldest.
+      // The first socket of a rank is the oldest one.
       if (counts.get(use.address) === most && rank < (found?.rank ?? Infinity)) found = { socket, rank };
     }
     return found?.socket;
   }
 
-  /** A caller with a valid token that rests between two requests can connect again. */
+  /** Finds a socket that is idle between two requests. Its caller has a valid token, but can connect again. */
   function findResting(): Socket | undefined {
     return [...sockets].find(([, { current }]) => current === undefined)?.[0];
   }
@@ -97,7 +97,7 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
   return {
     canRefuse(socket) {
       const { current, answer } = sockets.get(socket) ?? UNUSED;
-      // The rest of a request is missing or broken, and nothing was said about it yet.
+      // The rest of a request is missing or broken, and no response to it has begun.
       return current === undefined || (!current.complete && answer?.headersSent === false);
     },
     begin(incoming, outgoing) {
@@ -117,7 +117,7 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
   };
 }
 
-/** A request that has not arrived whole counts as none: a slow body must not hold a place. */
+/** The rank of a socket. A request that has not arrived completely does not count: a slow body must not hold a place. */
 function rankOf({ current, isWhole, wasUsed }: Use): number {
   if (current !== undefined && isWhole) return RANKS.answering;
   return wasUsed ? RANKS.resting : RANKS.neverAsked;

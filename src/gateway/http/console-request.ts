@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { planeError } from '../../domain/errors.ts';
 
 export const COOKIE_NAME = '__Host-sallyport';
-/** Pages of other sites cannot send it without asking first, and nobody is answered who asks. */
+/** A page of another site cannot send this header without a CORS preflight, and the gateway allows none. */
 const CONSOLE_HEADER = 'sallyport-console';
-/** `c`: the token was made for this login, and ends with it. `t`: a token somebody pasted, which has a life of its own. */
+/** `c`: the token was made for this login, and ends with it. `t`: a person pasted a token, which outlives the login. */
 const COOKIE_VALUE = /^([ct])~(spt_[A-Za-z0-9_-]+)$/;
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
@@ -13,7 +13,10 @@ export interface CookieToken {
   readonly madeForLogin: boolean;
 }
 
-/** Undefined also for two of them: one may have been planted by a neighbour, and nobody can tell which. */
+/**
+ * Reads the console's cookie. Returns undefined if there are two of them: a neighbouring site may have planted one, and the gateway cannot
+ * tell which.
+ */
 export function readCookie(header: string | undefined): CookieToken | undefined {
   const found = (header ?? '')
     .split(';')
@@ -34,8 +37,8 @@ function cookieOf(value: string, maxAge: number): string {
 }
 
 /**
- * Cookies come by themselves with whatever a page makes the browser send, so a request with one must be shown to come from the console.
- * SameSite does not do: another port of this machine is the same site.
+ * Checks that a request with the cookie comes from the console. A browser adds cookies to everything that any page makes it send. SameSite
+ * is not enough: another port of this machine is the same site.
  */
 export function checkConsoleRequest({ method = '', headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
@@ -46,11 +49,11 @@ export function checkConsoleRequest({ method = '', headers }: IncomingMessage): 
   checkConsoleChange(headers);
 }
 
-/** For everything that changes something, and for logins: a foreign page must not even choose who is logged in. */
+/** The check for every request that changes something, and for logins: a foreign page must not even choose who is logged in. */
 export function checkConsoleChange(headers: IncomingMessage['headers']): void {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin') throw refused('it comes from another origin');
-  // The guard has checked its value.
+  // Only its presence is checked here: the guard has checked its value.
   if (headers.origin === undefined) throw refused('it has no Origin');
   if (headers[CONSOLE_HEADER] !== '1') throw refused('it lacks the header Sallyport-Console: 1');
   if (!/^application\/json(?:;|$)/i.test(headers['content-type'] ?? '')) {

@@ -22,11 +22,11 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
-/** What others build and this server only lets people reach. */
+/** Parts that are built elsewhere and that this server only makes reachable. */
 export interface GatewayParts {
-  /** Below /v1. Without: there is none. */
+  /** The API below /v1. If absent, there is no API. */
   readonly api?: Hono<GatewayEnv> | undefined;
-  /** The text of /openapi.json. */
+  /** Returns the document that /openapi.json serves. */
   readonly openapi?: (() => object) | undefined;
   readonly mcp?: McpEndpoint | undefined;
   readonly metricsText?: (() => Promise<string>) | undefined;
@@ -34,9 +34,9 @@ export interface GatewayParts {
   readonly readiness: () => Readiness;
 }
 
-/** A request and what became of its response: whether all of it was written, or its connection ended first. */
+/** A request and the end of its response: whether all of it was written, or its connection ended first. */
 export interface Exchange {
-  /** By `performance.now()`. */
+  /** When the request arrived, by `performance.now()`. */
   readonly cameAt: number;
   readonly sent: Promise<'finished' | 'closed'>;
 }
@@ -50,16 +50,16 @@ export type AppNeeds = TokenNeeds & {
   readonly tokens: TokenStore;
   readonly log: Log;
   readonly accessLog: Pick<AccessLog, 'failed'>;
-  /** What is answered without a token, under way at once. */
+  /** Limits of concurrent requests that are answered without a token. */
   readonly strangers: Pick<StrangerSettings, 'max' | 'maxPerAddress'>;
 };
 
-/** Refusals of a gateway that works. The line about the request has their status. */
+/** Refusals that a healthy gateway gives. They are not logged as failures: the access log line already has their status. */
 const EXPECTED: ReadonlySet<string> = new Set(['GATEWAY_BUSY', 'GATEWAY_DRAINING'] satisfies PlaneErrorCode[]);
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** All routes. What is not named here without a token needs one. */
+/** Adds all routes. A route needs a token unless it is listed here without one. */
 export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv> {
   const app = new Hono<GatewayEnv>();
   const withToken = requireToken(needs);
@@ -69,13 +69,13 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
     context.set('requestId', requestId);
     context.set('address', address);
     await next();
-    // The framework answers HEAD as GET without the body; a stream that nobody reads would never end.
+    // The framework answers HEAD as GET without the body. A stream that no client reads would never end, so it is cancelled.
     if (context.req.method === 'HEAD') await context.res.body?.cancel();
   });
 
   app.get('/healthz', (context) => context.json({ status: 'alive' }));
   app.get('/readyz', (context) => {
-    // Why not is for those with a token, or for the log: it names parts of the plane.
+    // The reasons name parts of the plane, so they are only for callers with a token and for the log.
     const { ready } = parts.readiness();
     return context.json({ status: ready ? 'ready' : 'not ready' }, ready ? 200 : 503);
   });
@@ -100,7 +100,7 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
       return mcp.fetch(context.req.raw, context.get('auth'), { sent, cameAt: factsOf(incoming).cameAt });
     });
   }
-  // Only what no route before it has answered gets here.
+  // A request gets here only if no earlier route has answered it.
   app.use('*', asStranger);
   app.route('/', createStaticConsole(parts.consoleFolder));
 
@@ -128,7 +128,7 @@ function answer(context: Context<GatewayEnv>, error: unknown): Response {
   return response;
 }
 
-/** Its own refusals are about bodies that are no JSON. */
+/** Maps a refusal of the framework. A 400 of the framework means that the body is not JSON. */
 function ofFramework(error: HTTPException): PlaneError {
   return error.status === 400
     ? planeError('HTTP_BODY_INVALID', { problem: 'it is empty or malformed' })

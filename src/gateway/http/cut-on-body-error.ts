@@ -1,9 +1,9 @@
-/** Made in one piece, so that they cannot break. */
+/** Responses of these types are made in one piece, so their stream cannot break. */
 const WHOLE_TYPES = /^application\/(?:problem\+)?json\b/;
 
 /**
- * An answer whose stream never fails: the adapter would write the error to the client and the console. A stream that breaks is cut,
- * so that the client does not take what it has for everything.
+ * Wraps a response so that its stream never fails: the adapter would write the error to the client and to the process's console. If the
+ * stream breaks, `cut` closes the connection, so that the client does not take the part it has for the whole.
  */
 export function cutOnBodyError(response: Response, cut: (error: unknown) => void): Response {
   const type = response.headers.get('content-type') ?? '';

@@ -1,27 +1,30 @@
 import { planeError } from '../../domain/errors.ts';
 import type { RateLimit } from './rate-limit.ts';
 
-/** Proofs at a time, and proofs that wait, for all addresses together that have used up their budget. */
+/** Max concurrent proofs and max waiting proofs, for all addresses together that have used up their budget. */
 const MAX_PROOFS = 4;
 const MAX_WAITING = 256;
 
 /**
- * Wrong credentials of each address. They are counted before the store is asked: many at once would otherwise all get through to it.
- * An address that has used up its budget still gets its right credentials in, since callers may share one address with an attacker:
- * its proofs take turns, a few at a time for the whole gateway, and a wrong one is answered RATE_LIMITED. Secrets have 256 bits, so
- * the budget guards the store and the log, not the secrets.
+ * Limits wrong credentials per address. Each attempt is counted before the store is asked: otherwise many at once would all get through to
+ * it. An address that has used up its budget can still get in with valid credentials, since callers may share one address with an attacker.
+ * Its proofs take turns, a few at a time for the whole gateway, and a wrong one is answered RATE_LIMITED. Secrets have 256 bits, so the
+ * budget protects the store and the log, not the secrets.
  */
 export class FailureBudget {
   readonly #wrong: RateLimit;
   readonly #waiting: (() => void)[] = [];
   #proofs = 0;
 
-  /** `wrong` is per address. */
+  /** `wrong` limits wrong credentials per address. */
   constructor(wrong: RateLimit) {
     this.#wrong = wrong;
   }
 
-  /** What `ask` returns; undefined means wrong. A store that does not answer is not the caller's failure. */
+  /**
+   * Returns what `ask` returns; undefined means that the credential is wrong. If `ask` throws because the store does not answer, that does
+   * not count as a failure of the caller.
+   */
   async prove<Proof>(address: string, ask: () => Promise<Proof | undefined>): Promise<Proof | undefined> {
     const waitMs = this.#wrong.take(address);
     if (waitMs > 0) return this.#proveInTurn(waitMs, ask);
@@ -35,7 +38,7 @@ export class FailureBudget {
     }
   }
 
-  /** A credential that was right a moment ago and is wrong now. */
+  /** Counts a credential that was valid a moment ago and is wrong now. */
   count(address: string): void {
     this.#wrong.take(address);
   }
@@ -51,7 +54,7 @@ export class FailureBudget {
       return proof;
     } finally {
       const next = this.#waiting.shift();
-      // The place goes to the next one without becoming free in between.
+      // The place passes to the next waiting proof without becoming free in between.
       if (next === undefined) this.#proofs -= 1;
       else next();
     }

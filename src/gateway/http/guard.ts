@@ -6,11 +6,11 @@ import { valuesOf } from './request-facts.ts';
 
 export interface GuardSettings {
   readonly port: number;
-  /** Where it listens. */
+  /** The address that the gateway listens on. */
   readonly host: string;
-  /** More names it answers to, with their port unless that is the scheme's own. */
+  /** More host names that the gateway answers to, with their port unless it is the default port of the scheme. */
   readonly hosts: readonly string[];
-  /** Origins of pages which may send requests, besides its own. */
+  /** Origins of pages that may send requests, in addition to the gateway's own. */
   readonly origins: readonly string[];
   readonly isTrustedProxy: (address: string) => boolean;
 }
@@ -31,8 +31,9 @@ const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /**
- * Decides by the head of a request alone, before a byte of its body is read. A page on the internet can make a browser here send requests
- * to this machine, and by DNS rebinding even under its own name: then the Host is that name, or the Origin is that page.
+ * Decides by the head of a request alone, before any byte of its body is read. The attack: a page on the internet can make a local browser
+ * send requests to this machine, and by DNS rebinding even under the page's own name. Then the Host is that name, or the Origin is that
+ * page.
  */
 export function createGuard(settings: GuardSettings): Guard {
   const { isTrustedProxy } = settings;
@@ -63,7 +64,7 @@ export function createGuard(settings: GuardSettings): Guard {
     const shown = (forwarded.host ?? host).toLowerCase();
     if (!hosts.has(host.toLowerCase()) || !hosts.has(shown)) return planeError('HTTP_HOST_REFUSED', {});
     const { origin } = incoming.headers;
-    // Also the literal "null": sandboxed frames and local files of anybody have it.
+    // This also refuses the literal "null": sandboxed frames and local files of any author have that origin.
     if (origin !== undefined && !origins.has(origin) && origin !== `${forwarded.scheme}://${shown}`) {
       return planeError('HTTP_ORIGIN_REFUSED', {});
     }

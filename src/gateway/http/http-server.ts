@@ -8,7 +8,7 @@ import { mustClose } from './request-facts.ts';
 
 const HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Until a request has arrived whole. Answers may take as long as they need, so streams are not affected. */
+/** Max time until a request has arrived completely. Responses may take as long as they need, so streams are not affected. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 5000;
 const CHECK_TIMEOUTS_MS = 1000;
@@ -16,7 +16,10 @@ const MAX_REQUESTS_PER_SOCKET = 10_000;
 
 export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
-/** Bodies whose senders wait to be asked for them, as large ones do: a refused request then never sends its body. */
+/**
+ * Requests whose senders wait for `100 Continue` before they send the body, as is usual for large bodies. A refused request then never
+ * sends its body.
+ */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 export function askForBody(incoming: IncomingMessage): void {
@@ -24,7 +27,9 @@ export function askForBody(incoming: IncomingMessage): void {
   waiting.delete(incoming);
 }
 
-/** A server that slow, huge and broken requests cannot hurt: each has a limit, and each limit its own answer. */
+/**
+ * Creates a server that slow, huge and broken requests cannot hurt: each of these has a limit, and each limit has its own error response.
+ */
 export function createHttpServer(settings: ConnectionSettings, listener: RequestListener): Server {
   const server = createServer({
     maxHeaderSize: HEADER_BYTES,
@@ -32,11 +37,12 @@ export function createHttpServer(settings: ConnectionSettings, listener: Request
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: CHECK_TIMEOUTS_MS,
-    // The guard does: with an answer of its own.
+    // The guard checks the Host header and answers with its own error.
     requireHostHeader: false,
     insecureHTTPParser: false,
   });
-  // Of more it would silently drop the rest, which may be what the guard looks for. Their size is bounded.
+  // No limit: above a limit Node would silently drop the remaining headers, which may be those that the guard looks for. Their total size
+  // is limited.
   server.maxHeadersCount = 0;
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   const connections = limitConnections(server, settings);
@@ -49,18 +55,18 @@ export function createHttpServer(settings: ConnectionSettings, listener: Request
     waiting.set(incoming, outgoing);
     serve(incoming, outgoing);
   });
-  // Node would answer an expectation that it does not know at once, past the turn of its request. Servers may ignore it.
+  // Node would answer an unknown expectation at once, before the turn of its request. Servers may ignore such an expectation.
   server.on('checkExpectation', serve);
   server.on('clientError', (error: NodeJS.ErrnoException, given) => {
     const socket = given as Socket;
-    // Written now, a refusal would be read as the answer to the request before, or stand in the middle of it.
+    // A refusal written now would be read as the answer to the previous request, or would end up in the middle of that answer.
     if (connections.canRefuse(socket)) answerBroken(error, socket);
     else socket.destroy();
   });
   return server;
 }
 
-/** What the parser could not make a request of. */
+/** Answers bytes that the parser could not read as a request. */
 function answerBroken({ code }: NodeJS.ErrnoException, socket: Socket): void {
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -82,7 +88,7 @@ function errorOfParser(code: string | undefined): PlaneError {
   return planeError('HTTP_REQUEST_INVALID', { problem: 'it is not HTTP/1.1' });
 }
 
-/** Answers without the framework, and lets go of a body that nobody will read. */
+/** Answers without the framework. Closes the connection if the request has a body that was not read. */
 export function sendProblem(incoming: IncomingMessage, outgoing: ServerResponse, error: unknown): void {
   const problem = problemOf(error);
   const body = JSON.stringify(problem);
@@ -94,7 +100,7 @@ export function sendProblem(incoming: IncomingMessage, outgoing: ServerResponse,
   outgoing.end(incoming.method === 'HEAD' ? undefined : body);
 }
 
-/** Tries the next ports when the first one is taken, as often as `more` says. */
+/** Listens on the port. If it is taken, tries the following ports, at most `more` of them. Returns the port. */
 export async function listen(
   server: Server,
   { host, port, more = 0 }: { readonly host: string; readonly port: number; readonly more?: number },

@@ -14,20 +14,23 @@ interface Flight {
   owner?: Owner;
 }
 
-/** The requests that are being answered: streams among them may last for days. */
+/** The requests that are being answered. Streams among them may last for days. */
 export interface InFlight {
   add(incoming: IncomingMessage, outgoing: ServerResponse): void;
-  /** False when this bearer has as many under way as it may. */
+  /** Assigns a request to its bearer. Returns false if the bearer already has its max number of requests under way. */
   belongsTo(incoming: IncomingMessage, owner: Owner): boolean;
   ownerOf(incoming: IncomingMessage): Owner | undefined;
-  /** Ends event streams at once, since they never end by themselves, and resolves when all others have been answered. */
+  /**
+   * Ends event streams at once, since they never end by themselves. Resolves when all other requests have been answered, or after
+   * `graceMs`.
+   */
   drain(graceMs: number): Promise<void>;
   stop(): void;
 }
 
 /**
- * Ends what a bearer still reads after its token was revoked: a stream is authenticated when it begins, and would otherwise go on with
- * what the token may no longer see.
+ * Tracks requests under way, and `watch` ends those of a bearer whose token was revoked. A stream is authenticated when it begins, and
+ * would otherwise go on to show what the token may no longer see.
  */
 export function trackInFlight(settings: { readonly mostPerBearer: number }): InFlight & {
   watch(authenticator: Authenticator): void;
@@ -52,7 +55,7 @@ export function trackInFlight(settings: { readonly mostPerBearer: number }): InF
     const before = performance.now() - PROOF_MS;
     const long = [...flights.values()].filter(({ owner, since }) => owner !== undefined && since < before);
     for (const flight of long) {
-      // A store that does not answer says nothing about the token.
+      // If the store does not answer, the token is not known to be revoked.
       const isRevoked = await authenticator.prove(flight.owner!.bearer).then(
         (auth) => auth === undefined,
         () => false,

@@ -1,4 +1,7 @@
-/** The page at /login. It is no part of the console, so that a gateway without one can be checked too. */
+/**
+ * The page at /logout, and at /login if the gateway serves no console. It is not part of the console, so that a gateway without one can be
+ * checked too.
+ */
 export const LOGIN_PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -24,7 +27,10 @@ export const LOGIN_PAGE = `<!doctype html>
 </html>
 `;
 
-/** Text only: nothing it shows is ever read as markup. The code leaves the address bar before it is used. */
+/**
+ * The script of the login page. It writes text only: nothing it shows is ever read as markup. It removes the code from the address bar
+ * before it uses the code.
+ */
 export const LOGIN_SCRIPT = `'use strict';
 const state = document.getElementById('state');
 const form = document.getElementById('form');

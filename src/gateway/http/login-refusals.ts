@@ -5,15 +5,17 @@ import { randomId } from '../../wire/ids.ts';
 import { RateLimit } from './rate-limit.ts';
 
 export interface LoginRefusals {
-  /** Writes the audit record, or counts the refusal where there were too many. Never throws: the login is refused anyway. */
+  /** Writes the audit record, or only counts the refusal if there were too many. Never throws: the login is refused anyway. */
   record(kind: 'code' | 'token', address: string): Promise<void>;
 }
 
-/** One every six seconds, twenty at once: an attacker who guesses from many addresses must not fill the audit. */
+/**
+ * The limit of audit records: one every six seconds, twenty at once. An attacker who guesses from many addresses must not fill the audit.
+ */
 const RATE = { perSecond: 1 / 6, burst: 20 };
 const UNKNOWN_CALLER: Actor = { by: 'unknown', via: 'console' };
 
-/** The records of refused logins, bounded for each gateway. A record says how many refusals before it have none. */
+/** Writes the audit records of refused logins, limited per gateway. Each record says how many refusals before it have no record. */
 export function createLoginRefusals(
   store: Pick<TokenStore, 'recordLogin'>,
   log: Log,

@@ -23,7 +23,10 @@ export interface LoginNeeds {
   readonly log: Log;
 }
 
-/** A code or a token, and nothing else. The body is read before anything is proved, so an attacker could send as many as there are sockets. */
+/**
+ * Max bytes of a login body, which holds only a code or a token. The body is read before anything is proved, so an attacker could send as
+ * many bodies at once as there are sockets.
+ */
 const LOGIN_BYTES = 4096;
 
 interface LoggedIn {
@@ -63,7 +66,7 @@ export function createLogin(needs: LoginNeeds): Hono<GatewayEnv> {
     checkConsoleChange(headers);
     const cookie = readCookie(headers.cookie);
     const bearer = cookie && readBearer(cookie.text);
-    // Only who knows its secret may end it.
+    // Only a client that knows the token's secret may revoke it.
     const auth = cookie && (await authenticator.prove(cookie.text));
     if (cookie?.madeForLogin === true && auth !== undefined && bearer?.kind === 'token') {
       await tokens.revokeToken({ id: bearer.id, actor: actorOf({ ...auth, via: 'cookie' }) });
@@ -82,11 +85,11 @@ export function createLogin(needs: LoginNeeds): Hono<GatewayEnv> {
     const bearer = readBearer(given.text);
     const token = bearer?.kind === 'token' ? await tokens.proveToken(bearer) : undefined;
     if (token === undefined) return undefined;
-    // Its cookie holds the token itself: what is revoked must not live on under another name.
+    // The cookie will hold the token itself: a revoked token must not stay usable under another name.
     const needed = ['operator', 'approver', 'admin'] as const;
     if (!hasScope(authenticatedBy(token), ...needed)) throw planeError('SCOPE_MISSING', { needed: [...needed] });
     const actor = actorOf({ ...authenticatedBy(token), via: 'cookie' });
-    // Before the cookie: a login that cannot be written down does not happen.
+    // Record the login before the cookie is made: a login that cannot be recorded does not happen.
     await tokens.recordLogin({ outcome: 'succeeded', attempt: randomId(), token, actor, detail: `from ${address}` });
     const cookie = writeCookie({ text: given.text, madeForLogin: false }, CONSOLE_LIFETIME_MS);
     return { cookie, id: token.id, name: token.name };

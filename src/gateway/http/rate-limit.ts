@@ -1,6 +1,6 @@
 export interface RateSettings {
   readonly perSecond: number;
-  /** How many at once, after a pause. */
+  /** How many may be taken at once after a pause. */
   readonly burst: number;
 }
 
@@ -9,10 +9,10 @@ interface Bucket {
   at: number;
 }
 
-/** Bounded: who comes with many keys only forgets the oldest of them, which had the longest time to refill. */
+/** Max keys in memory. A client that uses many keys only evicts the oldest keys, which had the longest time to refill. */
 const MAX_KEYS = 10_000;
 
-/** A token bucket per key. In memory: each gateway counts for itself. */
+/** A token bucket per key. Kept in memory, so each gateway counts for itself. */
 export class RateLimit {
   readonly #settings: RateSettings;
   readonly #now: () => number;
@@ -23,7 +23,10 @@ export class RateLimit {
     this.#now = now;
   }
 
-  /** Takes one. 0: it was there; otherwise nothing was taken, and after so many milliseconds there will be one. */
+  /**
+   * Takes one from the bucket. Returns 0 if there was one. Otherwise nothing was taken, and the result is the time in milliseconds until
+   * there is one.
+   */
   take(key: string): number {
     const bucket = this.#refilled(key);
     if (bucket.left < 1) return this.#waitMs(bucket);
@@ -31,13 +34,13 @@ export class RateLimit {
     return 0;
   }
 
-  /** Gives one back that need not have been taken. */
+  /** Returns one to the bucket that turned out not to be needed. */
   giveBack(key: string): void {
     const bucket = this.#refilled(key);
     bucket.left = Math.min(this.#settings.burst, bucket.left + 1);
   }
 
-  /** How long until there is one, without taking it. */
+  /** The time in milliseconds until one is available, without taking it. */
   waitMs(key: string): number {
     const known = this.#buckets.get(key);
     if (known === undefined) return 0;

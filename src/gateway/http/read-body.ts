@@ -6,10 +6,13 @@ import type { GatewayEnv } from './gateway-env.ts';
 import { askForBody } from './http-server.ts';
 import { hasBody } from './request-facts.ts';
 
-/** Arguments of a call may have 1 MiB; what stands around them has room too. */
+/** Max bytes of a body. The arguments of a call may have 1 MiB; the JSON around them needs some room too. */
 export const BODY_BYTES = JSON_LIMITS.bytes + 64 * 1024;
 
-/** What stands around arguments takes nothing away from what they may be; whoever takes them in looks at them again. */
+/**
+ * The limits of arguments plus room for the JSON around them, so that it takes nothing away from the arguments. The code that accepts the
+ * arguments checks them again with their own limits.
+ */
 const BODY_LIMITS = {
   bytes: BODY_BYTES,
   depth: JSON_LIMITS.depth + 2,
@@ -20,20 +23,24 @@ const BODY_LIMITS = {
 const JSON_TYPE = /^application\/json(?:;[ \t]*charset="?utf-8"?)?$/i;
 const METHODS_WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Reads the body once and strictly; `c.req.json()` and validators then get what was read. Goes before the routes that take JSON. */
+/**
+ * Reads the body once and parses it strictly. `c.req.json()` and validators then get the bytes that were read. Put it before the routes
+ * that take JSON.
+ */
 export function strictJsonBody(limit: number = BODY_BYTES) {
   return createMiddleware<GatewayEnv>(async (context, next) => {
     const bytes = await readJsonBytes(context.env.incoming, limit);
     if (bytes !== undefined) {
       checkJson(bytes);
-      // A promise in spite of its type. The text, since the framework parses that; its meaning is the same to every parser now.
+      // The cache holds a promise in spite of its type. It gets the text, since the framework parses that. The text now means the same to
+      // every parser.
       Object.assign(context.req.bodyCache, { text: Promise.resolve(bytes.toString('utf8')) });
     }
     await next();
   });
 }
 
-/** The bytes of a JSON body, before anybody parses them; undefined when there is none. */
+/** Reads the bytes of a JSON body before any parser sees them. Returns undefined if there is no body. */
 export async function readJsonBytes(incoming: IncomingMessage, limit = BODY_BYTES): Promise<Buffer | undefined> {
   const { headers, method = 'GET' } = incoming;
   if (!hasBody(incoming)) return undefined;
@@ -44,23 +51,23 @@ export async function readJsonBytes(incoming: IncomingMessage, limit = BODY_BYTE
   if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   askForBody(incoming);
   const bytes = await readBytes(incoming, limit);
-  // The adapter makes the body of its Request of this, for those who read it there.
+  // The adapter builds the body of its Request from this, for code that reads the body there.
   Object.assign(incoming, { rawBody: bytes });
   return bytes;
 }
 
 function checkBodyType(headers: IncomingMessage['headers']): void {
-  // A few kilobytes can inflate to gigabytes.
+  // Compressed bodies are refused: a few kilobytes can inflate to gigabytes.
   if (headers['content-encoding'] !== undefined) {
     throw planeError('HTTP_BODY_TYPE', { problem: 'it has a Content-Encoding' });
   }
-  // Other types can be sent by any page of any site without asking first.
+  // Any page of any site can send other content types without a CORS preflight.
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) {
     throw planeError('HTTP_BODY_TYPE', { problem: 'its Content-Type is not application/json in UTF-8' });
   }
 }
 
-/** Counted while it arrives: what is announced may be a lie, or nothing. */
+/** Reads at most `limit` bytes. They are counted as they arrive: the announced length may be wrong or missing. */
 function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

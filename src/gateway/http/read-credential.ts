@@ -7,7 +7,10 @@ export interface Credential {
   readonly text: string;
 }
 
-/** The header counts alone when it is there: a page cannot set it, so nothing else has to be asked of the request. */
+/**
+ * Reads the credential of a request. If there is an Authorization header, only that counts. A page of another site cannot set it, so a
+ * request with it needs no check of where it comes from.
+ */
 export function readCredential(incoming: IncomingMessage): Credential | undefined {
   const [authorization, ...more] = valuesOf(incoming, 'authorization');
   if (authorization !== undefined) {

@@ -4,7 +4,9 @@ import type { TokenScope } from '../../domain/gateway-token.ts';
 import type { Authenticated } from '../authenticated.ts';
 import type { GatewayEnv } from './gateway-env.ts';
 
-/** Lets through who has one of these scopes. An admin has all but `agent`: nobody calls tools without saying for whom. */
+/**
+ * Lets a bearer through that has one of these scopes. An admin has all scopes but `agent`: a call always needs an identity to be made for.
+ */
 export function requireScope(...scopes: readonly [TokenScope, ...TokenScope[]]) {
   return createMiddleware<GatewayEnv>(async (context, next) => {
     checkScope(context.get('auth'), ...scopes);
@@ -12,7 +14,7 @@ export function requireScope(...scopes: readonly [TokenScope, ...TokenScope[]]) 
   });
 }
 
-/** The same for handlers which decide by what they find. */
+/** The same check for handlers that know the needed scopes only while they handle the request. */
 export function checkScope(auth: Pick<Authenticated, 'scopes'>, ...scopes: readonly TokenScope[]): void {
   if (!hasScope(auth, ...scopes)) throw planeError('SCOPE_MISSING', { needed: [...scopes] });
 }

@@ -13,17 +13,17 @@ import { readCredential, type Credential } from './read-credential.ts';
 export interface TokenNeeds {
   readonly authenticator: Authenticator;
   readonly failures: FailureBudget;
-  /** Per bearer. */
+  /** Limits requests per bearer. */
   readonly requests: RateLimit;
   readonly inFlight: InFlight;
 }
 
-/** Lets nobody through whom the store does not vouch for; whoever comes through is named in the context. */
+/** Refuses a request unless the store confirms its credential. Puts the proven sender into the context. */
 export function requireToken(needs: TokenNeeds) {
   return createMiddleware<GatewayEnv>(async (context, next) => {
     const { incoming } = context.env;
     const given = readCredential(incoming);
-    // Not a failure: any page can make a browser send requests without a credential, and must not lock its user out.
+    // A missing credential does not count as a failure: any page can make a browser send such requests, and must not lock its user out.
     if (given === undefined) throw planeError('TOKEN_REFUSED', {});
     if (given.via === 'cookie') checkConsoleRequest(incoming);
     const { method, path } = context.req;
@@ -47,7 +47,7 @@ async function proveOrCount(
   address: string,
 ): Promise<Authenticated> {
   const prove = (): Promise<Authenticated | undefined> => authenticator.prove(text, { forChange });
-  // A credential that was right before needs no place in the budget: wrong ones of the same address must not delay it.
+  // A credential that was valid before is proved outside the budget: wrong credentials from the same address must not delay it.
   const isKnown = authenticator.isKnown(text);
   const auth = isKnown ? await prove() : await failures.prove(address, prove);
   if (auth === undefined) {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Pages of the console: code and styles from here only, no markup from text, and nobody frames it. */
+/** Content security policy of the console's pages: code and styles only from this origin, no markup made from text, and no framing. */
 export const CONSOLE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -14,7 +14,7 @@ export const CONSOLE_POLICY = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-/** Everything else is no page; opened as one, it may do nothing. */
+/** Policy of every other response. None of them is a page; if one is opened as a page, it may do nothing. */
 const NO_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
 
 const HEADERS: readonly (readonly [string, string])[] = [
@@ -27,7 +27,9 @@ const HEADERS: readonly (readonly [string, string])[] = [
   ['cache-control', 'no-store'],
 ];
 
-/** On every answer, refusals included; routes that know better replace theirs. There are no CORS headers anywhere. */
+/**
+ * Sets the security headers of every response, refusals included. Routes that need other values replace them. No response has CORS headers.
+ */
 export function setSecurityHeaders(outgoing: ServerResponse): void {
   for (const [name, value] of HEADERS) outgoing.setHeader(name, value);
 }

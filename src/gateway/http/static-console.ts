@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 };
 const COMPRESSIBLE: ReadonlySet<string> = new Set(['.html', '.js', '.css', '.svg', '.json', '.webmanifest']);
-/** The build puts a digest of the content into these names. */
+/** Cache header of files below `assets/`: the build puts a digest of the content into their names. */
 const FOREVER = 'public, max-age=31536000, immutable';
 const ASSETS = 'assets/';
 const INDEX = 'index.html';
@@ -34,11 +34,11 @@ interface StaticFile {
   readonly zipped?: Buffer;
 }
 
-/** Pages for people. All files are read at the start, and requests only look names up: no path ever reaches the disk. */
+/** Serves the pages for people. All files are read at the start, and requests only look up names: no path of a request reaches the disk. */
 export function createStaticConsole(folder: string | undefined): Hono<GatewayEnv> {
   const files = folder === undefined ? new Map<string, StaticFile>() : readFiles(folder);
   const pages = new Hono<GatewayEnv>();
-  // The console brings a page of its own; this one is for a gateway without.
+  // The console brings its own login page. This one is for a gateway without a console, and for /logout.
   const logout = staticFile('login.html', Buffer.from(LOGIN_PAGE));
   const login = files.get(INDEX) ?? logout;
   const script = staticFile('login.js', Buffer.from(LOGIN_SCRIPT));
@@ -53,14 +53,15 @@ export function createStaticConsole(folder: string | undefined): Hono<GatewayEnv
   pages.get('/assets/*', (context) => send(files.get(context.req.path.slice(1)), context));
   pages.get('/console/*', (context) => {
     const name = context.req.path.slice('/console/'.length);
-    // Paths of the app itself are its own business, ids with dots in them too; only a missing asset is missing.
+    // The app in the browser resolves its own paths, also ids with dots in them, so they get the index page. Only a missing asset is
+    // answered as not found.
     const isPage = !name.startsWith(ASSETS);
     return send(files.get(name) ?? (isPage ? files.get(INDEX) : undefined), context);
   });
   return pages;
 }
 
-/** Past the framework, whose answers copy their bytes: all answers share the one buffer of a file. */
+/** Writes the file without the framework, whose responses copy their bytes. So all responses share the one buffer of a file. */
 function send(file: StaticFile | undefined, { env }: Context<GatewayEnv>): Response {
   if (file === undefined) throw planeError('HTTP_PATH_UNKNOWN', {});
   const { incoming, outgoing } = env;

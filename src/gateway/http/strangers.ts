@@ -6,7 +6,7 @@ import type { GatewayEnv } from './gateway-env.ts';
 import { readCredential } from './read-credential.ts';
 
 export interface StrangerSettings {
-  /** Requests under way at once, of all addresses. */
+  /** Max concurrent requests, over all addresses. */
   readonly max: number;
   readonly maxPerAddress: number;
   readonly authenticator: Pick<Authenticator, 'isStillGood'>;
@@ -15,9 +15,9 @@ export interface StrangerSettings {
 const RETRY_MS = 1000;
 
 /**
- * A budget for what is answered without a token: pages, logins, paths that do not exist. A request counts until its answer was sent,
- * or its socket has closed. A browser that is logged in does not count. Health checks are not behind it: a load balancer would take
- * a gateway away that is only busy refusing an attacker.
+ * Limits requests that are answered without a token: pages, logins, paths that do not exist. A request counts until its response was sent
+ * or its socket has closed. A browser that is logged in does not count. Health checks do not pass this limit: a load balancer would
+ * otherwise remove a gateway that is only busy refusing an attacker.
  */
 export function limitStrangers({ max, maxPerAddress, authenticator }: StrangerSettings) {
   const ofAddress = new Map<string, number>();

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
- * Calls back once: `finished` when all of the answer was handed to the operating system, `closed` when its connection ended first.
- * Node emits `finish` in both cases, since it gives up what still waits when a socket is destroyed; the socket tells them apart.
+ * Calls `tell` once: with `finished` when the whole response was handed to the operating system, with `closed` when its connection ended
+ * first. Node emits `finish` in both cases, since it drops the waiting bytes when a socket is destroyed. The state of the socket
+ * distinguishes the two cases.
  */
 export function whenSent(
   incoming: IncomingMessage,
@@ -10,7 +11,7 @@ export function whenSent(
   tell: (how: 'finished' | 'closed') => void,
 ): void {
   let isSent = false;
-  // Before Node's own listener, which may begin to close the socket.
+  // This must run before Node's own listener, which may begin to close the socket.
   outgoing.prependOnceListener('finish', () => (isSent = !incoming.socket.destroyed));
   outgoing.once('close', () => tell(isSent ? 'finished' : 'closed'));
 }

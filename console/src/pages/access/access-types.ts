@@ -4,10 +4,10 @@ export type { MatrixCell, MatrixPage };
 export type MatrixVerdict = MatrixCell['verdict'];
 export type Explanation = ExplanationView;
 export type CheckAnswer = Explanation['checks'][number];
-/** One change of the policy that helps: a command to type, or what the policy must hold. */
+/** One policy change that would help: a command to type, or what the policy must contain. */
 export type ShownChange = Explanation['changes'][number];
 
-/** From yes to no, as legends list them. */
+/** The verdicts from yes to no, in the order of the legend. */
 export const VERDICTS: readonly MatrixVerdict[] = ['allow', 'ask', 'depends', 'deny'];
 
 export interface Asked {

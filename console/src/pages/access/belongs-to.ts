@@ -4,8 +4,8 @@ interface Heading {
 }
 
 /**
- * Rows of two policies must not stand side by side. Cells have no names, only their place in the page's own list of agents; without
- * declared agents that is a list of recent sessions, and a new one moves the others.
+ * Whether a page fits to the pages read before: rows of two policies must not be shown together. Cells have no names, only a position in
+ * the page's own list of agents. Without declared agents, that list comes from recent sessions, and a new session shifts the positions.
  */
 export function belongsTo({ agents, policyVersion }: Heading, page: Heading): boolean {
   const isSameList = page.agents.length === agents.length && page.agents.every((agent, at) => agent === agents[at]);

@@ -53,7 +53,7 @@ function Check({ answer, decides }: { readonly answer: CheckAnswer; readonly dec
   );
 }
 
-/** `policy.yaml:14:3`: where the folder is, the operator knows, and the tooltip says. */
+/** The file name without its folder, e.g. `policy.yaml:14:3`. The operator knows the folder, and the tooltip shows it. */
 function fileOf(place: string): string {
   return place.slice(Math.max(place.lastIndexOf('/'), place.lastIndexOf('\\')) + 1);
 }

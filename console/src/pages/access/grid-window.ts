@@ -1,18 +1,18 @@
-/** `first` up to, not including, `end`. */
+/** The items from `first` up to, but not including, `end`. */
 export interface Span {
   readonly first: number;
   readonly end: number;
 }
 
 export interface Axis {
-  /** How far it is scrolled, and how much of it is seen, in pixels. */
+  /** How far the axis is scrolled, and how much of it is visible (`length`), in pixels. */
   readonly offset: number;
   readonly length: number;
   readonly itemSize: number;
   readonly count: number;
 }
 
-/** Rendered beyond what is seen, so that a fast scroll shows no hole. */
+/** How many items are rendered beyond the visible ones, so that a fast scroll shows no hole. */
 const OVERSCAN = 4;
 
 export function visibleSpan({ offset, length, itemSize, count }: Axis): Span {
@@ -21,14 +21,17 @@ export function visibleSpan({ offset, length, itemSize, count }: Axis): Span {
   return { first: Math.min(first, count), end: Math.max(end, 0) };
 }
 
-/** The indexes to render. The one with the focus is always among them: a focused element that goes away loses the focus. */
+/** The indexes to render. The focused one is always among them: an element that is removed loses the focus. */
 export function renderedIndexes({ first, end }: Span, focused: number, count: number): number[] {
   const indexes = Array.from({ length: Math.max(0, end - first) }, (_, step) => first + step);
   if (focused < 0 || focused >= count || (focused >= first && focused < end)) return indexes;
   return focused < first ? [focused, ...indexes] : [...indexes, focused];
 }
 
-/** The offset at which an item is seen whole; the same one when it is already. `covered`: what a sticky header hides at the start. */
+/**
+ * The scroll offset at which an item is completely visible; the current offset if it already is. `covered`: how much a sticky header hides
+ * at the start.
+ */
 export function offsetToShow(index: number, { offset, length, itemSize }: Axis, covered: number): number {
   const start = index * itemSize;
   if (start < offset) return start;

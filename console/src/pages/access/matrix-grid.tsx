@@ -15,15 +15,18 @@ const NARROW = 560;
 
 export interface MatrixGridProps {
   readonly matrix: Matrix;
-  /** Those that the filters leave, in order. */
+  /** The agents and tools that match the filters, in order. */
   readonly agents: readonly string[];
   readonly tools: readonly string[];
   readonly onLook: (cell: { agent: string; tool: string }) => void;
-  /** A row is shown whose cells were not read yet. */
+  /** Called when a row is shown whose cells were not read yet. */
   readonly onMissing: () => void;
 }
 
-/** Tools down, agents across. Only what is seen exists in the page: two thousand tools by two hundred agents scroll as ten by five do. */
+/**
+ * Tools are rows, agents are columns. Only visible cells exist in the page, so two thousand tools by two hundred agents scroll as fast as
+ * ten by five.
+ */
 export function MatrixGrid({ matrix, agents, tools, onLook, onMissing }: MatrixGridProps): VNode {
   const scroller = useRef<HTMLDivElement>(null);
   const view = useViewport(scroller);

@@ -14,7 +14,7 @@ interface MatrixViewProps {
   readonly onTry: (cell: { agent: string; tool: string }) => void;
 }
 
-/** All agents and tools for one subject; the reason of the cell one looks at beside it. */
+/** All agents and tools for one subject. The reason for the chosen cell is shown next to the grid. */
 export function MatrixView({ tenant, subject, onTry }: MatrixViewProps): VNode {
   const { data, error, isLoading, reload, readMore, pageError } = useMatrix(tenant, subject);
   if (data === undefined)

@@ -6,13 +6,13 @@ export interface Place {
 export interface GridSize {
   readonly rows: number;
   readonly columns: number;
-  /** Rows that one page shows. */
+  /** How many rows one page shows. */
   readonly page: number;
 }
 
 type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>;
 
-/** Where a key leads in a grid, by the ARIA grid pattern. Undefined: the key is not ours. */
+/** The cell that a key moves to in a grid, by the ARIA grid pattern. Undefined: the key does not move. */
 export function moveCell({ row, column }: Place, key: Key, { rows, columns, page }: GridSize): Place | undefined {
   const far = key.ctrlKey || key.metaKey;
   const to = (nextRow: number, nextColumn: number): Place => ({

@@ -30,14 +30,14 @@ export interface SimulatorProps {
   readonly tool: string;
 }
 
-/** Asks what would happen to a call. There is no way from here to running one. */
+/** Asks what would happen to a call. Nothing here can run one. */
 export function Simulator({ tenant, subject, agent: firstAgent, tool: firstTool }: SimulatorProps): VNode {
   const [agent, setAgent] = useState(firstAgent);
   const [tool, setTool] = useState(firstTool);
   const [text, setText] = useState('');
   const [answer, setAnswer] = useState<{ explanation?: Explanation; error?: unknown }>({});
   const [isAsking, setAsking] = useState(false);
-  // None given is an answer too: the rules about arguments then stay open.
+  // Arguments may be left out: then the rules about arguments stay undecided.
   const read = text.trim() === '' ? undefined : readArguments(text);
   const problem = read?.kind === 'invalid' ? read.problem : undefined;
   const catalog = useResource((signal) => api.get<Catalog>('/v1/catalog', { signal }), []);

@@ -4,25 +4,25 @@ import { useResource, type Resource } from '../../use-resource.ts';
 import type { MatrixCell, MatrixPage } from './access-types.ts';
 import { belongsTo } from './belongs-to.ts';
 
-/** What was read of the matrix so far. The names are complete; rows come page by page, in the order of the tools. */
+/** The part of the matrix that was read so far. The names are complete; rows are read page by page, in the order of the tools. */
 export interface Matrix {
   readonly agents: readonly string[];
   readonly tools: readonly string[];
-  /** By tool, then in the order of the agents. */
+  /** Cells by tool, in the order of the agents. */
   readonly rows: ReadonlyMap<string, readonly MatrixCell[]>;
   readonly policyVersion: number;
-  /** Absent: all rows were read. */
+  /** Absent if all rows were read. */
   readonly next?: string | undefined;
 }
 
 export interface PagedMatrix extends Resource<Matrix> {
-  /** Reads the next page, unless one is on its way or there is none. After a failure: reads the same page again. */
+  /** Reads the next page, unless it is already being read or there is none. After a failure it reads the same page again. */
   readonly readMore: () => void;
   /** Why the next page could not be read. */
   readonly pageError: unknown;
 }
 
-/** The gateway answers in pages: a large matrix is tens of megabytes, of which a person reads a small part. */
+/** Reads the matrix in pages: a large matrix has tens of megabytes, of which a person reads a small part. */
 export function useMatrix(tenant: string, subject: string): PagedMatrix {
   const under = useRef<{ next: string | undefined }>({ next: undefined });
   const [pageError, setPageError] = useState<unknown>();

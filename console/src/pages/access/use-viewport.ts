@@ -8,7 +8,7 @@ export interface Viewport {
   readonly height: number;
 }
 
-/** What a scrolling element shows now; at most one change per frame. */
+/** The visible part of a scrolling element. It changes at most once per frame. */
 export function useViewport(ref: RefObject<HTMLElement | null>): Viewport {
   const [view, setView] = useState<Viewport>({ top: 0, left: 0, width: 0, height: 0 });
   useEffect(() => {

@@ -3,7 +3,7 @@ import type { MatrixVerdict } from './access-types.ts';
 
 const SIGNS: Readonly<Record<MatrixVerdict, string>> = { allow: '✓', ask: '?', depends: '≈', deny: '✕' };
 
-/** What each word means, for the legend. */
+/** What each verdict means, for the legend. */
 export const MEANINGS: Readonly<Record<MatrixVerdict, string>> = {
   allow: 'runs',
   ask: 'runs once a person has allowed it',
@@ -11,7 +11,7 @@ export const MEANINGS: Readonly<Record<MatrixVerdict, string>> = {
   deny: 'does not run',
 };
 
-/** Sign and word: the colour only repeats them. */
+/** A sign and a word; the colour only repeats them. */
 export function VerdictMark({ verdict }: { readonly verdict: MatrixVerdict }): VNode {
   return (
     <span class={`verdict verdict-${verdict}`}>

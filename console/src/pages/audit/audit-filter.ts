@@ -1,4 +1,4 @@
-/** As it stands in the address of the page: only what was given. Times as a date and time of this browser's zone. */
+/** The filter as in the address of the page: only the fields that were set. Times are dates and times in this browser's zone. */
 export interface AuditFilter {
   readonly from?: string;
   readonly to?: string;
@@ -30,7 +30,7 @@ export function filterOf(given: Readonly<Record<string, string | undefined>>): A
   return Object.fromEntries(set) as AuditFilter;
 }
 
-/** As the gateway wants it: times in milliseconds. One that cannot be read is left out of the question, never guessed. */
+/** The filter as the gateway takes it: times in milliseconds. A time that cannot be parsed is left out, never guessed. */
 export function queryOf({ from, to, ...rest }: AuditFilter): Record<string, string | number> {
   const times = { from: readLocal(from), to: readLocal(to) };
   const known = Object.entries(times).filter((entry): entry is [string, number] => entry[1] !== undefined);

@@ -9,7 +9,7 @@ export interface FilterFormProps {
   readonly onSearch: (filter: AuditFilter) => void;
 }
 
-/** Folded away until one of them is set. */
+/** Fields that are folded away until one of them is set. */
 const RARER = ['from', 'to', 'callId', 'tenant', 'by'] as const;
 
 export function FilterForm({ filter, onSearch }: FilterFormProps): VNode {

@@ -1,13 +1,13 @@
 import type { AuditRecordView } from '../../../../src/gateway/api/audit-schema.ts';
 
-/** A record, what may be erased of it, and its link in the chain. */
+/** A record with its payload, which may be erased, and its link in the chain. */
 export type ShownRecord = AuditRecordView;
 
 export function recordKey({ store, lane, sequence }: ShownRecord): string {
   return `${store} ${lane} ${sequence}`;
 }
 
-/** Empty for a record of the deployment, which is about no subject. */
+/** The subject of a record. Empty for a record about the deployment, which has no subject. */
 export function subjectOf({ tenant, subject = '' }: ShownRecord): string {
   return tenant === undefined || tenant === 'default' ? subject : `${tenant}/${subject}`;
 }
@@ -15,7 +15,7 @@ export function subjectOf({ tenant, subject = '' }: ShownRecord): string {
 export interface Fact {
   readonly name: string;
   readonly value: string;
-  /** Where more about it is shown. */
+  /** The page that shows more about it. */
   readonly href?: string;
 }
 
@@ -90,7 +90,7 @@ export interface FactGroup {
   readonly facts: readonly Fact[];
 }
 
-/** Everything that the record says; what this console does not know yet stands at the end under its own name. */
+/** Groups everything that the record says. Fields that this console does not know yet come last, under their own names. */
 export function groupFacts(record: ShownRecord): FactGroup[] {
   const known = { ...WHAT, ...WHY, ...PROOF };
   const others = Object.keys(record).filter((name) => !(name in known) && !SHOWN_ELSEWHERE.has(name));
@@ -122,7 +122,7 @@ function hrefOf(name: string, value: unknown): string | undefined {
   return name === 'approval' ? `/console/approvals/${encodeURIComponent(value)}` : undefined;
 }
 
-/** The reason in one line, as `sallyport audit query` tells it. */
+/** The reason in one line, as `sallyport audit query` prints it. */
 export function whyOf(record: ShownRecord): string {
   const { code, rule, hook, grant, approval, decision, by, resolution, parent, detail, comment, erased } = record;
   const { resultChangedBy } = record;

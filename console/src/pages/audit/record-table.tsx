@@ -9,7 +9,7 @@ import { recordKey, subjectOf, whyOf, type ShownRecord } from './record-facts.ts
 export interface RecordTableProps {
   readonly records: readonly ShownRecord[];
   readonly onOpen: (record: ShownRecord) => void;
-  /** Another page is on its way. */
+  /** Another page is being read. */
   readonly isStale: boolean;
 }
 

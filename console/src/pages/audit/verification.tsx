@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<AuditVerification['state'], string>> = {
   bad: 'damaged',
 };
 
-/** Whether anybody changed, removed or inserted a record. */
+/** Shows whether a record was changed, removed or inserted, and starts a verification. */
 export function Verification(): VNode {
   const { data, error, reload, change } = useResource(
     (signal) => api.get<AuditVerification>('/v1/audit/verification', { signal }),

@@ -6,7 +6,7 @@ import type { QueueSample } from './queue-history.ts';
 
 export const showCount = (count: number): string => new Intl.NumberFormat().format(count);
 
-/** `1 hook`, `2 hooks`. */
+/** A count with its noun: `1 hook`, `2 hooks`. */
 export function countOf(count: number, what: string): string {
   return `${showCount(count)} ${what}${count === 1 ? '' : 's'}`;
 }
@@ -55,7 +55,7 @@ export function summariseLatency({ totals: { p50, p90, p99 } }: Statistics): str
   return `Half of the calls ended within ${showDuration(p50)}, 90 % within ${slow[0]}, 99 % within ${slow[1]}.`;
 }
 
-/** Pools are told apart by their order; there are few of them. */
+/** How many colours pools have. A pool gets its colour by its position; there are few pools. */
 const POOL_TONES = 6;
 
 export function queueSpec(samples: readonly QueueSample[]): ChartSpec {

@@ -5,7 +5,7 @@ export interface Trouble {
   readonly text: string;
 }
 
-/** What an operator should look at on this worker, the worst first. */
+/** What an operator should look at on this worker, worst first. */
 export function findTroubles({ broken, services = [], hooks = [], crashes }: Worker): Trouble[] {
   const troubles: Trouble[] = [
     ...broken.map(({ id, reason }): Trouble => ({ tone: 'bad', text: `module ${id} is broken: ${reason}` })),

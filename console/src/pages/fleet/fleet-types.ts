@@ -5,7 +5,7 @@ import type { QueueView, WorkerView } from '../../../../src/gateway/api/worker-s
 
 export type { Paused } from '../../../../src/domain/policy.ts';
 export type Statistics = StatisticsView;
-/** Of one tool or one agent. */
+/** The counts of one tool or one agent. */
 export type Share = Statistics['totals']['byTool'][number];
 export type LoopEnding = LoopView;
 export type Queue = QueueView;

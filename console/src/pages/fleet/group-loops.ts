@@ -8,11 +8,11 @@ export interface LoopRun {
   readonly blocked: number;
   readonly tools: readonly string[];
   readonly detectors: readonly string[];
-  /** The newest first. */
+  /** Newest first. */
   readonly endings: readonly LoopEnding[];
 }
 
-/** One entry per run, the run that looped last first: a run that goes round in circles has many warned and blocked calls. */
+/** One entry per run, with the run that looped last first. A looping run has many warned and blocked calls. */
 export function groupLoops(endings: readonly LoopEnding[]): LoopRun[] {
   const byRun = new Map<string, LoopEnding[]>();
   for (const ending of endings) {

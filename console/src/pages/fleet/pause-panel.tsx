@@ -21,13 +21,13 @@ interface Switch {
   readonly resume: boolean;
 }
 
-/** The kill switch. Calls that are paused are refused; those that run already end by themselves. */
+/** The kill switch. Paused calls are refused; calls that already run end by themselves. */
 export function PausePanel(): VNode {
   const { data, error, reload } = useResource(
     (signal) => api.get<{ policy: { paused: Paused } }>('/v1/policy', { signal }),
     [],
   );
-  // Somebody else may have thrown it.
+  // Another operator may have paused or resumed something.
   useEvery(LOOK_EVERY_MS, reload);
   const [asked, setAsked] = useState<Switch>();
   const mayPause = holdsScope('operator', 'admin');

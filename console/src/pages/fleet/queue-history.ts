@@ -4,20 +4,20 @@ import type { Queue } from './fleet-types.ts';
 
 export interface QueueSample {
   readonly at: number;
-  /** Calls that wait, by pool. */
+  /** The number of waiting calls by pool. */
   readonly queued: Readonly<Record<string, number>>;
 }
 
 const MAX = 720;
 
-/** What was read since the console was opened: the gateway keeps no history of its queues. */
+/** The queue lengths read since the console was opened: the gateway keeps no history of its queues. */
 export const queueSamples = signal<readonly QueueSample[]>([]);
 
 export function noteQueues(queues: readonly Queue[]): void {
   queueSamples.value = [...queueSamples.peek(), { at: now.peek(), queued: sumByPool(queues, 'queued') }].slice(-MAX);
 }
 
-/** A pool has a queue in each lane. */
+/** Adds up the queues of each pool: a pool has a queue in each lane. */
 export function sumByPool(queues: readonly Queue[], of: 'queued' | 'leased'): Record<string, number> {
   const sums: Record<string, number> = Object.create(null) as Record<string, number>;
   for (const queue of queues) sums[queue.pool] = (sums[queue.pool] ?? 0) + queue[of];

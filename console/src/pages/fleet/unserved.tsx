@@ -13,7 +13,7 @@ const PROBLEMS: Partial<Record<Module['serving']['state'], string>> = {
   'other-version': 'published, but live workers serve only other versions of it',
 };
 
-/** Published modules that no live worker serves. The catalog is read again when what the workers serve has changed. */
+/** Published modules that no live worker serves. The catalog is read again whenever the workers serve something else. */
 export function Unserved({ workers }: { readonly workers: readonly Worker[] }): VNode | null {
   const served = workers.flatMap(({ state, modules }) => [state, ...modules.map(({ digest }) => digest)]).join();
   const catalog = useResource((signal) => api.get<CatalogView>('/v1/catalog', { signal }), [served]);

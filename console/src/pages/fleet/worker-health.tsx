@@ -6,7 +6,7 @@ import type { Worker } from './fleet-types.ts';
 import { countOf } from './describe-statistics.ts';
 import { findTroubles } from './find-troubles.ts';
 
-/** What is wrong first; how hooks and services are doing on demand. */
+/** The problems of a worker first; the state of its hooks and services on demand. */
 export function WorkerHealth({ worker }: { readonly worker: Worker }): VNode {
   const troubles = findTroubles(worker);
   const { hooks = [], services = [] } = worker;

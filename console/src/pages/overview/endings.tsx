@@ -4,7 +4,7 @@ import { callPath, CallBadge } from '../../calls/call-table.tsx';
 import { Inert, ShortId } from '../../components/inert.tsx';
 import { Ago } from '../../components/time.tsx';
 
-/** The last calls that ended in one way, in two lines each. */
+/** The latest calls with one kind of ending, in two lines each. */
 export function Endings({ calls, none }: { readonly calls: readonly CallRow[]; readonly none: string }): VNode {
   if (calls.length === 0) return <p class="hint">{none}</p>;
   return (

@@ -3,9 +3,9 @@ import { useId } from 'preact/hooks';
 
 export interface PanelProps {
   readonly title: string;
-  /** Undefined while it is not known. */
+  /** Undefined while the count is not known. */
   readonly count?: number | undefined;
-  /** The list that it is taken from. */
+  /** The link to the full list. */
   readonly href: string;
   readonly all: string;
   readonly children: ComponentChildren;

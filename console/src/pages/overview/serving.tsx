@@ -14,7 +14,7 @@ export interface ServingProps {
   readonly modules: readonly { readonly id: string }[];
 }
 
-/** Pools with their workers, published modules without one, and what is wrong with workers. */
+/** Pools with their workers, published modules without a worker, and the problems of workers. */
 export function Serving({ workers, queues, modules }: ServingProps): VNode {
   const queued = sumByPool(queues, 'queued');
   const pools = [...new Set([...workers.map(({ pool }) => pool), ...Object.keys(queued)])].toSorted();

@@ -8,7 +8,7 @@ import { Panel } from './panel.tsx';
 
 const SHOWN = 6;
 
-/** Questions that wait for a person, the oldest first. */
+/** Questions that wait for a person, oldest first. */
 export function Waiting(): VNode {
   const questions = pendingQuestions.value;
   const lines = tellApart(questions);

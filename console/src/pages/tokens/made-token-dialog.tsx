@@ -5,7 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Inert } from '../../components/inert.tsx';
 
-/** The only time that the secret is seen: nothing of it stays in the page once this is closed. */
+/** Shows the secret of a new token, for the only time. Nothing of it stays in the page after the dialog is closed. */
 export function MadeTokenDialog({ made, onClose }: { readonly made: MadeToken; readonly onClose: () => void }): VNode {
   const [copied, setCopied] = useState('');
   const copy = async (): Promise<void> => {

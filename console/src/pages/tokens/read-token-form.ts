@@ -20,14 +20,14 @@ export interface TokenForm {
   readonly days: string;
 }
 
-/** Tokens that open sessions can be unattended; an administrator's cannot. */
+/** Whether a token with these scopes can be unattended: it can if it opens sessions, unless it is an administrator's. */
 export function opensSessions(scopes: TokenForm['scopes']): boolean {
   return (scopes.includes('agent') || scopes.includes('sessions')) && !scopes.includes('admin');
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What the gateway is asked for: an identity exactly with the scope `agent`, and nothing that was left empty. */
+/** The request for a new token. It has an identity exactly with the scope `agent`, and no field that was left empty. */
 export function readTokenForm(form: TokenForm): NewTokenBody {
   const { name, scopes, agent, subject, tenant, decidesAs, unattended, days } = form;
   const isAgent = scopes.includes('agent');
