@@ -11,7 +11,7 @@ type Verdict = Allowed<IdentifiedCall<ClaimedCall>>;
 /**
  * The verdict on one call, and how long it may be trusted. Between the verdict and the first line of the tool time can pass: a hook that
  * takes seconds, a secret that comes from a command, a process that starts, this process stopped by the system. Meanwhile the session
- * may be revoked, the policy changed, the call cancelled or given to another worker. So whoever is about to enter the tool asks
+ * may be revoked, the policy changed, the call cancelled or given to another worker. So the code that is about to enter the tool asks
  * `stopFor`: while the store's last word is younger than `trustSnapshotMs` the answer costs nothing; after that the store is asked again
  * and, under a newer policy, permission, selection and rules as well.
  *
@@ -43,7 +43,7 @@ export class StartPermit {
     return this.#verdict.call.claimed.checkedAt + this.#trustMs;
   }
 
-  /** From now on nobody is asked any more: a parked call with a start mark would count as one that ran. */
+  /** After this no person is asked any more: a parked call with a start mark would count as one that ran. */
   marked(): void {
     this.#isMarked = true;
   }

@@ -46,7 +46,7 @@ export interface SlotOptions {
   readonly execArgv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Called with a description when a process ends unexpectedly or does not become ready. */
-  readonly onTrouble: (what: string) => void;
+  readonly onError: (what: string) => void;
   /** Called when the process becomes ready or stops being ready. */
   readonly onChange: () => void;
 }
@@ -77,7 +77,7 @@ export function createSlot(options: SlotOptions): Slot {
         options.onChange();
       },
       (error: unknown) => {
-        if (started.exit === undefined) options.onTrouble(`${name} is not ready: ${String(error).slice(0, 800)}`);
+        if (started.exit === undefined) options.onError(`${name} is not ready: ${String(error).slice(0, 800)}`);
         started.kill('SIGKILL');
       },
     );
@@ -100,7 +100,7 @@ export function createSlot(options: SlotOptions): Slot {
     }
     const isDone = exit === '0' && gone.stdout.includes('done');
     if (isDone) return finish();
-    if (exit !== 'SIGKILL' && exit !== '0') options.onTrouble(`${name} ended with ${exit}: ${lives.at(-1)!.said}`);
+    if (exit !== 'SIGKILL' && exit !== '0') options.onError(`${name} ended with ${exit}: ${lives.at(-1)!.said}`);
     if (!retired) setTimeout(() => void (retired ? undefined : start()), AGAIN_MS);
   }
 

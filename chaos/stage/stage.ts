@@ -109,7 +109,7 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
       script: scriptOf(script),
       execArgv: ['--import', scriptOf('shifted-clock')],
       env: { ...place, ...env, CHAOS_CLOCK: clockFile(name), CHAOS_TRAP: trapFile(name) },
-      onTrouble: (what) => troubles.push(what),
+      onError: (what) => troubles.push(what),
       onChange: () => noteAway(),
     });
 

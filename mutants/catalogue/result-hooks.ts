@@ -72,8 +72,8 @@ export const RESULT_HOOKS: readonly Mutant[] = [
     id: 'failed-result-hooks-quote-the-result',
     bug: 'The log has the message of an error that quotes the withheld result.',
     file: 'src/gate/hooks/call-hook.ts',
-    find: "hook.on === 'tool_result' && !isTrouble(cause) ?",
-    replace: "hook.on === 'tool_result' && isTrouble(cause) ?",
+    find: "hook.on === 'tool_result' && !isHookError(cause) ?",
+    replace: "hook.on === 'tool_result' && isHookError(cause) ?",
     caughtBy: [{ file: HOOKS_TEST, title: 'withholds the result, and no later one is asked' }],
   },
   {

@@ -23,7 +23,7 @@ export interface WatchOptions extends LoadOptions {
   /** Called with the modules that should be served from now on. Calls do not overlap. */
   readonly onReload: (result: Reloaded) => void | Promise<void>;
   /** Called if the folder or manifest itself cannot be read, or if `onReload` failed. Everything stays as it was. */
-  readonly onTrouble: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
   /** A file counts as written when it did not grow for this long. */
   readonly settleMs?: number;
 }
@@ -49,7 +49,7 @@ export function watchModules(path: string, options: WatchOptions): ModuleWatch {
   });
   const ready = new Promise<void>((done) => watcher.once('ready', done));
   watcher.on('all', () => void request());
-  watcher.on('error', options.onTrouble);
+  watcher.on('error', options.onError);
 
   /** Requests a reload. Changes that come while modules are loaded cause one more load afterwards. */
   function request(): Promise<void> {
@@ -74,7 +74,7 @@ export function watchModules(path: string, options: WatchOptions): ModuleWatch {
         }
         await options.onReload(next);
       } catch (error) {
-        options.onTrouble(error);
+        options.onError(error);
       }
     }
   }

@@ -39,7 +39,7 @@ export async function followConfig(
       if (waiting.length > 0) log.warn({ options: waiting }, 'these options wait for a restart');
       if (policy?.changed === true) log.warn({ version: policy.version }, 'policy reloaded');
     },
-    onTrouble: (error) =>
+    onError: (error) =>
       log.error({ problem: describeFailure(error).message }, 'the new file is not used; the old configuration stays'),
   });
   await watch.ready;

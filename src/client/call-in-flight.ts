@@ -17,7 +17,7 @@ import type { Redirects, RedirectTarget } from './redirect.ts';
 const CALL_OFF_MS = 2000;
 
 /** The requested call, shared by all tries of it. The first try generates the key. */
-export interface CallWish {
+export interface CallMeta {
   readonly session: KnownSession;
   readonly tool: PublishedTool;
   readonly arguments: JsonObject;
@@ -36,7 +36,7 @@ export interface CallInFlightNeeds {
   cancel(session: KnownSession, callId: CallId): void;
   readonly redirects: Redirects;
   /** Called when the tool changed since the caller saw it. Returns the answer of another try, or `stale`. */
-  tryAgain(wish: CallWish, stale: CallAnswer): Promise<CallAnswer>;
+  tryAgain(wish: CallMeta, stale: CallAnswer): Promise<CallAnswer>;
 }
 
 /**
@@ -45,7 +45,7 @@ export interface CallInFlightNeeds {
  */
 export class CallInFlight extends ReplyWaiter implements TimedWait {
   readonly #home: CallInFlightNeeds;
-  readonly #wish: CallWish;
+  readonly #wish: CallMeta;
   #resolve!: (answer: CallAnswer | Promise<CallAnswer>) => void;
   #reject!: (error: unknown) => void;
   #early: Uint8Array | undefined = undefined;
@@ -57,7 +57,7 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
   before: TimedWait | undefined = undefined;
   after: TimedWait | undefined = undefined;
 
-  constructor(home: CallInFlightNeeds, wish: CallWish, correlationId: string) {
+  constructor(home: CallInFlightNeeds, wish: CallMeta, correlationId: string) {
     super(wish.session.lane, correlationId);
     this.#home = home;
     this.#wish = wish;

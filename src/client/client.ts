@@ -20,7 +20,7 @@ import { newCallerId, newRunId } from '../wire/ids.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 import { createApprovals, type Approvals } from './approvals.ts';
 import { settledAnswer, type CallAnswer, type CallInput, type CallOptions } from './call-answer.ts';
-import { CallInFlight, type CallInFlightNeeds, type CallWish } from './call-in-flight.ts';
+import { CallInFlight, type CallInFlightNeeds, type CallMeta } from './call-in-flight.ts';
 import { cancelRequest, unsafeDigestOf } from '../stages/call/cancel-request.ts';
 import { createCatalogView } from './catalog-view.ts';
 import { createGrants, type Grants } from './grants.ts';
@@ -221,7 +221,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
       if (prepared.kind === 'refused') return refuse(prepared.outcome, callEvents);
       if (session.lane >= store.lanes) return refuse(errorOutcome('SESSION_UNKNOWN', {}), callEvents);
       callEvents?.prepared(prepared, args);
-      const wish: CallWish = {
+      const wish: CallMeta = {
         session,
         tool,
         arguments: args,
@@ -241,7 +241,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
    * key with the new catalog. If the tool did not change, the call reached a worker of another release; it is retried after a pause,
    * because a worker that serves the tool is live.
    */
-  async function tryAgain(wish: CallWish, stale: CallAnswer): Promise<CallAnswer> {
+  async function tryAgain(wish: CallMeta, stale: CallAnswer): Promise<CallAnswer> {
     const { attempt } = wish;
     const { id, digest } = wish.tool.tool;
     await catalog.refresh();

@@ -61,7 +61,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
 
 /** Creates a client for a store that is already open. Closing the client closes the store. */
 export function createClientOf(store: Store, options: ClientOptions): Client {
-  const events = createEventBus({ onTrouble: warn });
+  const events = createEventBus({ onError: warn });
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const actor = options.actor ?? actorOf(options.label);
   const client = createClient(store, {

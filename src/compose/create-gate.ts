@@ -26,7 +26,7 @@ export function createGate(options: GateOptions = {}): Gate {
 }
 
 function listen(listener: NonNullable<GateOptions['onEvent']>, log: GateOptions['log']): Events {
-  const events = createEventBus({ onTrouble: (problem, error) => log?.warn({ error }, problem) });
+  const events = createEventBus({ onError: (problem, error) => log?.warn({ error }, problem) });
   events.subscribe(listener);
   return events;
 }

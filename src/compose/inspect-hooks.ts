@@ -9,7 +9,7 @@ export function inspectHooks(workers: readonly HookedWorker[]): Check[] {
   const all = workers.flatMap(({ workerId, hooks = [] }) => hooks.map((health) => ({ workerId, ...health })));
   if (all.length === 0) return [];
   const troubles = all.flatMap((health): Check[] => {
-    const trouble = describeTrouble(health);
+    const trouble = describeProblem(health);
     return trouble === undefined
       ? []
       : [{ name: 'hook', ...trouble, found: `worker ${health.workerId}: ${trouble.found}` }];
@@ -26,7 +26,7 @@ const EFFECT_OF_FAILURE: Partial<Record<HookEventName, string>> = {
 };
 
 /** Describes the problem of a hook in one sentence for an operator; undefined when the hook is healthy. */
-export function describeTrouble({
+export function describeProblem({
   hook,
   on,
   calls,

@@ -49,11 +49,11 @@ function findLost(folder: string): Check | undefined {
     refuseLostStore(folder);
     return undefined;
   } catch (error) {
-    return describeTrouble(error);
+    return describeProblem(error);
   }
 }
 
-function describeTrouble(error: unknown): Check {
+function describeProblem(error: unknown): Check {
   if (!(error instanceof PlaneError)) throw error;
   const fix = error.fix === undefined ? {} : { fix: error.fix };
   return { name: 'store', state: 'bad', found: error.message, ...fix };
@@ -65,7 +65,7 @@ async function inspectStore(options: StoreOptions, config: Config, mayReadQuesti
   try {
     store = await openStore(options);
   } catch (error) {
-    return [describeTrouble(error)];
+    return [describeProblem(error)];
   }
   try {
     return [

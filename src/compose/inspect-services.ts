@@ -9,7 +9,7 @@ export function inspectServices(workers: readonly Pick<WorkerEntry, 'workerId' |
   const names = [...new Set(all.map(({ service }) => service))].sort();
   const summary: Check = { name: 'services', state: 'ok', found: names.join(', ') };
   const troubles = all.flatMap(({ workerId, ...health }): Check[] => {
-    const found = describeServiceTrouble(health);
+    const found = describeServiceProblem(health);
     const state = health.state === 'failed' ? 'bad' : 'warn';
     const fix = "Look for the service in the worker's log.";
     return found === undefined ? [] : [{ name: 'service', state, found: `worker ${workerId}: ${found}`, fix }];
@@ -18,7 +18,7 @@ export function inspectServices(workers: readonly Pick<WorkerEntry, 'workerId' |
 }
 
 /** Describes the problem of a service in one sentence for an operator; undefined when the service is healthy. */
-export function describeServiceTrouble({ service, state, detail }: ServiceHealth): string | undefined {
+export function describeServiceProblem({ service, state, detail }: ServiceHealth): string | undefined {
   if (state === 'ok') return undefined;
   const how = state === 'failed' ? 'has failed' : 'is degraded';
   return `the service ${service} ${how}${detail === undefined ? '' : `: ${detail}`}`;

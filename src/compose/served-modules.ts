@@ -104,7 +104,7 @@ export async function loadServedModules(
         async onReload(result) {
           await takeOver(await admit(withBuiltIn(onlyOfPlace(result, place), place, log)), publication, hooks);
         },
-        onTrouble: (error) => log.error({ error }, 'modules not reloaded; the old ones are served on'),
+        onError: (error) => log.error({ error }, 'modules not reloaded; the old ones are served on'),
       });
       await watcher.ready;
       return watcher;

@@ -129,7 +129,7 @@ async function boot(
     parts.telemetry ??
     (await startTelemetry(options.telemetry ?? {}, { role: 'worker', release: RELEASE, instance: workerId, log }));
   if (parts.telemetry === undefined) closers.add(async () => telemetry?.close());
-  const events = createEventBus({ onTrouble: (problem, error) => log.warn({ error }, problem) });
+  const events = createEventBus({ onError: (problem, error) => log.warn({ error }, problem) });
   // Closers run in reverse order, so only telemetry, which listens to the events, closes
   // after them. Events emitted while the rest closes are still delivered.
   closers.add(() => events.close());

@@ -16,14 +16,14 @@ export interface ConfigWatch {
   close(): Promise<void>;
 }
 
-/** Reads the files again when they change. An invalid new file changes nothing: `onTrouble` is called, and the old configuration stays. */
+/** Reads the files again when they change. An invalid new file changes nothing: `onError` is called, and the old configuration stays. */
 export function watchConfig(
   files: readonly string[],
   current: LoadedConfig,
   on: {
     readonly load: () => LoadedConfig;
     readonly onChange: (change: ConfigChange) => void | Promise<void>;
-    readonly onTrouble: (error: unknown) => void;
+    readonly onError: (error: unknown) => void;
   },
 ): ConfigWatch {
   let known = current;
@@ -39,11 +39,11 @@ export function watchConfig(
       await on.onChange({ next, live, waiting });
       known = next;
     } catch (error) {
-      on.onTrouble(error);
+      on.onError(error);
     }
   };
   watcher.on('all', () => void (turn = turn.then(reload)));
-  watcher.on('error', on.onTrouble);
+  watcher.on('error', on.onError);
   return {
     ready: new Promise((resolve) => watcher.once('ready', resolve)),
     async close() {

@@ -49,7 +49,7 @@ function toFault(category: ErrorCategory | undefined, status: number | undefined
 
 /** The error field of an event about a thrown value that is not the result of a tool call. */
 export function errorOfThrown(thrown: unknown): EventError {
-  if (thrown instanceof PlaneError) return toEventError(storeTrouble(thrown) ? 'store' : 'internal', thrown.code);
+  if (thrown instanceof PlaneError) return toEventError(storeError(thrown) ? 'store' : 'internal', thrown.code);
   const { category = 'internal', status } = classifyThrown(thrown) ?? {};
   return toEventError(category, undefined, status);
 }
@@ -114,7 +114,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-function storeTrouble({ code }: PlaneError): boolean {
+function storeError({ code }: PlaneError): boolean {
   return code.startsWith('STORE_');
 }
 

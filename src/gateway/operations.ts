@@ -29,7 +29,7 @@ export interface GatewayOperations {
     who: Administered,
   ): Promise<{ readonly version: number; readonly warnings: readonly string[]; readonly kept: readonly string[] }>;
   pause(
-    target: PauseWish,
+    target: PauseRequest,
     who: Administered,
   ): Promise<{
     readonly version: number;
@@ -100,7 +100,7 @@ export interface ExplainedCall extends Explanation {
   readonly serving?: Serving;
 }
 
-export interface PauseWish {
+export interface PauseRequest {
   readonly what: 'all' | 'agent' | 'tool';
   readonly name?: string;
   readonly resume: boolean;

@@ -17,7 +17,7 @@ describe('the event bus', () => {
   let trouble: [string, unknown][];
   beforeEach(() => {
     trouble = [];
-    bus = createEventBus({ onTrouble: (problem, error) => trouble.push([problem, error]), drainMs: 50 });
+    bus = createEventBus({ onError: (problem, error) => trouble.push([problem, error]), drainMs: 50 });
   });
   afterEach(() => bus.close());
 

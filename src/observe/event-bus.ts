@@ -7,7 +7,7 @@ import { EventQueue } from './event-queue.ts';
 
 export interface EventBusOptions {
   /** Called when a listener throws or is too slow, once per listener and kind of problem. */
-  readonly onTrouble?: (problem: string, error?: unknown) => void;
+  readonly onError?: (problem: string, error?: unknown) => void;
   /** Max time that `close` waits for listeners. */
   readonly drainMs?: number;
 }
@@ -29,7 +29,7 @@ const MATCHED: readonly string[] = ['callId', 'tool', 'agent', 'tenant', 'sessio
 /** One counter per process, so that the events of a client and of a worker in one process have one order. */
 let lastSeq = 0;
 
-export function createEventBus({ onTrouble, drainMs = DRAIN_MS }: EventBusOptions = {}): EventBus {
+export function createEventBus({ onError, drainMs = DRAIN_MS }: EventBusOptions = {}): EventBus {
   const listeners = new Set<Listening>();
   const wanted = new Set<EventKind>();
   let samplers: ((traceId: string) => boolean)[] = [];
@@ -67,7 +67,7 @@ export function createEventBus({ onTrouble, drainMs = DRAIN_MS }: EventBusOption
       spans: subscription.spans !== false,
       samples: subscription.samples,
       sampledOnly: subscription.sampledOnly === true,
-      queue: new EventQueue({ listener, maxWaiting, onTrouble: (...trouble) => onTrouble?.(...trouble) }),
+      queue: new EventQueue({ listener, maxWaiting, onError: (...trouble) => onError?.(...trouble) }),
     };
     listeners.add(listening);
     recount();

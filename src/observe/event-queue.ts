@@ -12,7 +12,7 @@ export interface QueueSettings {
   readonly listener: DiagnosticListener;
   readonly maxWaiting: number;
   /** Called once at the first loss, and once at the first throw. */
-  readonly onTrouble: (problem: string, error?: unknown) => void;
+  readonly onError: (problem: string, error?: unknown) => void;
 }
 
 /**
@@ -159,7 +159,7 @@ export class EventQueue {
   #report(problem: string, error?: unknown): void {
     if (this.#reported.has(problem)) return;
     this.#reported.add(problem);
-    this.#settings.onTrouble(problem, error);
+    this.#settings.onError(problem, error);
   }
 }
 

@@ -145,8 +145,8 @@ async function openMetrics(options: MetricOptions, needs: TelemetryNeeds) {
       collectors.push({ collect: () => meter.set('sallyport_worker_running', { pool }, running()), close() {} });
     },
     followStore(store: ReadStore) {
-      const onTrouble = (error: unknown): void => log.warn({ error }, 'metrics: the store could not be read');
-      collectors.push(collectStore(meter, store, onTrouble));
+      const onError = (error: unknown): void => log.warn({ error }, 'metrics: the store could not be read');
+      collectors.push(collectStore(meter, store, onError));
     },
     async text(): Promise<string> {
       await Promise.all(collectors.map(async (collector) => collector.collect()));

@@ -272,7 +272,7 @@ describe('consume', () => {
     const parent = lost[0]!;
     const held = deferred<SettleAnswer>();
     const settling: string[] = [];
-    let tellOfWait: (() => void) | undefined;
+    let onWait: (() => void) | undefined;
     const { slots } = start(
       {
         reclaimCalls: async ({ pool }) => delivers(...(pool === 'default' ? lost.splice(0, 1) : [])),
@@ -283,14 +283,14 @@ describe('consume', () => {
       },
       {
         onNestedWait(delivery, listener) {
-          if (delivery.callId === parent.callId) tellOfWait = listener;
+          if (delivery.callId === parent.callId) onWait = listener;
           return () => undefined;
         },
       },
     );
     await vi.advanceTimersByTimeAsync(1000);
     expect(settling).toEqual([parent.callId]);
-    tellOfWait?.();
+    onWait?.();
     await vi.advanceTimersByTimeAsync(1000);
     expect(settling).toHaveLength(2);
     held.resolve('settled');

@@ -49,7 +49,7 @@ export function supervise(
   held: SharedArrayBuffer,
   settings: SupervisorSettings,
   onStop: (order: StopOrder) => void,
-  onTrouble: (error: unknown) => void,
+  onError: (error: unknown) => void,
   onReaped: (reaped: ReapAnswer) => void = () => undefined,
 ): Supervision {
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
@@ -126,7 +126,7 @@ export function supervise(
       try {
         await round();
       } catch (error) {
-        if (!sleepers.woken) onTrouble(error);
+        if (!sleepers.woken) onError(error);
       }
       await sleepers.sleep(everyMs);
     }

@@ -32,7 +32,7 @@ async function watchFolder(files: Record<string, string>, place = ''): Promise<W
       reloads.push(result);
       events.emit('reload', result);
     },
-    onTrouble: (error) => events.emit('trouble', error),
+    onError: (error) => events.emit('trouble', error),
   });
   toClose.push(() => watch.close());
   await watch.ready;

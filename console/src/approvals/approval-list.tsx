@@ -4,7 +4,7 @@ import type { ListedApprovalView } from '../api-types.ts';
 import { SeverityBadge, StateBadge } from '../components/badge.tsx';
 import { Inert, ShortId } from '../components/inert.tsx';
 import { Ago, TimeLeft } from '../components/time.tsx';
-import { tellApart } from './tell-apart.ts';
+import { distinguish } from './distinguish.ts';
 
 export interface ApprovalListProps {
   readonly approvals: readonly ListedApprovalView[];
@@ -14,7 +14,7 @@ export interface ApprovalListProps {
 }
 
 export function ApprovalList({ approvals, currentId, selected, onSelect }: ApprovalListProps): VNode {
-  const lines = tellApart(approvals);
+  const lines = distinguish(approvals);
   return (
     <ul class="approval-list card" aria-label="Pending questions">
       {approvals.map((approval) => (

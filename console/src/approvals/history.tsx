@@ -12,7 +12,7 @@ import { Ago } from '../components/time.tsx';
 import { useLive } from '../use-live.ts';
 import { useResource } from '../use-resource.ts';
 import { Question } from './question.tsx';
-import { tellApart } from './tell-apart.ts';
+import { distinguish } from './distinguish.ts';
 
 const PAGE = 100;
 
@@ -40,7 +40,7 @@ export function History(): VNode {
       ) : (
         <Table
           caption="Decided questions"
-          columns={columnsWith(setOpen, tellApart(rows))}
+          columns={columnsWith(setOpen, distinguish(rows))}
           rows={rows}
           keyOf={({ id }) => id}
         />

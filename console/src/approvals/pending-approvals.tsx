@@ -11,7 +11,7 @@ import { ApprovalDetail } from './approval-detail.tsx';
 import { ApprovalList } from './approval-list.tsx';
 import { BatchDialog } from './batch-dialog.tsx';
 import { isWhole } from './decide.ts';
-import { matchesQuestion } from './tell-apart.ts';
+import { matchesQuestion } from './distinguish.ts';
 import { usePending } from './use-approvals.ts';
 
 const HOME = '/console/approvals';

@@ -75,7 +75,7 @@ async function readDecision(
   decision: ApprovalDecision,
 ): Promise<Omit<Decision, 'binding'>> {
   const [comment, given] = [options['comment'] as string | undefined, options['arguments'] as string | undefined];
-  const grant = readGrantWish(options);
+  const grant = readGrantOptions(options);
   if (grant !== undefined && decision !== 'allow-always') throw usage('Only allow-always makes a grant.');
   if (given !== undefined && decision === 'deny') throw usage('What is denied does not run, with no arguments at all.');
   return {
@@ -86,7 +86,7 @@ async function readDecision(
   };
 }
 
-function readGrantWish(options: Readonly<Record<string, unknown>>): GrantOptions | undefined {
+function readGrantOptions(options: Readonly<Record<string, unknown>>): GrantOptions | undefined {
   const [lifetimeMs, uses] = [options['lifetime'] as number | undefined, options['uses'] as number | undefined];
   const wish: GrantOptions = {
     ...(lifetimeMs === undefined ? {} : { lifetimeMs }),

@@ -20,7 +20,7 @@ import { readTurn } from '../serial-turn.ts';
 import { readKnownSession, type KnownSession } from '../session-of-call.ts';
 import { exitCodeOf, showOutcome } from '../show-outcome.ts';
 import { SingleOption } from '../single-option.ts';
-import { tellAsked } from '../tell-asked.ts';
+import { reportQuestions } from '../report-questions.ts';
 import { commandStoreOptions, refuseMissingStore } from '../with-store.ts';
 
 const SESSION_MS = 10 * 60_000;
@@ -103,7 +103,7 @@ async function callTool(context: CommandContext, tool: string, positional: strin
     const asking =
       flags.detach === true || callId === undefined
         ? undefined
-        : tellAsked(context, client, { session, tool, callId, config: loaded.config });
+        : reportQuestions(context, client, { session, tool, callId, config: loaded.config });
     const answer = await Promise.race([calling, onInterrupt()]).finally(() => asking?.stop());
     terminal.showProgress('');
     // The call id follows from the session and the key, so it is known even before the store has answered.

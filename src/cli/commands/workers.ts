@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { describeTrouble } from '../../compose/inspect-hooks.ts';
-import { describeServiceTrouble } from '../../compose/inspect-services.ts';
+import { describeProblem } from '../../compose/inspect-hooks.ts';
+import { describeServiceProblem } from '../../compose/inspect-services.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';
 import { withStore } from '../with-store.ts';
@@ -32,11 +32,11 @@ export function workersCommand(): Command {
         for (const { workerId, broken, hooks = [], services = [] } of workers) {
           for (const { id, reason } of broken) terminal.warn(`${workerId} could not load ${id}: ${reason}`);
           for (const health of hooks) {
-            const trouble = describeTrouble(health);
+            const trouble = describeProblem(health);
             if (trouble !== undefined) terminal.warn(`${workerId}: ${trouble.found}`);
           }
           for (const health of services) {
-            const trouble = describeServiceTrouble(health);
+            const trouble = describeServiceProblem(health);
             if (trouble !== undefined) terminal.warn(`${workerId}: ${trouble}`);
           }
         }

@@ -76,10 +76,10 @@ function failed(cause: unknown): HookCallEnding {
 }
 
 function howOf(cause: unknown): HookFailure {
-  return isTrouble(cause) ? cause.how : 'threw';
+  return isHookError(cause) ? cause.how : 'threw';
 }
 
-function isTrouble(cause: unknown): cause is HookError {
+function isHookError(cause: unknown): cause is HookError {
   try {
     return cause instanceof HookError;
   } catch {
@@ -136,7 +136,7 @@ export function reportFailure(
 ): void {
   hook.meter.failed(how);
   const facts = { hook: hook.id, on: hook.on, tool: call.tool, callId: call.callId, how };
-  const shown = hook.on === 'tool_result' && !isTrouble(cause) ? showCauseType(cause) : showCause(cause);
+  const shown = hook.on === 'tool_result' && !isHookError(cause) ? showCauseType(cause) : showCause(cause);
   log.error({ stage: STAGE_OF[hook.on], ...facts, cause: shown }, 'hook failed');
   try {
     onEvent?.({ type: 'hook.failed', ...facts, durationMs: call.durationMs }, cause);

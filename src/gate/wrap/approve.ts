@@ -66,11 +66,11 @@ async function ask(call: GatedCall, question: GateQuestion, parts: GateParts): P
     log.warn({ stage: 'gate', callId, tool, askers: names }, 'nobody is asked: those who ask offer no yes in common');
     return { approvalId: '', ending: 'no-route' };
   }
-  const onAsked = (id: string): void => tellAsked(call, id, question, parts);
+  const onAsked = (id: string): void => emitAsked(call, id, question, parts);
   return askApprover(approver, question, call.signal, { log, onAsked });
 }
 
-function tellAsked(call: GatedCall, id: string, { severity, timeoutMs }: GateQuestion, parts: GateParts): void {
+function emitAsked(call: GatedCall, id: string, { severity, timeoutMs }: GateQuestion, parts: GateParts): void {
   emitEvent('approval.requested', call, parts, () => ({ approvalId: id as ApprovalId, severity, timeoutMs }));
 }
 

@@ -27,7 +27,7 @@ export const EVERY_SCOPE = TOKEN_SCOPES;
 
 const emptyObject = z.strictObject({});
 
-interface RouteWish<
+interface RouteSpec<
   Query extends z.ZodObject,
   Params extends z.ZodObject,
   Headers extends z.ZodObject,
@@ -44,12 +44,12 @@ interface RouteWish<
   readonly headers?: Headers;
   readonly body?: Body;
   /** Responses by status. A response without a schema has no body. */
-  readonly answers: Readonly<Record<number, AnswerWish>>;
+  readonly answers: Readonly<Record<number, ResponseSpec>>;
   /** Statuses of problems that only this route has. */
   readonly problems?: readonly number[];
 }
 
-export interface AnswerWish {
+export interface ResponseSpec {
   readonly description: string;
   readonly schema?: z.ZodType;
   /** The media type of the response. Default: JSON. */
@@ -77,7 +77,7 @@ export function addRoute<
   Body extends z.ZodType = z.ZodType<undefined>,
 >(
   api: Api,
-  wish: RouteWish<Query, Params, Headers, Body>,
+  wish: RouteSpec<Query, Params, Headers, Body>,
   handle: (
     context: ApiContext,
     given: Given<z.output<Query>, z.output<Params>, z.output<Headers>, z.output<Body>>,
@@ -116,7 +116,7 @@ interface Valid {
   valid(part: string): unknown;
 }
 
-function answersOf(answers: Readonly<Record<number, AnswerWish>>): Record<number, object> {
+function answersOf(answers: Readonly<Record<number, ResponseSpec>>): Record<number, object> {
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, schema, mediaType = 'application/json' }]) => [
       status,

@@ -11,7 +11,7 @@ import { canonicalJson } from '../../wire/canonical-json.ts';
 import { sha256 } from '../../wire/digest.ts';
 import type { Answered, Pursued } from './call-context.ts';
 import { CallUnderWay } from './call-under-way.ts';
-import type { CallWish } from './call-wish.ts';
+import type { CallMeta } from './call-meta.ts';
 import { hearEvents } from './hear-events.ts';
 import { linkAbort } from './link-abort.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
@@ -43,7 +43,7 @@ export interface CallRequest {
   /** Id of the tool in the catalog. */
   readonly tool: string;
   readonly args: JsonObject;
-  readonly wish: CallWish;
+  readonly wish: CallMeta;
   readonly hasOutputSchema?: boolean;
 }
 

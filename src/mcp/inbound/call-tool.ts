@@ -1,7 +1,7 @@
 import type { CallToolRequest, CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../domain/json.ts';
 import { callOnce } from './call-once.ts';
-import { readWish } from './call-wish.ts';
+import { readCallMeta } from './call-meta.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
 import { invalidParams } from './protocol-problem.ts';
 import { showOutcome } from './show-outcome.ts';
@@ -14,7 +14,7 @@ export async function callTool(
   ctx: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const found = await findTool(home, peer, params.name);
-  const wish = readWish(params._meta);
+  const wish = readCallMeta(params._meta);
   if (found === undefined) return refuseUnknown(home, peer, params.name, wish.run);
   const { id: tool, shown } = found;
   const args = (params.arguments ?? {}) as JsonObject;

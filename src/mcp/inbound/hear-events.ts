@@ -1,6 +1,6 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import type { CallEvent, NoticeLevel } from '../../domain/call-event.ts';
-import type { CallWish } from './call-wish.ts';
+import type { CallMeta } from './call-meta.ts';
 
 const LEVELS: Readonly<Record<NoticeLevel, 'debug' | 'info' | 'warning' | 'error'>> = {
   debug: 'debug',
@@ -11,7 +11,7 @@ const LEVELS: Readonly<Record<NoticeLevel, 'debug' | 'info' | 'warning' | 'error
 
 /** Sends the client a call's log messages and the progress that it asked for. Progress must grow, so a value that does not is not sent. */
 export function hearEvents(
-  { progressToken }: CallWish,
+  { progressToken }: CallMeta,
   ctx: ServerContext,
   hear: (event: CallEvent) => void,
 ): (event: CallEvent) => void {

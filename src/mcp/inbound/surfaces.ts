@@ -11,7 +11,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { SessionHandle } from '../../domain/session.ts';
 import { randomId } from '../../wire/ids.ts';
 import { callOnce } from './call-once.ts';
-import { readWish, type CallWish } from './call-wish.ts';
+import { readCallMeta, type CallMeta } from './call-meta.ts';
 import { RPC } from './json-rpc.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
 import type { EarlierCall } from './owed-calls.ts';
@@ -31,7 +31,7 @@ class Detour extends Error {
 interface SurfaceRequest {
   readonly method: string;
   readonly params: JsonObject;
-  readonly wish: CallWish;
+  readonly wish: CallMeta;
 }
 
 /** Every read of a resource and every rendered prompt is a call, and is made once, like a call of a tool. */
@@ -65,13 +65,13 @@ async function useSurfaces(
 }
 
 /** The promise about the same request is left out if the request has a key: such a call is found only by its key. */
-function notYet({ key }: CallWish): string {
+function notYet({ key }: CallMeta): string {
   return key === undefined ? `${NOT_YET} The same request is not made a second time.` : NOT_YET;
 }
 
 /** A call of a resource or prompt cannot be requested by its id: the answer to another call may not be a resource. */
-function readWishWithoutCallId(meta: unknown): CallWish {
-  const { callId: _unused, ...wish } = readWish(meta);
+function readWishWithoutCallId(meta: unknown): CallMeta {
+  const { callId: _unused, ...wish } = readCallMeta(meta);
   return wish;
 }
 

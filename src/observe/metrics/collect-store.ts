@@ -33,7 +33,7 @@ const READ: readonly GaugeName[] = [
  * Collects the gauges that the store knows for the whole plane. A store that does not answer delays a scrape by two seconds, and does no
  * other harm.
  */
-export function collectStore(meter: Meter, store: ReadStore, onTrouble: (error: unknown) => void): Collector {
+export function collectStore(meter: Meter, store: ReadStore, onError: (error: unknown) => void): Collector {
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
   let isDown = false;
@@ -88,7 +88,7 @@ export function collectStore(meter: Meter, store: ReadStore, onTrouble: (error: 
     } catch (error) {
       for (const name of READ) meter.clear(name);
       meter.set('sallyport_store_up', {}, 0);
-      if (!isDown) onTrouble(error);
+      if (!isDown) onError(error);
       isDown = true;
     }
   }

@@ -42,7 +42,7 @@ export class AttemptTrace {
   hear(event: DiagnosticEvent): boolean {
     if (event.stage !== undefined && event.trace !== undefined) this.#spans.set(event.stage, event.trace.spanId);
     if (event.kind === 'call.resumed') this.#isResumed = true;
-    this.#tellClaim();
+    this.#endClaimSpan();
     const note = noteOf(event);
     if (note !== undefined) this.#notes.push(note);
     switch (event.kind) {
@@ -106,7 +106,7 @@ export class AttemptTrace {
    * Emits the `claim` span, which starts when the call was accepted. For a call that was held before, it is unknown how long it waited
    * this time.
    */
-  #tellClaim(): void {
+  #endClaimSpan(): void {
     const event = this.#claimed;
     if (event === undefined) return;
     this.#claimed = undefined;

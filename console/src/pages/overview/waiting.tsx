@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { tellApart } from '../../approvals/tell-apart.ts';
+import { distinguish } from '../../approvals/distinguish.ts';
 import { SeverityBadge } from '../../components/badge.tsx';
 import { Inert } from '../../components/inert.tsx';
 import { Ago, TimeLeft } from '../../components/time.tsx';
@@ -11,7 +11,7 @@ const SHOWN = 6;
 /** Questions that wait for a person, oldest first. */
 export function Waiting(): VNode {
   const questions = pendingQuestions.value;
-  const lines = tellApart(questions);
+  const lines = distinguish(questions);
   return (
     <Panel title="Waiting for a person" count={questions.length} href="/console/approvals" all="All questions">
       {questions.length === 0 ? <p class="hint">No question waits.</p> : null}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ListedApprovalView } from '../api-types.ts';
-import { matchesQuestion, tellApart } from './tell-apart.ts';
+import { matchesQuestion, distinguish } from './distinguish.ts';
 
 const asked = (id: string, args: object | string): ListedApprovalView =>
   ({
@@ -15,7 +15,7 @@ const asked = (id: string, args: object | string): ListedApprovalView =>
 
 describe('a row of questions', () => {
   test('begins with the arguments in which questions of one tool differ', () => {
-    const rows = tellApart([
+    const rows = distinguish([
       asked('1', { body: 'Hel\nlo there', subject: 'Offer', to: 'a@example.com' }),
       asked('2', { body: 'Hel\nlo there', subject: 'Offer', to: 'b@example.com' }),
     ]);
@@ -24,7 +24,7 @@ describe('a row of questions', () => {
   });
 
   test('shows the beginning of arguments that are cut, on one line', () => {
-    expect(tellApart([asked('1', '{\n  "body": "a long')]).get('1')).toBe('{ "body": "a long');
+    expect(distinguish([asked('1', '{\n  "body": "a long')]).get('1')).toBe('{ "body": "a long');
   });
 
   test('is found by an id, by its names and by its arguments', () => {

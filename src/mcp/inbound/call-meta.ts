@@ -8,7 +8,7 @@ const MAX_RUN_LENGTH = 128;
 const CONTROL = /\p{Cc}/u;
 
 /** What a client sends about a call in addition to its arguments. */
-export interface CallWish {
+export interface CallMeta {
   readonly key?: string;
   /** Id of an earlier call. The client wants its outcome instead of a new call. */
   readonly callId?: string;
@@ -21,7 +21,7 @@ export interface CallWish {
 }
 
 /** Reads `_meta` and rejects invalid Sallyport fields. An invalid trace is not rejected here; it is dropped later, as everywhere. */
-export function readWish(meta: unknown): CallWish {
+export function readCallMeta(meta: unknown): CallMeta {
   if (meta === undefined) return {};
   if (!isJsonObject(meta)) throw invalidParams('_meta must be an object');
   const progressToken = meta['progressToken'];

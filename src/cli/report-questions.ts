@@ -26,7 +26,7 @@ interface Waiting {
  * While the command waits for a call, prints on standard error when a person is asked about
  * it, once per question, and when the call waits for an earlier call of a serial tool.
  */
-export function tellAsked(context: CommandContext, client: Client, waiting: Waiting): { stop(): void } {
+export function reportQuestions(context: CommandContext, client: Client, waiting: Waiting): { stop(): void } {
   const stop = new AbortController();
   void watch(context, client, waiting, stop.signal).catch(() => undefined);
   return { stop: () => stop.abort() };

@@ -5,7 +5,7 @@ const VALUE_LENGTH = 48;
 const LINE_LENGTH = 120;
 
 /** One line per question that distinguishes it from others of the same tool. Arguments whose values differ come first, then short ones. */
-export function tellApart(approvals: readonly ListedApprovalView[]): ReadonlyMap<string, string> {
+export function distinguish(approvals: readonly ListedApprovalView[]): ReadonlyMap<string, string> {
   const read = approvals.map(({ id, tool, arguments: { shown } }) => ({ id, tool, shown, members: membersOf(shown) }));
   const values = new Map<string, Set<string>>();
   for (const { tool, members = [] } of read) {

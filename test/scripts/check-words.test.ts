@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { findWords } from '../../scripts/check-words.mjs';
+
+const found = (text: string, isLua = false): string[] => findWords(text, isLua).map((problem) => problem.found);
+
+test('check:words finds names and comments that a stranger would not search for', () => {
+  expect(found('const MOST_CALLS = 3;')).toEqual(['MOST_C']);
+  expect(found('tellLoop(call);')).toEqual(['tellLoop']);
+  expect(found('interface GrantWish {')).toEqual(['GrantWish']);
+  expect(found('/** Of the process, closed by its creator. */')).toEqual(['Of']);
+  expect(found('run(); // Whoever calls it waits.')).toEqual(['Whoever']);
+  expect(found(' * so that nobody waits')).toEqual(['nobody']);
+  expect(found('-- Of a call that somebody runs', true)).toEqual(['Of', 'somebody']);
+});
+
+test('check:words leaves texts for people, values in backquotes and good names alone', () => {
+  expect(found("say: 'Nobody is asked.',")).toEqual([]);
+  expect(found('/** `nobody`: signed out. */')).toEqual([]);
+  expect(found('const MAX_CALLS = 3; // The most that one caller may have.')).toEqual([]);
+  expect(found("const url = 'https://example.com/whoever';")).toEqual([]);
+});
