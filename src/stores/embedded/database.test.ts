@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Database } from './database.ts';
 
@@ -15,5 +19,42 @@ test.each([
     expect(database.all('SELECT b FROM t WHERE b IS ?', make())).toHaveLength(2);
   } finally {
     database.close();
+  }
+});
+
+test('copyTo makes whole copies while rows are written', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-copy-'));
+  const database = new Database(join(folder, 'source.sqlite'), 1000);
+  let isDone = false;
+  try {
+    database.execute('PRAGMA journal_mode = WAL; CREATE TABLE t (b BLOB NOT NULL)');
+    const row = new Uint8Array(900);
+    const write = (rows: number): void => {
+      database.begin();
+      for (let count = 0; count < rows; count += 1) database.insert('INSERT INTO t VALUES (?)', row);
+      database.commit();
+    };
+    write(3000);
+    const writing = (async () => {
+      while (!isDone) {
+        write(20);
+        await nextTurn();
+      }
+    })();
+    for (let number = 0; number < 4; number += 1) {
+      const file = join(folder, `copy-${number}.sqlite`);
+      await database.copyTo(file);
+      const copy = new Database(file, 0);
+      expect(copy.get('PRAGMA integrity_check')).toMatchObject({ integrity_check: 'ok' });
+      expect(copy.get<{ n: number }>('SELECT count(*) AS n FROM t')!.n).toBeGreaterThanOrEqual(3000);
+      copy.close();
+      rmSync(file);
+    }
+    isDone = true;
+    await writing;
+  } finally {
+    isDone = true;
+    database.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 });

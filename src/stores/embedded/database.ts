@@ -9,6 +9,7 @@ const EMPTY_BLOB = new Uint8Array(1).subarray(0, 0);
 
 /** Half a megabyte per step, so that a commit waits for at most one step. */
 const PAGES_PER_STEP = 128;
+const MAX_COPY_ATTEMPTS = 20;
 
 /** One SQLite connection with its prepared statements. */
 export class Database {
@@ -53,7 +54,15 @@ export class Database {
 
   /** Copies the committed data, in steps between the writes. Pages that change meanwhile are copied again. */
   async copyTo(file: string): Promise<void> {
-    await nodeSqlite().backup(this.#connection, file, { rate: PAGES_PER_STEP });
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await nodeSqlite().backup(this.#connection, file, { rate: PAGES_PER_STEP });
+        return;
+      } catch (error) {
+        // Node 26 sometimes ends a copy under writes with code 0, "not an error". Another attempt overwrites what the first one has written.
+        if (resultCode(error) !== NO_ERROR || attempt === MAX_COPY_ATTEMPTS) throw error;
+      }
+    }
   }
 
   get changed(): boolean {
@@ -128,6 +137,7 @@ function bindable(values: SqlValue[]): SqlValue[] {
   return values;
 }
 
+const NO_ERROR = 0;
 const BUSY = 5;
 const FULL = 13;
 /** READONLY, IOERR, CORRUPT, CANTOPEN, NOTADB: what was read or written can no longer be trusted. */
