@@ -59,7 +59,7 @@ export class Database {
         await nodeSqlite().backup(this.#connection, file, { rate: PAGES_PER_STEP });
         return;
       } catch (error) {
-        // Node 26 sometimes ends a copy under writes with code 0, "not an error". Another attempt overwrites what the first one has written.
+        // node:sqlite sometimes (seen on Node 24 and 26) ends a copy under writes with code 0, "not an error". Another attempt overwrites what the first one has written.
         if (resultCode(error) !== NO_ERROR || attempt === MAX_COPY_ATTEMPTS) throw error;
       }
     }
