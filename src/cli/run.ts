@@ -18,7 +18,7 @@ setFlagsFromString('--no-allocation-site-pretenuring');
  * Commands that go on when their standard output is closed, because they end in their own
  * order. `mcp` first hands over the calls of a client that no longer reads.
  */
-const LONG_RUNNING: readonly string[] = ['dev', 'worker', 'mcp'];
+const LONG_RUNNING: readonly string[] = ['dev', 'worker', 'gateway', 'mcp'];
 let isLongRunning = false;
 /** The help command that is suggested after a mistake in the command line. */
 let help = 'sallyport --help';

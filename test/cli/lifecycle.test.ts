@@ -1,8 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
-import type { WatchedProcess } from '../support/watched-process.ts';
+import { startProgram, type WatchedProcess } from '../support/watched-process.ts';
 import { planeFolder, type PlaneFolder } from './plane-folder.ts';
+import { MAIN } from './run-cli.ts';
 
 let plane: PlaneFolder;
 let running: WatchedProcess | undefined;
@@ -137,5 +139,40 @@ describe('a running plane', () => {
     } finally {
       await worker.stop();
     }
+  });
+});
+
+/** Starts a command whose standard output is a pipe that no process reads any more, prints its pid, and ends with its exit code. */
+const UNREAD_OUTPUT = `{
+  trap '' PIPE
+  while printf .; do :; done 2>/dev/null
+  echo "pid $BASHPID" >&2
+  exec "$@"
+} | true
+exit "\${PIPESTATUS[0]}"`;
+
+describe('a gateway', () => {
+  it('goes on when the reader of its output is gone, and drains on SIGTERM', async () => {
+    const writeLevel = (level: string): void =>
+      writeFileSync(plane.file('sallyport.yaml'), `log: { level: ${level} }\n`);
+    writeLevel('info');
+    const args = ['-c', UNREAD_OUTPUT, 'bash', process.execPath, MAIN, 'gateway', '--http-port', '0'];
+    const gateway = await startProgram('bash', args, { cwd: plane.path });
+    const pid = Number((await gateway.waitForLine(/^pid \d+$/)).slice('pid '.length));
+    // A gateway that reloads its configuration has printed where it serves, and handles signals.
+    let level = 'info';
+    await eventually(
+      () => {
+        if (gateway.exit !== undefined || gateway.stderr.includes('configuration reloaded')) return true;
+        level = level === 'info' ? 'debug' : 'info';
+        writeLevel(level);
+        return false;
+      },
+      { what: 'the gateway to reload its configuration', everyMs: 2000 },
+    );
+    expect(gateway.exit).toBeUndefined();
+    process.kill(pid, 'SIGTERM');
+    expect(await gateway.exited).toStrictEqual({ code: 0, signal: null });
+    expect(gateway.stderr).toContain('drained');
   });
 });
