@@ -65,7 +65,7 @@ describe('sallyport approvals', () => {
     expect(stdout).toMatch(/critical\s+files\.write\s+ann\s+helper\s+pending\s+24 h\s+Write \\u\{202e\} it\?/);
     const listed = (await plane.json('approvals', 'list', '--limit', '1000')) as unknown as { question: object }[];
     expect(listed).toMatchObject([{ state: 'pending', question: { id: question.id, binding: question.binding } }]);
-    await decide(question, 'deny', '--digest', question.binding);
+    await decide(question, 'deny', '--binding', question.binding);
     expect((await plane.cli('approvals', 'list')).stderr).toContain('Nobody is being asked.');
     expect((await plane.cli('approvals', 'list', '--state', 'denied')).stdout).toContain(question.id);
     expect((await plane.cli('approvals', 'list', '--state', 'all')).stdout).toContain(question.id);
@@ -82,7 +82,7 @@ describe('sallyport approvals', () => {
     expect(stdout).toContain('rule shell: it deletes');
     expect(stdout).toContain('only for you');
     expect(stdout).not.toMatch(/[\u202e\u00a0]/);
-    await decide(question, 'deny', '--digest', question.binding);
+    await decide(question, 'deny', '--binding', question.binding);
   });
 
   it('show masks what the question says, reveal shows it once the audit knows, and a yes needs the reveal', async () => {
@@ -116,7 +116,7 @@ describe('sallyport approvals', () => {
     expect((await plane.cli('approvals', 'show', question.id)).stdout).toContain(
       `Part of it is masked. Before you allow it, see it all: sallyport approvals reveal ${question.id}`,
     );
-    const early = await decide(question, 'allow-once', '--digest', question.binding);
+    const early = await decide(question, 'allow-once', '--binding', question.binding);
     expect(early).toMatchObject({ code: 1, stdout: '' });
     expect(early.stderr).toContain(`sallyport approvals reveal ${question.id}`);
 
@@ -128,9 +128,9 @@ describe('sallyport approvals', () => {
     const record = (await auditOf(store, question.callId)).find(({ event }) => event === 'approval.revealed')!;
     expect(decode(record.detail)).toEqual({ approval: question.id, binding: question.binding, by: 'operator olga' });
 
-    const other = await decide(question, 'allow-once', '--digest', question.binding);
+    const other = await decide(question, 'allow-once', '--binding', question.binding);
     expect(other.stderr).toContain('Nothing was decided.');
-    const same = await decide(question, 'allow-once', '--digest', question.binding, '--as', 'operator:olga');
+    const same = await decide(question, 'allow-once', '--binding', question.binding, '--as', 'operator:olga');
     expect(same).toMatchObject({ code: 0, stdout: 'Decided: allowed.\n' });
     const late = await plane.cli('approvals', 'reveal', question.id);
     expect(late).toMatchObject({ code: 1, stdout: '' });
@@ -152,23 +152,23 @@ describe('sallyport approvals', () => {
     const question = await ask();
     const without = await decide(question, 'allow-once');
     expect(without).toMatchObject({ code: 2, stdout: '' });
-    expect(without.stderr).toContain('--digest');
-    const wrong = await decide(question, 'allow-once', '--digest', '0'.repeat(64));
+    expect(without.stderr).toContain('--binding');
+    const wrong = await decide(question, 'allow-once', '--binding', '0'.repeat(64));
     expect(wrong.code).toBe(1);
-    expect(wrong.stderr).toContain('The digest is not that of this question');
+    expect(wrong.stderr).toContain('The binding is not that of this question');
     expect((await store.readApproval(question.id))?.state).toBe('pending');
-    const right = await decide(question, 'allow-once', '--digest', question.binding.toUpperCase());
+    const right = await decide(question, 'allow-once', '--binding', question.binding.toUpperCase());
     expect(right).toMatchObject({ code: 0, stdout: 'Decided: allowed.\n' });
     expect((await claimOne(store)).resumedWith).toMatchObject({ approval: question.id });
-    const late = await decide(question, 'deny', '--digest', question.binding);
+    const late = await decide(question, 'deny', '--binding', question.binding);
     expect(late.code).toBe(1);
     expect(late.stderr).toContain('It was already allowed; nothing was changed.');
   });
 
   it('decide says in the audit who it was: the user of this system, unless another is named', async () => {
     const [first, second] = [await ask(), await ask()];
-    await decide(first, 'deny', '--digest', first.binding);
-    await decide(second, 'deny', '--digest', second.binding, '--as', 'rita', '--comment', 'not now');
+    await decide(first, 'deny', '--binding', first.binding);
+    await decide(second, 'deny', '--binding', second.binding, '--as', 'rita', '--comment', 'not now');
     const saidBy = async ({ callId }: ApprovalQuestion) => {
       const decided = (await auditOf(store, callId)).find(({ event }) => event === 'approval.decided')!;
       return decode(decided.detail);
@@ -181,13 +181,13 @@ describe('sallyport approvals', () => {
 
   it('decide in the name of a stranger or of the requester is refused', async () => {
     const question = await ask();
-    const stranger = await decide(question, 'deny', '--digest', question.binding, '--as', 'mallory');
+    const stranger = await decide(question, 'deny', '--binding', question.binding, '--as', 'mallory');
     expect(stranger).toMatchObject({ code: 1, stdout: '' });
     expect(stranger.stderr).toContain('There is no approval');
-    const requester = await decide(question, 'deny', '--digest', question.binding, '--as', 'default/ann');
+    const requester = await decide(question, 'deny', '--binding', question.binding, '--as', 'default/ann');
     expect(requester.code).toBe(1);
     expect(requester.stderr).toContain('Who asked may not decide.');
-    const sam = await decide(question, 'deny', '--digest', question.binding, '--as', 'sam');
+    const sam = await decide(question, 'deny', '--binding', question.binding, '--as', 'sam');
     expect(sam.code).toBe(0);
   });
 
@@ -209,16 +209,16 @@ describe('sallyport approvals', () => {
   it('decide runs other arguments where an approver gives them', async () => {
     const question = await ask();
     writeFileSync(plane.file('edited.json'), '{"b":1,"a":2}');
-    const edited = await decide(question, 'allow-once', '--digest', question.binding, '--arguments', '@edited.json');
+    const edited = await decide(question, 'allow-once', '--binding', question.binding, '--arguments', '@edited.json');
     expect(edited.code).toBe(0);
     expect(edited.stderr).toContain('No worker has taken the call yet. What becomes of it: sallyport calls wait');
     expect((await store.readApproval(question.id))?.editedArguments).toBe('{"a":2,"b":1}');
     expect((await plane.cli('approvals', 'show', question.id)).stdout).toContain('Allowed instead (13 bytes):');
     await runAllowed();
     const other = await ask();
-    const denied = await decide(other, 'deny', '--digest', other.binding, '--arguments', '{}');
+    const denied = await decide(other, 'deny', '--binding', other.binding, '--arguments', '{}');
     expect(denied.code).toBe(2);
-    await decide(other, 'deny', '--digest', other.binding);
+    await decide(other, 'deny', '--binding', other.binding);
   });
 
   it('a start of an id that means several is told like one that means none', async () => {
@@ -229,7 +229,7 @@ describe('sallyport approvals', () => {
       expect(code).toBe(1);
       expect(stderr).toMatch(/^sallyport: There is no approval \S+ that you may see\./);
     }
-    for (const question of [first, second]) await decide(question, 'deny', '--digest', question.binding);
+    for (const question of [first, second]) await decide(question, 'deny', '--binding', question.binding);
   });
 
   it('the end of an id, as the console shows it, names one approval', async () => {
@@ -239,7 +239,7 @@ describe('sallyport approvals', () => {
     for (const asked of [end, question.id.slice(-9).replace(/^-+/, '')]) {
       expect((await plane.cli('approvals', 'show', asked)).stdout).toContain(question.id);
     }
-    const decided = await plane.cli('approvals', 'decide', end, 'deny', '--digest', question.binding);
+    const decided = await plane.cli('approvals', 'decide', end, 'deny', '--binding', question.binding);
     expect(decided).toMatchObject({ code: 0, stdout: 'Decided: denied.\n' });
     expect((await plane.cli('approvals', 'show', end)).stdout).toContain(question.id);
   });
@@ -250,13 +250,13 @@ describe('sallyport approvals', () => {
     const other = `${lane}.${scope}.${rest!.startsWith('A') ? 'B' : 'A'}${rest!.slice(1)}`;
     const second = await ask({ id: other as ApprovalQuestion['id'], binding: first.binding });
     for (const command of ['show', 'reveal', 'decide', 'wait']) {
-      const more = command === 'decide' ? ['allow-once', '--digest', first.binding] : [];
+      const more = command === 'decide' ? ['allow-once', '--binding', first.binding] : [];
       const { code, stdout } = await plane.cli('approvals', command, `…${first.id.slice(-8)}`, ...more, '--json');
       expect(code).toBe(1);
       expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'ID_AMBIGUOUS' } });
     }
     for (const { id } of [first, second]) expect((await store.readApproval(id))?.state).toBe('pending');
-    for (const question of [first, second]) await decide(question, 'deny', '--digest', question.binding);
+    for (const question of [first, second]) await decide(question, 'deny', '--binding', question.binding);
   });
 
   it('wait returns when somebody has decided, and says what', async () => {
@@ -265,7 +265,7 @@ describe('sallyport approvals', () => {
     expect(soon.code).toBe(1);
     expect(soon.stderr).toContain('is still pending');
     const waiting = plane.cli('approvals', 'wait', question.id);
-    await decide(question, 'allow-once', '--digest', question.binding, '--as', 'rita');
+    await decide(question, 'allow-once', '--binding', question.binding, '--as', 'rita');
     expect(await waiting).toMatchObject({ code: 0, stdout: 'allowed by default/rita\n' });
     await runAllowed();
   });
@@ -277,14 +277,14 @@ describe('sallyport approvals', () => {
     waiting.kill('SIGINT');
     expect(await waiting.exited).toMatchObject({ code: 1 });
     expect((await store.readApproval(question.id))?.state).toBe('pending');
-    await decide(question, 'deny', '--digest', question.binding);
+    await decide(question, 'deny', '--binding', question.binding);
   });
 });
 
 describe('sallyport grants', () => {
   it('list and revoke what allow-always made', async () => {
     const question = await ask();
-    const flags = ['--digest', question.binding, '--uses', '3', '--lifetime', '2h', '--any-arguments', '--any-agent'];
+    const flags = ['--binding', question.binding, '--uses', '3', '--lifetime', '2h', '--any-arguments', '--any-agent'];
     const { stdout, code } = await decide(question, 'allow-always', ...flags);
     expect(code).toBe(0);
     const id = /Grant (\S+)/.exec(stdout)![1]!;
@@ -304,7 +304,7 @@ describe('sallyport grants', () => {
 
   it('list says that a grant is for exactly these arguments, without a digest of them', async () => {
     const question = await ask({ arguments: '{"pin":"4711"}' });
-    await decide(question, 'allow-always', '--digest', question.binding);
+    await decide(question, 'allow-always', '--binding', question.binding);
     const digest = (await store.listGrants({ limit: 10 })).flatMap(({ matches }) =>
       matches.kind === 'exact' ? [matches.argumentsDigest] : [],
     );
@@ -317,7 +317,7 @@ describe('sallyport grants', () => {
 
   it('a second allow-always with another grant is told that the first decision stands and made no grant', async () => {
     const question = await ask();
-    const flags = ['--digest', question.binding, '--uses', '3'];
+    const flags = ['--binding', question.binding, '--uses', '3'];
     const first = await decide(question, 'allow-always', ...flags);
     expect(await decide(question, 'allow-always', ...flags)).toMatchObject({ code: 0, stdout: first.stdout });
     const count = (await store.listGrants({ limit: 100 })).length;
@@ -331,9 +331,9 @@ describe('sallyport grants', () => {
 
   it('flags of a grant without allow-always are refused', async () => {
     const question = await ask();
-    const { code, stderr } = await decide(question, 'allow-once', '--digest', question.binding, '--uses', '3');
+    const { code, stderr } = await decide(question, 'allow-once', '--binding', question.binding, '--uses', '3');
     expect(code).toBe(2);
     expect(stderr).toContain('Only allow-always makes a grant.');
-    await decide(question, 'deny', '--digest', question.binding);
+    await decide(question, 'deny', '--binding', question.binding);
   });
 });

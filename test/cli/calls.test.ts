@@ -115,7 +115,7 @@ describe('calls show of a call that a person denied', () => {
       },
       { what: 'a question about the call' },
     );
-    await plane.cli('approvals', 'decide', question.id, 'deny', '--digest', question.binding);
+    await plane.cli('approvals', 'decide', question.id, 'deny', '--binding', question.binding);
     await plane.cli('calls', 'wait', denied);
     const { stdout } = await plane.cli('calls', 'show', denied);
     expect(stdout).toMatch(/Arguments, secrets masked:\n[^]*"line": "denied-4711"/);

@@ -171,7 +171,7 @@ describe.sequential('with a user of its role', () => {
     expect(await monitor.cli('workers')).toMatchObject({ code: 0 });
     expect(await server.refusals()).toStrictEqual([]);
     const { id, binding } = asking!.question;
-    const edited = ['--digest', binding, '--arguments', '{"wrong":1}'];
+    const edited = ['--binding', binding, '--arguments', '{"wrong":1}'];
     const refused = await operator.cli('approvals', 'decide', id, 'allow-once', ...edited);
     expect(refused).toMatchObject({ code: 1, stdout: 'Decided: allowed.\n' });
     expect(refused.stderr).toContain('The call ended without running (ARGUMENTS_INVALID)');

@@ -289,7 +289,7 @@ describe('a revocation that is killed with -9 in the middle', () => {
     await revokeAndKill(token);
     expect(await areRevoked('alone')).toEqual([false]);
     const { id, binding } = question.question;
-    const decided = await fixture.folder.cli('approvals', 'decide', id, 'allow-once', '--digest', binding);
+    const decided = await fixture.folder.cli('approvals', 'decide', id, 'allow-once', '--binding', binding);
     expect(decided.code).not.toBe(0);
     expect(await areRevoked('alone')).toEqual([true]);
     await expectEnded('alone', question);

@@ -94,7 +94,7 @@ export const JOURNEYS = {
         'decide',
         id,
         'allow-once',
-        '--digest',
+        '--binding',
         binding,
         '--as',
         'operator:ops',

@@ -30,7 +30,7 @@ export function approvalsDecideCommand(): Command {
     .description('Answer a question; the first answer wins')
     .argument('<approval>', 'its id, or a start or end of it that means no other')
     .addArgument(new Argument('<decision>', 'your answer').choices(APPROVAL_DECISIONS))
-    .addOption(new SingleOption('--digest <hex>', 'of what you were shown; needed unless you sit at a terminal'))
+    .addOption(new SingleOption('--binding <hex>', 'as approvals show prints it; needed unless you sit at a terminal'))
     .addOption(new SingleOption('--comment <text>', 'goes into the audit, and with a deny to the model'))
     .addOption(new SingleOption('--arguments <json>', 'run these instead: JSON, @FILE or @-'))
     .addOption(
@@ -98,7 +98,7 @@ function readGrantOptions(options: Readonly<Record<string, unknown>>): GrantOpti
 }
 
 /**
- * Makes sure that the approver saw what they decide on: they name its digest, or it is
+ * Makes sure that the approver saw what they decide on: they name its binding, or it is
  * shown here and they confirm it. Undefined: they did not confirm.
  */
 async function chooseBinding(
@@ -107,12 +107,12 @@ async function chooseBinding(
   approval: Approval,
   decision: ApprovalDecision,
 ): Promise<string | undefined> {
-  const digest = options['digest'] as string | undefined;
-  if (digest !== undefined) return digest.toLowerCase();
+  const binding = options['binding'] as string | undefined;
+  if (binding !== undefined) return binding.toLowerCase();
   if (!isAtTerminal() || terminal.json) {
     throw usage(
-      'Name what you decide on: --digest',
-      'sallyport approvals show prints it, with everything it stands for.',
+      'Name what you decide on: --binding',
+      'sallyport approvals show prints it in its last line, below everything it stands for.',
     );
   }
   await show();
@@ -168,7 +168,7 @@ function say(answer: DecideAnswer, id: string, decision: ApprovalDecision): stri
     case 'already-decided':
       return sayAlreadyDecided(answer.state, decision);
     case 'mismatch':
-      return 'The digest is not that of this question; nothing was decided. Look at it again.';
+      return 'The binding is not that of this question; nothing was decided. Look at it again.';
     case 'not-offered':
       return `That is not offered here. Offered: ${answer.decisions.join(', ')}; edits only where one approver is enough.`;
     case 'not-yours':
