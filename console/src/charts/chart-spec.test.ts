@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { stackLayers, summariseValues } from './chart-spec.ts';
 import { countGroups, groupOutcome, OUTCOME_GROUPS } from './outcome-groups.ts';
+import { matchesCall } from '../../../src/domain/call-filter.ts';
 import { OUTCOME_KINDS } from '../../../src/domain/outcome.ts';
+
+const CALL = { callId: 'c', tool: 't', agent: 'a', subject: 's', tenant: 'd', session: 'e', run: 'r' };
 
 describe('stackLayers', () => {
   test('adds to each layer what is below it', () => {
@@ -26,11 +29,16 @@ describe('groupOutcome', () => {
   test('counts every kind of ending once', () => {
     const counts = countGroups(Object.fromEntries(OUTCOME_KINDS.map((kind) => [kind, 1])));
     expect(OUTCOME_GROUPS.reduce((sum, group) => sum + counts[group], 0)).toBe(OUTCOME_KINDS.length);
-    expect(counts).toEqual({ ok: 1, failed: 4, refused: 8, stopped: 2, unsure: 1 });
+    expect(counts).toEqual({ ok: 1, failed: 10, refused: 2, stopped: 2, unsure: 1 });
+  });
+
+  test('counts as refused what the filter of calls finds as refused', () => {
+    const refused = OUTCOME_KINDS.filter((kind) => matchesCall({ ...CALL, outcome: kind }, { outcome: 'refused' }));
+    expect(OUTCOME_KINDS.filter((kind) => groupOutcome(kind) === 'refused')).toEqual(refused);
   });
 
   test('a kind it does not know is none that went well', () => {
-    expect(groupOutcome('melted')).toBe('refused');
-    expect(groupOutcome('toString')).toBe('refused');
+    expect(groupOutcome('melted')).toBe('failed');
+    expect(groupOutcome('toString')).toBe('failed');
   });
 });

@@ -1,3 +1,5 @@
+import { REFUSALS } from '../../../src/domain/call-filter.ts';
+
 /** Groups of outcomes. Sixteen kinds are too many for one chart, so they are grouped by who has to look at them. */
 export const OUTCOME_GROUPS = ['ok', 'failed', 'refused', 'stopped', 'unsure'] as const;
 export type OutcomeGroup = (typeof OUTCOME_GROUPS)[number];
@@ -12,21 +14,18 @@ export const GROUP_TITLES: Readonly<Record<OutcomeGroup, string>> = {
 
 const GROUP_OF = new Map<string, OutcomeGroup>([
   ['ok', 'ok'],
-  ['failed', 'failed'],
-  ['exception', 'failed'],
-  ['timed-out', 'failed'],
-  ['crashed', 'failed'],
+  ...REFUSALS.map((kind) => [kind, 'refused'] as const),
   ['cancelled', 'stopped'],
   ['expired', 'stopped'],
   ['indeterminate', 'unsure'],
 ]);
 
 /**
- * The group of an outcome kind. Kinds that are not listed count as refused, also kinds that this console does not know yet, so that people
- * look at them.
+ * The group of an outcome kind. Kinds that are not listed count as failed, also kinds that this console does not know yet, so that people
+ * look at them. `refused` has the same meaning as in the filter of calls, so that all pages count alike.
  */
 export function groupOutcome(kind: string): OutcomeGroup {
-  return GROUP_OF.get(kind) ?? 'refused';
+  return GROUP_OF.get(kind) ?? 'failed';
 }
 
 export function countGroups(byOutcome: Readonly<Record<string, number>>): Record<OutcomeGroup, number> {
