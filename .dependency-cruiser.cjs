@@ -37,8 +37,8 @@ const MAY_IMPORT = {
     'authoring/own-package.ts',
   ],
   runners: ['domain', 'ports', 'wire', 'config', 'observe', 'services', 'authoring'],
-  platform: ['domain', 'ports', 'wire', 'http', 'stages/reply'],
-  tasks: ['domain', 'ports', 'wire', 'authoring', 'catalog', 'stages/call'],
+  platform: ['domain', 'ports', 'wire', 'http', 'stages/answer'],
+  tasks: ['domain', 'ports', 'wire', 'authoring', 'catalog', 'stages/accept'],
   worker: [
     'domain',
     'ports',
@@ -59,8 +59,8 @@ const MAY_IMPORT = {
     'gate/approvals',
     'gate/loop',
     'gate/wrap/run-memory.ts',
-    'stages/call',
-    'stages/reply',
+    'stages/accept',
+    'stages/answer',
   ],
   mcp: [
     'domain',

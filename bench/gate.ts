@@ -47,10 +47,10 @@ function pass(call: GatedCall): () => void {
 
 function sign(): () => void {
   const outcome = sampleOutcome();
-  const { claimed, tool } = sampleCall(GATED, false);
+  const { admitted, tool } = sampleCall(GATED, false);
   const facts = { tool: tool.declaration };
   return () => {
-    if (attemptOf(claimed, outcome, facts).result === undefined) throw new Error('the result has no signature');
+    if (attemptOf(admitted, outcome, facts).result === undefined) throw new Error('the result has no signature');
   };
 }
 

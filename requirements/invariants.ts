@@ -28,7 +28,7 @@ export const INVARIANTS: readonly Requirement[] = [
     tests: [
       ...onBothStores('start refuses a call whose session was revoked after the claim'),
       ...onBothStores('start refuses a call whose session expired after the claim'),
-      test('src/stages/claim/claim.test.ts', 'looks again and ends with a revoked session'),
+      test('src/stages/admit/admit.test.ts', 'looks again and ends with a revoked session'),
       test('test/plane/load-and-recovery.test.ts', 'does not run when its session was revoked before the stall ended'),
     ],
     mutants: ['start-forgets-the-session', 'session-checked-only-at-accept'],
@@ -214,7 +214,7 @@ export const INVARIANTS: readonly Requirement[] = [
     tests: [
       ...onBothStores('accept writes a queued record with the identity of the session and a deadline in store time'),
       ...onBothStores('store time does not go back and is the same for all connections'),
-      test('src/stages/claim/claim.test.ts', 'takes time and policy from the second look'),
+      test('src/stages/admit/admit.test.ts', 'takes time and policy from the second look'),
       test(
         'src/stores/embedded/store-clock.test.ts',
         'store time goes on at the monotonic pace when the wall clock is set back',

@@ -1,20 +1,20 @@
 import { isEnding, type Ending } from './domain/ending.ts';
 import { settingsFor } from './domain/loop-settings.ts';
 import type { DeliveredCall, Plane } from './ports/plane.ts';
-import { claim } from './stages/claim/claim.ts';
+import { admit } from './stages/admit/admit.ts';
 import { execute } from './stages/execute/execute.ts';
 import { checkRefusedForLoop } from './stages/gate/check-refused-for-loop.ts';
 import { gate } from './stages/gate/gate.ts';
 import { identify } from './stages/identify/identify.ts';
-import { observe } from './stages/reply/observe.ts';
-import { reply } from './stages/reply/reply.ts';
+import { observe } from './stages/answer/observe.ts';
+import { reply } from './stages/answer/reply.ts';
 import { settle, type SettlementFacts } from './stages/settle/settle.ts';
 import { StartPermit } from './start-permit.ts';
 
 export { STAGES, type Stage } from './domain/stages.ts';
 
 /**
- * The path of a call on a worker; each block is a folder in stages/. The caller's part, stages/call, comes before it: the call was
+ * The path of a call on a worker; each block is a folder in stages/. The caller's part, stages/accept, comes before it: the call was
  * accepted, and its delivery contains everything needed. Every ending of a stage is settled, except three: the call was lost to another
  * worker, was handed back, or waits for a person.
  *
@@ -23,18 +23,18 @@ export { STAGES, type Stage } from './domain/stages.ts';
  */
 export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promise<void> {
   const { events } = delivered;
-  const claiming = claim(delivered, plane);
-  const claimed = claiming instanceof Promise ? await claiming : claiming;
-  events?.passed('claim', claimed);
+  const admitting = admit(delivered, plane);
+  const admitted = admitting instanceof Promise ? await admitting : admitting;
+  events?.passed('admit', admitted);
 
-  const identifying = isEnding(claimed) ? claimed : identify(claimed, plane);
+  const identifying = isEnding(admitted) ? admitted : identify(admitted, plane);
   const identified = identifying instanceof Promise ? await identifying : identifying;
   events?.passed('identify', identified);
 
   const gating = isEnding(identified)
-    ? isEnding(claimed)
+    ? isEnding(admitted)
       ? identified
-      : checkRefusedForLoop(claimed, identified)
+      : checkRefusedForLoop(admitted, identified)
     : gate(identified, plane);
   const judged = gating instanceof Promise ? await gating : gating;
   // Identify and gate may have waited for a hook, a schema or a person's answer. If that took too long, the verdict is checked again.
@@ -58,8 +58,8 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
         effect: identified.tool.declaration.effect,
         tool: identified.tool.declaration,
         arguments: permit?.verdict.call.arguments ?? identified.arguments,
-        loops: settingsFor(identified.claimed.policy.loops, identified.identity.agent),
-        policyVersion: permit?.policyVersion ?? identified.claimed.policyVersion,
+        loops: settingsFor(identified.admitted.policy.loops, identified.identity.agent),
+        policyVersion: permit?.policyVersion ?? identified.admitted.policyVersion,
         permission: permit?.verdict.call.permission ?? identified.permission,
         sent: identified.envelope,
         gateMs,

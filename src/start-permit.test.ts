@@ -46,9 +46,9 @@ function permitOf({ lease = 'renewed', ending, policy, tookMs = [] }: Found) {
   const delivery = sampleDelivery();
   const decoded = decodeEnvelope(delivery.envelope);
   if (decoded.kind !== 'envelope') throw new Error(decoded.kind);
-  const claimed = {
+  const admitted = {
     ...sampleDelivered(delivery),
-    kind: 'claimed' as const,
+    kind: 'admitted' as const,
     policy: OPEN,
     policyVersion: 1,
     now: 1000,
@@ -56,7 +56,7 @@ function permitOf({ lease = 'renewed', ending, policy, tookMs = [] }: Found) {
   };
   const call = {
     kind: 'identified' as const,
-    claimed,
+    admitted,
     envelope: decoded.envelope,
     identity: SAMPLE_IDENTITY,
     tool: sampleServedTool({ effect: 'unsafe' }),

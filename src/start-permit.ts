@@ -1,12 +1,12 @@
 import { isEnding, type Ending } from './domain/ending.ts';
 import type { MaybePromise } from './domain/maybe-promise.ts';
 import type { Plane } from './ports/plane.ts';
-import { claimAgain, type ClaimedCall } from './stages/claim/claim.ts';
+import { admitAgain, type AdmittedCall } from './stages/admit/admit.ts';
 import { gateAgain } from './stages/gate/gate.ts';
 import type { Allowed } from './stages/gate/gated-call.ts';
 import { identifyAgain, type IdentifiedCall } from './stages/identify/identify.ts';
 
-type Verdict = Allowed<IdentifiedCall<ClaimedCall>>;
+type Verdict = Allowed<IdentifiedCall<AdmittedCall>>;
 
 /**
  * The verdict on one call, and how long it may be trusted. Between the verdict and the first line of the tool time can pass: a hook that
@@ -30,7 +30,7 @@ export class StartPermit {
     this.#plane = plane;
     this.#verdict = verdict;
     this.#trustMs = plane.settings.trustSnapshotMs;
-    this.policyVersion = verdict.call.claimed.policyVersion;
+    this.policyVersion = verdict.call.admitted.policyVersion;
   }
 
   /** As it is under the policy that was looked at last. */
@@ -40,7 +40,7 @@ export class StartPermit {
 
   /** On the clock of `performance.now()`: until then the tool may be entered without another look. */
   get validUntil(): number {
-    return this.#verdict.call.claimed.checkedAt + this.#trustMs;
+    return this.#verdict.call.admitted.checkedAt + this.#trustMs;
   }
 
   /** After this no person is asked any more: a parked call with a start mark would count as one that ran. */
@@ -55,10 +55,10 @@ export class StartPermit {
 
   async #lookAgain(): Promise<Ending | undefined> {
     for (;;) {
-      const claimed = await claimAgain(this.#verdict.call.claimed, this.#plane);
-      if (isEnding(claimed)) return claimed;
-      this.policyVersion = claimed.policyVersion;
-      const verdict = await this.#judge(claimed);
+      const admitted = await admitAgain(this.#verdict.call.admitted, this.#plane);
+      if (isEnding(admitted)) return admitted;
+      this.policyVersion = admitted.policyVersion;
+      const verdict = await this.#judge(admitted);
       if (isEnding(verdict)) return verdict;
       this.#verdict = verdict;
       if (performance.now() <= this.validUntil) return undefined;
@@ -67,19 +67,19 @@ export class StartPermit {
   }
 
   /** Under the same policy the verdict stays, unless a grant gave it: that may have been revoked. */
-  #judge(claimed: ClaimedCall): MaybePromise<Verdict | Ending> {
+  #judge(admitted: AdmittedCall): MaybePromise<Verdict | Ending> {
     const { call, facts, ...rest } = this.#verdict;
-    if (claimed.policyVersion === call.claimed.policyVersion && facts.grant === undefined)
-      return { ...rest, facts, call: { ...call, claimed } };
-    return this.#judgeUnder(claimed);
+    if (admitted.policyVersion === call.admitted.policyVersion && facts.grant === undefined)
+      return { ...rest, facts, call: { ...call, admitted } };
+    return this.#judgeUnder(admitted);
   }
 
-  async #judgeUnder(claimed: ClaimedCall): Promise<Verdict | Ending> {
+  async #judgeUnder(admitted: AdmittedCall): Promise<Verdict | Ending> {
     const { call } = this.#verdict;
-    const identified = await identifyAgain(call, claimed, this.#plane);
+    const identified = await identifyAgain(call, admitted, this.#plane);
     if (isEnding(identified)) return identified;
     const { permission } = identified;
-    const again = await gateAgain(this.#verdict, claimed, !this.#isMarked, this.#plane);
+    const again = await gateAgain(this.#verdict, admitted, !this.#isMarked, this.#plane);
     return isEnding(again) ? again : { ...again, call: { ...again.call, permission } };
   }
 }

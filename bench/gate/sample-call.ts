@@ -34,7 +34,7 @@ export function sampleCall(gate: Partial<Policy>, withHistory: boolean): GatedCa
   const declaration = { id: 'bench.read', effect: 'read', privileged: false, digest: 'digest' };
   // Only the fields that the gate reads.
   return {
-    claimed: { delivery, policy: policyWith(gate), now: FULL_HISTORY * 1000 },
+    admitted: { delivery, policy: policyWith(gate), now: FULL_HISTORY * 1000 },
     envelope: { arguments: JSON.stringify({ id, text }) },
     identity: { tenant: 'default', subject: 'bench', agent: 'bench' },
     tool: { declaration, validateInput: () => [] },

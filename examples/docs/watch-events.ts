@@ -28,7 +28,7 @@ const counts = new Map<string, number>();
 
 // #region subscribe
 const stop = client.events.subscribe({
-  kinds: ['call.refused', 'call.replied'],
+  kinds: ['call.refused', 'call.answered'],
   where: { run: session.run },
   maxWaiting: 100,
   async listener(event) {

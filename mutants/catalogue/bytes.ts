@@ -141,7 +141,7 @@ export const BYTES: readonly Mutant[] = [
     id: 'a-cancel-is-blamed-on-the-hook',
     bug: 'A call that is cancelled while the rewrite of a hook is normalised ends as a mistake of the hook.',
     file: 'src/gate/judged-arguments.ts',
-    find: "if (judged.kind !== 'ended' || call.claimed.signal.aborted) return",
+    find: "if (judged.kind !== 'ended' || call.admitted.signal.aborted) return",
     replace: "if (judged.kind !== 'ended') return",
     caughtBy: [{ file: 'src/stages/gate/gate.test.ts', title: 'ends as every call that is' }],
   },

@@ -6,7 +6,7 @@ export const LEASE: readonly Mutant[] = [
   {
     id: 'late-start-is-trusted',
     bug: 'A worker that was stopped after it had asked for a start runs the tool, whoever has the call by now.',
-    file: 'src/stages/claim/claim.ts',
+    file: 'src/stages/admit/admit.ts',
     find: "return lease === 'renewed' ? undefined : { kind: 'lost' };",
     replace: 'return undefined;',
     caughtBy: [
@@ -83,10 +83,10 @@ export const LEASE: readonly Mutant[] = [
   {
     id: 'recovered-unsafe-call-goes-on',
     bug: 'A worker runs a recovered unsafe call again although the one before had started it.',
-    file: 'src/stages/claim/claim.ts',
+    file: 'src/stages/admit/admit.ts',
     find: "recovered?.wasRunning === true && recovered.effect === 'unsafe'",
     replace: 'recovered?.wasRunning === true && recovered.effect === undefined',
-    caughtBy: [{ file: 'src/stages/claim/claim.test.ts', title: 'an unsafe tool was running' }],
+    caughtBy: [{ file: 'src/stages/admit/admit.test.ts', title: 'an unsafe tool was running' }],
   },
   {
     id: 'unsafe-tool-starts-without-a-mark',
@@ -165,11 +165,11 @@ export const LEASE: readonly Mutant[] = [
   {
     id: 'claim-trusts-the-process-clock',
     bug: 'A worker compares a call’s deadline with its own clock instead of the store’s.',
-    file: 'src/stages/claim/claim.ts',
+    file: 'src/stages/admit/admit.ts',
     find: 'const now = lane.now + heldMs;',
     replace: 'const now = Date.now();',
     caughtBy: [
-      { file: 'src/stages/claim/claim.test.ts', title: 'of a call held for a moment in a lane that did not move' },
+      { file: 'src/stages/admit/admit.test.ts', title: 'of a call held for a moment in a lane that did not move' },
     ],
   },
   {

@@ -6,10 +6,10 @@ export const PERMISSION: readonly Mutant[] = [
   {
     id: 'session-checked-only-at-accept',
     bug: 'A worker trusts what was true at accept, however much was revoked since.',
-    file: 'src/stages/claim/claim.ts',
+    file: 'src/stages/admit/admit.ts',
     find: 'return mayTrustSnapshot\n',
     replace: 'return mayTrustSnapshot || heldMs >= 0\n',
-    caughtBy: [{ file: 'src/stages/claim/claim.test.ts', title: 'comes from a lane that moved' }],
+    caughtBy: [{ file: 'src/stages/admit/admit.test.ts', title: 'comes from a lane that moved' }],
   },
   {
     id: 'start-forgets-the-session',
@@ -71,10 +71,10 @@ export const PERMISSION: readonly Mutant[] = [
     id: 'capability-widened-by-nested-calls',
     bug: 'A tool may call what its caller may not.',
     file: 'src/stages/identify/identify.ts',
-    find: 'const access = decideAccess(claimed.policy, tool.declaration, identity);',
+    find: 'const access = decideAccess(admitted.policy, tool.declaration, identity);',
     replace: `const access =
     envelope.parent === undefined
-      ? decideAccess(claimed.policy, tool.declaration, identity)
+      ? decideAccess(admitted.policy, tool.declaration, identity)
       : ({ selection: { selected: true }, permission: { allowed: true, entry: '*', grantedTo: '*' } } as Access);`,
     caughtBy: [
       { file: 'test/plane/nested.test.ts', title: 'that is denied is denied inside the parent, which goes on' },
@@ -185,7 +185,7 @@ export const PERMISSION: readonly Mutant[] = [
     id: 'cancelled-call-enters-its-tool',
     bug: 'A worker enters the tool of a call that it was told to stop.',
     file: 'src/stages/execute/execute.ts',
-    find: "if (call.claimed.signal.aborted) return stopped(call, 'no', needs);",
+    find: "if (call.admitted.signal.aborted) return stopped(call, 'no', needs);",
     replace: '',
     caughtBy: [{ file: 'src/stages/execute/execute.test.ts', title: 'by a cancellation ends it as cancelled' }],
   },

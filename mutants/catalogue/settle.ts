@@ -97,10 +97,10 @@ export const SETTLE: readonly Mutant[] = [
   {
     id: 'reply-handed-to-a-neighbour',
     bug: 'The caller library hands a reply to whoever has the place of its waiter.',
-    file: 'src/stages/reply/waiter-table.ts',
+    file: 'src/stages/answer/waiter-table.ts',
     find: 'return found?.correlationId === correlationId ? found : undefined;',
     replace: 'return found;',
-    caughtBy: [{ file: 'src/stages/reply/waiter-table.test.ts', title: 'finds everybody by number and nobody' }],
+    caughtBy: [{ file: 'src/stages/answer/waiter-table.test.ts', title: 'finds everybody by number and nobody' }],
   },
   {
     id: 'result-of-another-subject-is-read',

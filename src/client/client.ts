@@ -13,15 +13,15 @@ import type { AdmissionLimits, CancelAnswer } from '../ports/call-store.ts';
 import type { EventBus, EventSource } from '../ports/events.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
 import type { Store } from '../ports/store.ts';
-import { CallerEmitter } from '../stages/call/caller-emitter.ts';
-import { prepareCall, type CallOrder } from '../stages/call/prepare-call.ts';
-import { createReplyReader } from '../stages/reply/reply-reader.ts';
+import { CallerEmitter } from '../stages/accept/caller-emitter.ts';
+import { prepareCall, type CallOrder } from '../stages/accept/prepare-call.ts';
+import { createReplyReader } from '../stages/answer/reply-reader.ts';
 import { newCallerId, newRunId } from '../wire/ids.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 import { createApprovals, type Approvals } from './approvals.ts';
 import { settledAnswer, type CallAnswer, type CallInput, type CallOptions } from './call-answer.ts';
 import { CallInFlight, type CallInFlightNeeds, type CallMeta } from './call-in-flight.ts';
-import { cancelRequest, unsafeDigestOf } from '../stages/call/cancel-request.ts';
+import { cancelRequest, unsafeDigestOf } from '../stages/accept/cancel-request.ts';
 import { createCatalogView } from './catalog-view.ts';
 import { createGrants, type Grants } from './grants.ts';
 import { createIdentities, createKnownSessions, headOf, type Caller } from './known-sessions.ts';
@@ -297,7 +297,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
       session: { id: session.id, tokenDigest: knownSession(session).proof.tokenDigest },
     });
     const { id, run } = session;
-    events.emit('call.cancelled', { stage: 'call', callId, session: id, run, answer });
+    events.emit('call.cancelled', { stage: 'accept', callId, session: id, run, answer });
     if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
     return answer;
   }

@@ -3,7 +3,7 @@ import { SAMPLE_SESSION } from '../../test/support/sample-call.ts';
 import type { RunId } from '../domain/ids.ts';
 import { parseTrace } from '../domain/trace-context.ts';
 import { createEventBus } from '../observe/event-bus.ts';
-import { CallerEmitter } from '../stages/call/caller-emitter.ts';
+import { CallerEmitter } from '../stages/accept/caller-emitter.ts';
 import type { CallOptions } from './call-answer.ts';
 import { sentTrace } from './sent-trace.ts';
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../domain/call.ts';
 import { parseTrace, toTraceContext } from '../domain/trace-context.ts';
-import type { CallerEmitter } from '../stages/call/caller-emitter.ts';
+import type { CallerEmitter } from '../stages/accept/caller-emitter.ts';
 import { startTrace } from '../wire/trace.ts';
 import type { CallOptions } from './call-answer.ts';
 

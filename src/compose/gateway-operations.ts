@@ -14,7 +14,7 @@ import type { GatewayOperations } from '../gateway/operations.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
-import { cancelRequest, unsafeDigestOf } from '../stages/call/cancel-request.ts';
+import { cancelRequest, unsafeDigestOf } from '../stages/accept/cancel-request.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 import { encode } from '../wire/message-pack.ts';
 import type { AuditOptions } from './audit-options.ts';

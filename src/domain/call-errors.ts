@@ -28,7 +28,7 @@ function whatFrees({ share, retryAfterMs }: { readonly share: SubjectShare; read
 /** Errors that end calls. Each becomes an outcome; codes are never reused. */
 export const CALL_ERRORS = {
   ENVELOPE_INVALID: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'invalid',
     retry: 'never',
     say: (d: { problem: string }) => `The call was not understood: ${d.problem}.`,
@@ -66,7 +66,7 @@ export const CALL_ERRORS = {
     fix: 'A tool with `normalises: true` needs a schema whose result is JSON. Make dates and the like in its `run`.',
   }),
   ARGUMENTS_TOO_LARGE: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'invalid',
     retry: 'never',
     say: (d: { what: string; is: number; limit: number }) =>
@@ -74,33 +74,33 @@ export const CALL_ERRORS = {
     fix: 'Send less, or a reference to the data.',
   }),
   KEY_INVALID: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'invalid',
     retry: 'never',
     say: (d: { problem: string }) => `The idempotency key cannot be used: ${d.problem}.`,
     fix: 'Use 1 to 255 printable ASCII characters.',
   }),
   DEADLINE_INVALID: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'invalid',
     retry: 'never',
     say: (d: { limitMs: number }) => `The deadline must be between 1 and ${d.limitMs} milliseconds.`,
   }),
   NESTED_TOO_DEEP: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'invalid',
     retry: 'never',
     say: (d: { limit: number }) => `Tools may call each other at most ${d.limit} levels deep.`,
   }),
   KEY_CONFLICT: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'conflict',
     retry: 'never',
     say: (d: { callId: string }) => `This key was already used for another tool or other arguments (call ${d.callId}).`,
     fix: 'Use a new key for a new request.',
   }),
   OVERLOADED: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'overloaded',
     retry: 'after-a-while',
     say: (d: { what: string; retryAfterMs?: number }) =>
@@ -110,7 +110,7 @@ export const CALL_ERRORS = {
     fix: 'sallyport doctor says what is full. Add workers for calls that wait to run, have questions decided for calls that wait for people, shorten worker.retentionMs for kept outcomes, or raise the admission limits.',
   }),
   SUBJECT_SHARE_FULL: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'overloaded',
     retry: 'after-a-while',
     say: (d: { share: SubjectShare; limit: number; retryAfterMs?: number }) =>
@@ -125,41 +125,41 @@ export const CALL_ERRORS = {
     fix: 'Start a gateway, or its sink. sallyport doctor tells which lane waits, and for how long.',
   }),
   SESSION_UNKNOWN: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'unauthenticated',
     retry: 'after-the-fix',
     say: () => 'There is no such session, or the token is wrong.',
     fix: 'Open a session on the trusted side and pass its id and token.',
   }),
   SESSION_EXPIRED: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'unauthenticated',
     retry: 'after-the-fix',
     say: () => 'The session has expired.',
     fix: 'Open a new session; touch long ones.',
   }),
   SESSION_REVOKED: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'unauthenticated',
     retry: 'after-the-fix',
     say: () => 'The session was revoked.',
     fix: 'Open a new session.',
   }),
   RUN_UNKNOWN: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'unauthenticated',
     retry: 'after-the-fix',
     say: () => 'The run does not belong to this session, or has ended.',
     fix: 'Open a run with openRun.',
   }),
   SESSION_ENDED: entry({
-    stage: 'claim',
+    stage: 'admit',
     kind: 'denied',
     retry: 'never',
     say: (d: { ending: string }) => `The session ended before the tool started (${d.ending}).`,
   }),
   TOOL_PINNED: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'denied',
     retry: 'after-the-fix',
     say: (d: { tool: string }) => `${d.tool} runs in the process of its caller only, and this one does not serve it.`,
@@ -211,7 +211,7 @@ export const CALL_ERRORS = {
     fix: 'Resume with: sallyport pause --resume',
   }),
   DEADLINE_PASSED: entry({
-    stage: 'claim',
+    stage: 'admit',
     kind: 'expired',
     retry: 'same-call',
     say: () => 'The deadline passed before the tool started.',
@@ -238,7 +238,7 @@ export const CALL_ERRORS = {
     fix: "See the worker's log for this call id.",
   }),
   TOOL_POISONOUS: entry({
-    stage: 'claim',
+    stage: 'admit',
     kind: 'crashed',
     retry: 'never',
     say: (d: { tool: string; starts: number }) =>
@@ -246,7 +246,7 @@ export const CALL_ERRORS = {
     fix: "Run the tool in the 'process' runner and see the workers' logs.",
   }),
   MAY_HAVE_RUN: entry({
-    stage: 'claim',
+    stage: 'admit',
     kind: 'indeterminate',
     retry: 'never',
     say: (d: { tool: string }) =>
@@ -254,7 +254,7 @@ export const CALL_ERRORS = {
     fix: 'Find out what happened, then: sallyport calls resolve <id> --ran|--not-ran',
   }),
   BODY_LOST: entry({
-    stage: 'claim',
+    stage: 'admit',
     kind: 'indeterminate',
     retry: 'never',
     say: () => "The call's body is gone from the store, so it cannot be run.",

@@ -17,7 +17,7 @@ export interface DiagnosticEventMap {
   'call.attached': Described & Timed & { readonly parent?: CallId };
   'call.replayed': Ended & Timed & { readonly parent?: CallId };
   'call.refused': Ended & Timed & { readonly error: EventError };
-  'call.claimed': { readonly fence: number; readonly recovered: boolean; readonly waitedMs: number };
+  'call.admitted': { readonly fence: number; readonly recovered: boolean; readonly waitedMs: number };
   'call.resumed': { readonly fence: number };
   'call.identified': Timed;
   'call.pending': Timed;
@@ -28,7 +28,7 @@ export interface DiagnosticEventMap {
   'call.cancelled': { readonly answer: 'cancelled' | 'cancelling' | 'settled' | 'unknown' };
   'call.expired': { readonly overdue: boolean };
   'call.settled': Ended & Timed;
-  'call.replied': Ended & Timed;
+  'call.answered': Ended & Timed;
   'tool.started': Described & { readonly runner: RunnerName | 'wrapped'; readonly effect?: Effect };
   'tool.completed': Timed;
   'tool.failed': Ended & Timed & { readonly error: EventError };

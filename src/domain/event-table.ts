@@ -25,31 +25,31 @@ const LOOP = { detector: 'which detector saw it', count: 'how often the pattern 
 /** All diagnostic events, in the order in which they can happen to a call. */
 export const DIAGNOSTIC_EVENTS: { readonly [Kind in EventKind]: EventEntry<Kind> } = {
   'call.accepted': {
-    stage: 'call',
+    stage: 'accept',
     where: 'both',
     says: 'The store has taken the call. Also told by a worker whose tool made a call.',
     fields: { ...PARAMETERS, deadlineMs: 'time the call has in all', ...PARENT, ...TIMED },
   },
   'call.attached': {
-    stage: 'call',
+    stage: 'accept',
     where: 'both',
     says: 'The same call was under way; this is one more waiter.',
     fields: { ...PARAMETERS, ...PARENT, ...TIMED },
   },
   'call.replayed': {
-    stage: 'call',
+    stage: 'accept',
     where: 'both',
     says: 'The same call had ended; its outcome was given again.',
     fields: { ...ENDED, ...PARENT, ...TIMED },
   },
   'call.refused': {
-    stage: 'call',
+    stage: 'accept',
     where: 'both',
     says: 'It ended before the gate was asked or the tool was entered. The stage says where.',
     fields: { ...ENDED, ...TIMED },
   },
-  'call.claimed': {
-    stage: 'claim',
+  'call.admitted': {
+    stage: 'admit',
     where: 'worker',
     says: 'A worker has it, and its session lives.',
     fields: {
@@ -59,7 +59,7 @@ export const DIAGNOSTIC_EVENTS: { readonly [Kind in EventKind]: EventEntry<Kind>
     },
   },
   'call.resumed': {
-    stage: 'claim',
+    stage: 'admit',
     where: 'worker',
     says: 'It was parked and goes on.',
     fields: { fence: 'grows with every new owner' },
@@ -155,7 +155,7 @@ export const DIAGNOSTIC_EVENTS: { readonly [Kind in EventKind]: EventEntry<Kind>
     fields: { durationMs: 'since the worker had it' },
   },
   'call.left': {
-    stage: 'claim',
+    stage: 'admit',
     where: 'worker',
     says: 'The worker could not go on with it. It is recovered when its lease runs out.',
     fields: { error: 'category, retryable, the code of the plane' },
@@ -167,13 +167,13 @@ export const DIAGNOSTIC_EVENTS: { readonly [Kind in EventKind]: EventEntry<Kind>
     fields: { ...ENDED, durationMs: 'since the worker has it' },
   },
   'call.pending': {
-    stage: 'reply',
+    stage: 'answer',
     where: 'caller',
     says: 'The caller waits no longer. The call goes on, and its outcome can be asked for.',
     fields: { durationMs: 'since the call was made' },
   },
   'call.cancelled': {
-    stage: 'call',
+    stage: 'accept',
     where: 'caller',
     says: 'Somebody asked to cancel it.',
     fields: {
@@ -187,8 +187,8 @@ export const DIAGNOSTIC_EVENTS: { readonly [Kind in EventKind]: EventEntry<Kind>
     says: 'Ended by the reaper, because its time was up.',
     fields: { overdue: 'a worker had it and did not end it in time' },
   },
-  'call.replied': {
-    stage: 'reply',
+  'call.answered': {
+    stage: 'answer',
     where: 'both',
     says: 'The waiter has the outcome. Also told by a worker whose tool made the call.',
     fields: { ...ENDED, durationMs: 'since the call was made' },

@@ -30,7 +30,7 @@ export const INPUT_ERRORS = {
     fix: 'Take the transform out of the schema of the form, and change the answer in `run`. See docs/tools.md.',
   }),
   INPUT_STALE: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'invalid',
     retry: 'never',
     say: (d: { callId: string }) => `The call ${d.callId} does not wait for an answer to this tool.`,

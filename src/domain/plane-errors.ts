@@ -40,19 +40,19 @@ export const PLANE_ERRORS = {
     fix: 'See sallyport doctor and the log of the store.',
   }),
   CALL_UNKNOWN: entry({
-    stage: 'reply',
+    stage: 'answer',
     retry: 'never',
     say: (d: { callId: string }) => `There is no call ${d.callId}, or it is not yours, or its retention has ended.`,
   }),
   ID_AMBIGUOUS: entry({
-    stage: 'reply',
+    stage: 'answer',
     retry: 'never',
     say: (d: { asked: string; ids: string[] }) =>
       `Several ids are like ${d.asked}: ${d.ids.join(', ')}. Nothing was done.`,
     fix: 'Give more of the id, or all of it.',
   }),
   REDIRECT_NOWHERE: entry({
-    stage: 'reply',
+    stage: 'answer',
     retry: 'never',
     say: (d: { problem: string }) =>
       `The outcome cannot be redirected: the session has no ${d.problem}, and none was named.`,
@@ -188,7 +188,7 @@ export const PLANE_ERRORS = {
   ...SERVICE_PLANE_ERRORS,
   ...GATEWAY_ERRORS,
   CLIENT_CLOSED: entry({
-    stage: 'call',
+    stage: 'accept',
     retry: 'never',
     say: () => 'The client was closed.',
   }),

@@ -3,14 +3,14 @@ import { entry } from './error-entry.ts';
 /** Errors that end calls of resources and prompts. */
 export const SURFACE_ERRORS = {
   RESOURCE_UNKNOWN: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'unknown-tool',
     retry: 'never',
     say: (d: { uri: string }) => `There is no resource ${d.uri}.`,
     fix: 'List the resources. What the agent may not read is not among them.',
   }),
   PROMPT_UNKNOWN: entry({
-    stage: 'call',
+    stage: 'accept',
     kind: 'unknown-tool',
     retry: 'never',
     say: (d: { name: string; several: string[] }) =>

@@ -52,7 +52,7 @@ async function throughWorker({ number = 1, rules, hooks = [], sent }: Scenario):
   const canonical = canonicalJson(sent);
   const answer = await gate(
     {
-      claimed: { ...sampleDelivered(delivery), policy, now: 1000 },
+      admitted: { ...sampleDelivered(delivery), policy, now: 1000 },
       envelope: {
         version: ENVELOPE_VERSION,
         session: delivery.session,

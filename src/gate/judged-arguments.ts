@@ -19,7 +19,7 @@ export interface JudgedArguments {
 
 /** A call whose arguments have not been checked and completed yet. */
 interface UnjudgedCall {
-  readonly claimed: DeliveredCall & { readonly now: number };
+  readonly admitted: DeliveredCall & { readonly now: number };
   readonly identity: Identity;
   readonly tool: ServedTool;
 }
@@ -62,7 +62,7 @@ export function readRewritten(
 ): MaybePromise<RewrittenArguments> {
   return andThen(judgedArguments(call, given, canonical, needs), (judged) => {
     if (judged.kind === 'judged') return judged;
-    if (judged.kind !== 'ended' || call.claimed.signal.aborted) return { kind: 'aborted' };
+    if (judged.kind !== 'ended' || call.admitted.signal.aborted) return { kind: 'aborted' };
     const { error } = judged.outcome;
     const problems = error?.code === 'ARGUMENTS_INVALID' ? error.facts?.['problems'] : undefined;
     return {
@@ -79,8 +79,8 @@ export function readRewritten(
 const MAX_LOST_DELIVERIES = 3;
 
 function normalise(call: UnjudgedCall, given: JsonObject, needs: Needs): MaybePromise<JudgedArguments | Ending> {
-  const { claimed, identity, tool } = call;
-  const { delivery, signal, now } = claimed;
+  const { admitted, identity, tool } = call;
+  const { delivery, signal, now } = admitted;
   if (delivery.lostDeliveries >= MAX_LOST_DELIVERIES) {
     return ended(errorOutcome('TOOL_POISONOUS', { tool: tool.declaration.id, starts: delivery.lostDeliveries }));
   }
@@ -132,7 +132,7 @@ function readEnding(
     case 'aborted':
       return stopped(call, needs);
     case 'threw': {
-      const { callId } = call.claimed.delivery;
+      const { callId } = call.admitted.delivery;
       const facts = { stage: 'identify', callId, tool: id, cause: ending.cause };
       needs.log.error(facts, `The schema of the tool threw ${ending.type}.`);
       return ended(errorOutcome('TOOL_THREW', { tool: id, type: ending.type }));
@@ -170,7 +170,7 @@ function written({ tool }: UnjudgedCall, value: JsonObject): JudgedArguments | E
  * call returns `lost`.
  */
 export async function stopped(
-  { claimed: { delivery, signal } }: Pick<UnjudgedCall, 'claimed'>,
+  { admitted: { delivery, signal } }: Pick<UnjudgedCall, 'admitted'>,
   { store }: Pick<Needs, 'store'>,
 ): Promise<Ending> {
   if (signal.reason === 'lost') return { kind: 'lost' };

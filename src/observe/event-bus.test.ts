@@ -39,7 +39,7 @@ describe('the event bus', () => {
   it('wants what its listeners asked for, and again nothing when they have gone', () => {
     const stop = bus.subscribe({ listener: () => undefined, kinds: ['tool.*', 'call.settled'] });
     expect(
-      ['tool.started', 'call.settled', 'call.claimed'].map((kind) => bus.wants(kind as 'call.claimed')),
+      ['tool.started', 'call.settled', 'call.admitted'].map((kind) => bus.wants(kind as 'call.admitted')),
     ).toStrictEqual([true, true, false]);
     stop();
     expect([bus.listening, bus.wants('tool.started')]).toStrictEqual([false, false]);

@@ -16,7 +16,7 @@ describe('the refusal log', () => {
     const { lines, refuse } = staged(5);
     refuse(errorOutcome('ARGUMENTS_INVALID', { tool: 'a.b', problems: ['secret'] }), 'x'.repeat(500));
     expect(lines).toEqual([
-      { stage: 'call', session: 's', tool: 'x'.repeat(100), outcome: 'invalid', code: 'ARGUMENTS_INVALID' },
+      { stage: 'accept', session: 's', tool: 'x'.repeat(100), outcome: 'invalid', code: 'ARGUMENTS_INVALID' },
     ]);
   });
 
@@ -32,6 +32,6 @@ describe('the refusal log', () => {
     expect(lines).toHaveLength(5);
     expect(lines.at(-1)).toMatchObject({ code: 'SESSION_UNKNOWN', suppressed: 997 });
     log.close();
-    expect(lines.at(-1)).toEqual({ stage: 'call', code: 'SESSION_UNKNOWN', suppressed: 1 });
+    expect(lines.at(-1)).toEqual({ stage: 'accept', code: 'SESSION_UNKNOWN', suppressed: 1 });
   });
 });

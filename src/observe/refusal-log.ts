@@ -68,11 +68,11 @@ export function createRefusalLog(
         outcome: outcome.kind,
         code,
       };
-      log.warn({ stage: 'call', ...facts, ...more }, 'refused before it was accepted');
+      log.warn({ stage: 'accept', ...facts, ...more }, 'refused before it was accepted');
     },
     close() {
       for (const [code, { suppressed }] of buckets) {
-        if (suppressed > 0) log.warn({ stage: 'call', code, suppressed }, 'refused before they were accepted');
+        if (suppressed > 0) log.warn({ stage: 'accept', code, suppressed }, 'refused before they were accepted');
       }
       buckets.clear();
     },

@@ -7,7 +7,7 @@ import type { Delivery } from '../ports/call-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { PlatformReply, PlatformRequest } from '../ports/tool-runner.ts';
-import { createReplyReader, type ReplyReader } from '../stages/reply/reply-reader.ts';
+import { createReplyReader, type ReplyReader } from '../stages/answer/reply-reader.ts';
 import { newCallerId } from '../wire/ids.ts';
 import { decode, encode } from '../wire/message-pack.ts';
 import { maySendTo, type PlatformSettings } from './platform-settings.ts';

@@ -6,7 +6,7 @@ import { parseScopedId, type CallId } from '../domain/ids.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { Store } from '../ports/store.ts';
 import type { RunEnding, RunRequest, StopSignal, ToolRunner } from '../ports/tool-runner.ts';
-import { cancelRequest, unsafeDigestOf } from '../stages/call/cancel-request.ts';
+import { cancelRequest, unsafeDigestOf } from '../stages/accept/cancel-request.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 
 export interface TaskNeeds {

@@ -101,13 +101,13 @@ describe('the data path tells', () => {
   it('of a call that ends well, stage by stage, each time whose it is', async () => {
     const delivery = await run({ delivery: { acceptedAt: 990 } });
     expect(kinds()).toStrictEqual([
-      'call.claimed',
+      'call.admitted',
       'call.identified',
       'tool.started',
       'tool.completed',
       'call.settled',
     ]);
-    expect(heard.map(({ stage }) => stage)).toStrictEqual(['claim', 'identify', 'execute', 'execute', 'settle']);
+    expect(heard.map(({ stage }) => stage)).toStrictEqual(['admit', 'identify', 'execute', 'execute', 'settle']);
     for (const event of heard) {
       expect(event).toMatchObject({
         callId: delivery.callId,
@@ -120,7 +120,7 @@ describe('the data path tells', () => {
       });
       expect(event).not.toHaveProperty('subject');
     }
-    expect(find('call.claimed')).toMatchObject({ fence: 1, recovered: false, waitedMs: 10 });
+    expect(find('call.admitted')).toMatchObject({ fence: 1, recovered: false, waitedMs: 10 });
     expect(find('tool.started')).toMatchObject({
       parameters: { kind: 'object', bytes: 2 },
       runner: 'inline',
@@ -173,7 +173,7 @@ describe('the data path tells', () => {
 
   it('of a call that is refused where it was, and nothing of its tool', async () => {
     await run({ policy: CLOSED });
-    expect(kinds()).toStrictEqual(['call.claimed', 'call.refused', 'call.settled']);
+    expect(kinds()).toStrictEqual(['call.admitted', 'call.refused', 'call.settled']);
     expect(find('call.refused')).toMatchObject({
       stage: 'identify',
       outcome: 'denied',
@@ -186,7 +186,7 @@ describe('the data path tells', () => {
   it('of a call that came too late', async () => {
     await run({ delivery: { deadline: 1 } });
     expect(kinds()).toStrictEqual(['call.refused', 'call.settled']);
-    expect(find('call.refused')).toMatchObject({ stage: 'claim', error: { category: 'timeout' } });
+    expect(find('call.refused')).toMatchObject({ stage: 'admit', error: { category: 'timeout' } });
   });
 
   it('of a call that is cancelled at its start mark', async () => {
@@ -200,8 +200,8 @@ describe('the data path tells', () => {
       delivery: { fence: 3, resumedWith: { approval: 'a' as ApprovalId, untouched: true } },
       store: { readApproval: async () => undefined },
     });
-    expect(kinds().slice(0, 3)).toStrictEqual(['call.claimed', 'call.resumed', 'call.identified']);
-    expect(find('call.resumed')).toMatchObject({ fence: 3, stage: 'claim' });
+    expect(kinds().slice(0, 3)).toStrictEqual(['call.admitted', 'call.resumed', 'call.identified']);
+    expect(find('call.resumed')).toMatchObject({ fence: 3, stage: 'admit' });
   });
 
   it.each<[string, Scene, string, string]>([
@@ -244,13 +244,13 @@ describe('the data path tells', () => {
     const emitter = emitterOf(bus, delivery, sampleLane(), performance.now())!;
     const outcome = errorOutcome('HOOK_BLOCKED', { hook: 'guard.x', reason: 'secret' });
     const ending = ended(outcome);
-    emitter.passed('claim', { kind: 'claimed' });
+    emitter.passed('admit', { kind: 'admitted' });
     emitter.passed('identify', { kind: 'identified' });
     emitter.passed('gate', ending);
     emitter.passed('execute', ending);
     emitter.settled('settled', outcome);
     await bus.close();
-    expect(kinds()).toStrictEqual(['call.claimed', 'call.identified', 'tool.blocked', 'call.settled']);
+    expect(kinds()).toStrictEqual(['call.admitted', 'call.identified', 'tool.blocked', 'call.settled']);
     expect(find('tool.blocked')).toMatchObject({
       stage: 'gate',
       outcome: 'blocked',
@@ -280,9 +280,9 @@ describe('the data path tells', () => {
 
   it('nothing of a name that is none, nor of an identity that cannot be read', async () => {
     const delivery = sampleDelivery({ tool: 'say "secret"' as Delivery['tool'], identity: 'secret' });
-    emitterOf(bus, delivery, sampleLane(), performance.now())!.passed('claim', { kind: 'claimed' });
+    emitterOf(bus, delivery, sampleLane(), performance.now())!.passed('admit', { kind: 'admitted' });
     await bus.close();
-    expect(heard[0]).toMatchObject({ kind: 'call.claimed', callId: delivery.callId });
+    expect(heard[0]).toMatchObject({ kind: 'call.admitted', callId: delivery.callId });
     expect(JSON.stringify(heard)).not.toContain('secret');
   });
 
@@ -292,9 +292,9 @@ describe('the data path tells', () => {
       const traces = heard.map(({ trace }) => trace!);
       expect(new Set(traces.map(({ traceId }) => traceId))).toStrictEqual(new Set([TRACE_ID]));
       expect(new Set(traces.map(({ parentSpanId }) => parentSpanId))).toStrictEqual(new Set([SPAN_ID]));
-      const [claim, identify, started, completed, settle] = traces.map(({ spanId }) => spanId);
+      const [admit, identify, started, completed, settle] = traces.map(({ spanId }) => spanId);
       expect(started).toBe(completed);
-      expect(new Set([claim, identify, started, settle, SPAN_ID]).size).toBe(5);
+      expect(new Set([admit, identify, started, settle, SPAN_ID]).size).toBe(5);
       expect(runs[0]!.trace).toStrictEqual({ traceparent: `00-${TRACE_ID}-${started}-01`, tracestate: 'secret=1' });
       expect(Object.isFrozen(runs[0]!.trace)).toBe(true);
       expect(JSON.stringify(heard)).not.toContain('secret');

@@ -59,15 +59,15 @@ class DeliveryEmitter implements CallEmitter {
   ): void {
     if (kind === 'tool.started' || kind === 'tool.blocked') this.#isToolTold = true;
     if (!this.#events.wants(kind)) return;
-    this.#events.emit(kind, facts, this.#sharedAt(stage ?? 'claim'));
+    this.#events.emit(kind, facts, this.#sharedAt(stage ?? 'admit'));
   }
 
   passed(stage: Stage, result: { readonly kind: string }): void {
     if (this.#isOver) return;
     if (isEnding(result)) return this.#ended(stage, result);
     const { fence, recovered, resumedWith } = this.#delivery;
-    if (stage === 'claim') {
-      this.emit('call.claimed', { fence, recovered: recovered !== undefined, waitedMs: this.#waitedMs });
+    if (stage === 'admit') {
+      this.emit('call.admitted', { fence, recovered: recovered !== undefined, waitedMs: this.#waitedMs });
       if (resumedWith !== undefined) this.emit('call.resumed', { fence });
     } else if (stage === 'identify') this.emit('call.identified', { durationMs: elapsedMs(this.#arrivedAt) });
   }

@@ -168,7 +168,7 @@ describe('consume', () => {
     queue.push(left);
     await vi.advanceTimersByTimeAsync(3000);
     expect(heard.map(({ kind, callId }) => [kind, callId])).toStrictEqual([
-      ['call.claimed', left.callId],
+      ['call.admitted', left.callId],
       ['call.refused', left.callId],
       ['call.left', left.callId],
     ]);

@@ -90,7 +90,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   }
 
   function leave({ callId, tool }: Delivery, error: unknown): void {
-    log.error({ stage: 'claim', callId, tool, error }, 'call left for recovery');
+    log.error({ stage: 'admit', callId, tool, error }, 'call left for recovery');
   }
 
   const arrivalOf = (delivery: Delivery, lane: LaneState): number =>
@@ -123,7 +123,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     try {
       await store.abandonCall({ ...delivery, handedBack: false });
     } catch (error) {
-      log.warn({ stage: 'claim', callId: delivery.callId, error }, 'call not given back; left for recovery');
+      log.warn({ stage: 'admit', callId: delivery.callId, error }, 'call not given back; left for recovery');
     }
   }
 
@@ -181,7 +181,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       if (answer === undefined || delivery === undefined) return;
       if (stopping) return void (await store.abandonCall({ ...delivery, handedBack: false }));
       const { callId, tool, fence } = delivery;
-      log.warn({ stage: 'claim', callId, tool, fence }, 'call recovered');
+      log.warn({ stage: 'admit', callId, tool, fence }, 'call recovered');
       await runRecovered(delivery, answer.lane);
     }
   }
@@ -211,7 +211,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
         halt(error);
         return undefined;
       }
-      log.warn({ stage: 'claim', error }, 'the store did not answer; trying again');
+      log.warn({ stage: 'admit', error }, 'the store did not answer; trying again');
       await pause(PAUSE_AFTER_TROUBLE_MS);
       return undefined;
     }
@@ -229,7 +229,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
           (before, lane) => before.then(() => recoverLane(lane, pool)).then(() => recoverLane(lane, nestedPool(pool))),
           Promise.resolve(),
         )
-        .catch((error: unknown) => log.warn({ stage: 'claim', error }, 'recovery interrupted'))
+        .catch((error: unknown) => log.warn({ stage: 'admit', error }, 'recovery interrupted'))
         .finally(() => (recovering = undefined));
     },
     Math.max(50, leaseMs / 3),

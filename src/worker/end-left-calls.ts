@@ -4,7 +4,7 @@ import { nestedPool } from '../domain/ids.ts';
 import type { LaneState, Delivery } from '../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../ports/plane.ts';
 import type { StopSignal } from '../ports/tool-runner.ts';
-import { claim } from '../stages/claim/claim.ts';
+import { admit } from '../stages/admit/admit.ts';
 import { settle } from '../stages/settle/settle.ts';
 import { emitterOf } from './call-emitter.ts';
 
@@ -24,15 +24,15 @@ export async function endLeftCalls(pool: string, plane: Plane): Promise<void> {
   }
 }
 
-/** If the claim stage already ends the call, that outcome is used: it may have been started, cancelled, or be past its deadline. */
+/** If the admit stage already ends the call, that outcome is used: it may have been started, cancelled, or be past its deadline. */
 async function endLeftCall(delivery: Delivery, lane: LaneState, plane: Plane): Promise<void> {
   const arrivedAt = performance.now();
   const events = emitterOf(plane.events, delivery, lane, arrivedAt);
   const delivered: DeliveredCall = { delivery, lane, arrivedAt, signal: LEAVING, events };
-  const claimed = await claim(delivered, plane);
-  const known = isEnding(claimed) && claimed.kind === 'ended' ? claimed.outcome : undefined;
+  const admitted = await admit(delivered, plane);
+  const known = isEnding(admitted) && admitted.kind === 'ended' ? admitted.outcome : undefined;
   const outcome = known ?? errorOutcome('TOOL_PINNED', { tool: delivery.tool });
-  events?.passed('claim', ended(outcome));
+  events?.passed('admit', ended(outcome));
   const settled = await settle(delivered, outcome, {}, plane);
   events?.settled(settled.answer, settled.outcome);
 }

@@ -8,11 +8,11 @@ import type { Events } from '../ports/events.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
 import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
-import { call } from '../stages/call/call.ts';
-import { cancelRequest, unsafeDigest } from '../stages/call/cancel-request.ts';
-import { CallerEmitter } from '../stages/call/caller-emitter.ts';
-import { prepareCall, type CallOrder } from '../stages/call/prepare-call.ts';
-import { createReplyReader } from '../stages/reply/reply-reader.ts';
+import { accept } from '../stages/accept/accept.ts';
+import { cancelRequest, unsafeDigest } from '../stages/accept/cancel-request.ts';
+import { CallerEmitter } from '../stages/accept/caller-emitter.ts';
+import { prepareCall, type CallOrder } from '../stages/accept/prepare-call.ts';
+import { createReplyReader } from '../stages/answer/reply-reader.ts';
 import { newCallerId } from '../wire/ids.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 import type { Slots } from './slots.ts';
@@ -126,7 +126,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
       const waiter = { callerId, correlationId: expected.correlationId, events: false };
       const endWait = beginWait(parent);
       try {
-        const acceptance = await call(prepared.request, waiter, { store });
+        const acceptance = await accept(prepared.request, waiter, { store });
         callEvents?.answered(acceptance);
         if (acceptance.kind !== 'under-way') return acceptance.outcome;
         expected.accepted(acceptance.callId);

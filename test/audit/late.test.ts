@@ -43,7 +43,7 @@ it('without a sink privileged calls are refused first, then all; when it is ther
   expect(await refuses()).toBe('everything');
   expect(lines).toEqual([]);
   expect(await call('basic.echo', { text: 'three' })).toMatchObject(refused);
-  expect(lines).toMatchObject([{ stage: 'call', tool: 'basic.echo', code: 'AUDIT_UNAVAILABLE' }]);
+  expect(lines).toMatchObject([{ stage: 'accept', tool: 'basic.echo', code: 'AUDIT_UNAVAILABLE' }]);
 
   const sink = await openSqliteSink(join(plane.folder, 'audit.sqlite'));
   const bounds = { privileged: FAR, everything: FAR };

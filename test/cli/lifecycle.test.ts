@@ -93,7 +93,7 @@ describe('a running plane', () => {
     const line = await running.waitForLine(/debug: call\.settled /);
     expect(line).toContain(`callId=${callId}`);
     expect(running.stderr.match(/debug: \S+/g)?.slice(0, 5)).toStrictEqual([
-      'debug: call.claimed',
+      'debug: call.admitted',
       'debug: call.identified',
       'debug: tool.started',
       'debug: tool.completed',

@@ -101,9 +101,9 @@ describe('the examples of the pages', () => {
     expect(stdout.split('\n')).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^\d+ call\.accepted clock\.now$/),
-        expect.stringMatching(/^\d+ call\.replied clock\.now$/),
+        expect.stringMatching(/^\d+ call\.answered clock\.now$/),
         expect.stringMatching(/^\d+ call\.refused undefined$/),
-        'counted {"call.replied":1,"call.refused":1}',
+        'counted {"call.answered":1,"call.refused":1}',
       ]),
     );
     expect(code).toBe(0);

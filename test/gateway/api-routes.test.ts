@@ -196,7 +196,7 @@ describe('the routes', () => {
       files: [{ index: 0, name: 'data.bin', mediaType: 'application/octet-stream', bytes: 3 }],
     });
     const stages = (detail as { stages: { stage: string }[] }).stages.map(({ stage }) => stage);
-    expect(stages).toEqual(['call', 'claim', 'identify', 'gate', 'execute', 'settle']);
+    expect(stages).toEqual(['accept', 'admit', 'identify', 'gate', 'execute', 'settle']);
   });
 
   describe.each(['/v1/calls', '/v1/audit', '/v1/approvals', '/v1/sessions', '/v1/grants'])('%s', (path) => {

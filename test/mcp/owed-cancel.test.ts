@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApprovals } from '../../src/client/approvals.ts';
 import type { Approval, Principal } from '../../src/domain/approval.ts';
 import type { CallId } from '../../src/domain/ids.ts';
-import { cancelRequest } from '../../src/stages/call/cancel-request.ts';
+import { cancelRequest } from '../../src/stages/accept/cancel-request.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';
 import { connectPlain, ERAS, idOf, isPending, type Era, type PlainClient, type ToolCall } from './owed-clients.ts';

@@ -55,11 +55,11 @@ describe.each(BACKENDS)('the trace of a call on %s', (backend) => {
     'of a tool that is %s is one span per stage below the call, which is below its caller',
     async (module) => {
       const { spans, callId } = await traced(`${module}.end`, { how: 'returned', secret: SECRET }, 7);
-      const root = only(spans, 'call');
+      const root = only(spans, 'accept');
       expect(root).toMatchObject({ name: 'call', parentSpanId: SPAN_ID, failed: false });
       const stages = spans.filter((span) => span !== root);
       expect(new Set(stages.map(({ name }) => name))).toStrictEqual(
-        new Set(['claim', 'identify', 'gate', `execute_tool ${module}.end`, 'settle', 'reply']),
+        new Set(['admit', 'identify', 'gate', `execute_tool ${module}.end`, 'settle', 'answer']),
       );
       expect(new Set(stages.map(({ parentSpanId }) => parentSpanId))).toStrictEqual(new Set([root.spanId]));
       expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(7);
@@ -71,7 +71,7 @@ describe.each(BACKENDS)('the trace of a call on %s', (backend) => {
         'sallyport.outcome': 'ok',
       });
       const resources = (stage: string): unknown => only(spans, stage).resource['service.name'];
-      expect([resources('call'), resources('execute'), resources('reply')]).toStrictEqual([
+      expect([resources('accept'), resources('execute'), resources('answer')]).toStrictEqual([
         'sallyport',
         'tools',
         'sallyport',
@@ -82,13 +82,13 @@ describe.each(BACKENDS)('the trace of a call on %s', (backend) => {
 
   it('has its stages one after the other', async () => {
     const { spans } = await traced('near.end', { how: 'returned', secret: SECRET }, 7);
-    const onWorker = ['claim', 'identify', 'gate', 'execute', 'settle'].map((stage) => only(spans, stage));
+    const onWorker = ['admit', 'identify', 'gate', 'execute', 'settle'].map((stage) => only(spans, stage));
     expect(onWorker.every(({ startNs, endNs }) => endNs >= startNs)).toBe(true);
     expect(onWorker.slice(1).map(({ startNs }) => startNs)).toStrictEqual(
       onWorker.slice(0, -1).map(({ endNs }) => endNs),
     );
-    const [root, reply] = [only(spans, 'call'), only(spans, 'reply')];
-    expect(root.startNs <= reply.startNs && root.endNs === reply.endNs).toBe(true);
+    const [root, answer] = [only(spans, 'accept'), only(spans, 'answer')];
+    expect(root.startNs <= answer.startNs && root.endNs === answer.endNs).toBe(true);
   });
 
   it.each(['near', 'apart'])(
@@ -98,10 +98,10 @@ describe.each(BACKENDS)('the trace of a call on %s', (backend) => {
       const { spans, callId } = await traced(`${module}.relay`, args, 14);
       const outer = spans.find(({ name }) => name === `execute_tool ${module}.relay`)!;
       const inner = spans.find(({ name }) => name === 'execute_tool near.end')!;
-      const nested = ofStage(spans, 'call').find(({ parentSpanId }) => parentSpanId === outer.spanId)!;
+      const nested = ofStage(spans, 'accept').find(({ parentSpanId }) => parentSpanId === outer.spanId)!;
       expect(inner.parentSpanId).toBe(nested.spanId);
       expect(nested.attributes['sallyport.call.parent_id']).toBe(callId);
-      expect(ofStage(spans, 'reply').map(({ parentSpanId }) => parentSpanId)).toContain(nested.spanId);
+      expect(ofStage(spans, 'answer').map(({ parentSpanId }) => parentSpanId)).toContain(nested.spanId);
     },
   );
 
@@ -121,13 +121,13 @@ describe.each(BACKENDS)('the trace of a call on %s', (backend) => {
         'http.response.status_code': 429,
       },
     });
-    expect(only(spans, 'call').failed).toBe(true);
+    expect(only(spans, 'accept').failed).toBe(true);
     expect(only(spans, 'gate').failed).toBe(false);
   });
 
   it('of a call that came over MCP says so', async () => {
     const { spans } = await traced('near.end', { how: 'text', secret: SECRET }, 7, { via: 'mcp' });
-    expect(only(spans, 'call')).toMatchObject({ kind: 2, attributes: { 'mcp.method.name': 'tools/call' } });
+    expect(only(spans, 'accept')).toMatchObject({ kind: 2, attributes: { 'mcp.method.name': 'tools/call' } });
   });
 
   it('of a caller that does not sample is not sent', async () => {

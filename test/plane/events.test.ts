@@ -65,7 +65,7 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
     if (answer.kind !== 'settled') throw new Error(`the call is ${answer.kind}`);
     const { callId, outcome } = answer;
     const isAll = (): boolean =>
-      ['call.settled', 'call.replied'].every((kind) => of(callId).some((event) => event.kind === kind));
+      ['call.settled', 'call.answered'].every((kind) => of(callId).some((event) => event.kind === kind));
     await eventually(isAll, { what: `the last events of ${callId}` });
     return { outcome, callId, events: of(callId).sort((a, b) => a.seq - b.seq) };
   }
@@ -74,14 +74,14 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
     const { events } = await call(`${module}.end`, { how: 'returned', secret: 'x' });
     const byWorker = kindsOf(events.filter(({ attemptId }) => attemptId !== undefined));
     expect(byWorker).toStrictEqual([
-      'call.claimed',
+      'call.admitted',
       'call.identified',
       'tool.started',
       'tool.completed',
       'call.settled',
     ]);
     const byCaller = kindsOf(events.filter(({ attemptId }) => attemptId === undefined));
-    expect(byCaller).toStrictEqual(['call.accepted', 'call.replied']);
+    expect(byCaller).toStrictEqual(['call.accepted', 'call.answered']);
     expect(events.every(({ tool, run }) => tool === `${module}.end` && run === session.run)).toBe(true);
     const started = events.find(({ kind }) => kind === 'tool.started');
     const bytes = JSON.stringify({ how: 'returned', secret: 'x' }).length;
@@ -184,7 +184,7 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
     const { callId } = late as { callId: string };
     await eventually(() => of(callId).some(({ kind }) => kind === 'call.expired'), { what: 'the expiry' });
     expect(of(callId).find(({ kind }) => kind === 'call.expired')).toMatchObject({ overdue: false });
-    expect(kindsOf(of(callId))).not.toContain('call.claimed');
+    expect(kindsOf(of(callId))).not.toContain('call.admitted');
     controller.abort();
     await Promise.all(busy);
   });

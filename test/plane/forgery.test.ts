@@ -6,7 +6,7 @@ import type { CallId, RunId, ToolId, WorkerId } from '../../src/domain/ids.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { AcceptRequest } from '../../src/ports/call-store.ts';
 import { DEFAULT_ADMISSION } from '../../src/compose/defaults.ts';
-import { prepareCall } from '../../src/stages/call/prepare-call.ts';
+import { prepareCall } from '../../src/stages/accept/prepare-call.ts';
 import { laneKeys } from '../../src/stores/redis/keys.ts';
 import { bodyDigest, sha256 } from '../../src/wire/digest.ts';
 import { decode, encode } from '../../src/wire/message-pack.ts';

@@ -12,7 +12,7 @@ import type { LoopOptions } from '../../src/domain/loop-settings.ts';
 import { connect, type Client, type Outcome, type SessionHandle } from '../../src/exports/client.ts';
 import type { Policy } from '../../src/domain/policy.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { prepareCall } from '../../src/stages/call/prepare-call.ts';
+import { prepareCall } from '../../src/stages/accept/prepare-call.ts';
 import { sha256 } from '../../src/wire/digest.ts';
 import { randomId } from '../../src/wire/ids.ts';
 import { decodeOutcome } from '../../src/wire/outcome.ts';

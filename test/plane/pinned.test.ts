@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionHandle } from '../../src/exports/client.ts';
 import type { PinnedOptions } from '../../src/exports/worker.ts';
 import { callIdFor } from '../../src/wire/ids.ts';
-import { prepareCall } from '../../src/stages/call/prepare-call.ts';
+import { prepareCall } from '../../src/stages/accept/prepare-call.ts';
 import { DEFAULT_ADMISSION } from '../../src/compose/defaults.ts';
 import { indexTools } from '../../src/domain/catalog.ts';
 import { toolId } from '../../src/domain/ids.ts';

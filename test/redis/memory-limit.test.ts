@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { WorkerId } from '../../src/domain/ids.ts';
 import { CLOSED_POLICY } from '../../src/domain/policy.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { toAcceptance } from '../../src/stages/call/call.ts';
+import { toAcceptance } from '../../src/stages/accept/accept.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { randomId } from '../../src/wire/ids.ts';
 import { acceptOne, acceptRequest, cancelRequest, claimOne, openSession, settleRequest } from '../contract/fixtures.ts';

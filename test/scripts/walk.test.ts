@@ -62,7 +62,7 @@ describe('instrument', () => {
 describe('a walk', () => {
   const functions = [
     { file: 'client/client.ts', name: 'call' },
-    { file: 'stages/call/call.ts', name: 'prepare' },
+    { file: 'stages/accept/accept.ts', name: 'prepare' },
     { file: 'client/timer.ts', name: 'beat' },
     { file: 'stores/redis/accept.ts', name: 'accept' },
   ];

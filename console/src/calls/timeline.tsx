@@ -3,7 +3,7 @@ import type { Stage, StageView } from '../api-types.ts';
 import { Inert } from '../components/inert.tsx';
 import { showDuration } from '../show-time.ts';
 
-const ORDER: readonly Stage[] = ['call', 'claim', 'identify', 'gate', 'execute', 'settle', 'reply'];
+const ORDER: readonly Stage[] = ['accept', 'admit', 'identify', 'gate', 'execute', 'settle', 'answer'];
 
 /** Every stage in order, including stages without a record. A stage that was passed twice is there twice. */
 function allStages(known: readonly StageView[]): readonly StageView[] {

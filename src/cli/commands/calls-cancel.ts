@@ -1,6 +1,6 @@
 import { indexTools } from '../../domain/catalog.ts';
 import { Command } from 'commander';
-import { cancelRequest, unsafeDigestOf } from '../../stages/call/cancel-request.ts';
+import { cancelRequest, unsafeDigestOf } from '../../stages/accept/cancel-request.ts';
 import { planeError } from '../../domain/errors.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action } from '../command-context.ts';

@@ -18,8 +18,8 @@ function stagesOf(ending: object, approvals: readonly object[] = []) {
 describe('the stages of a call', () => {
   it('take what the worker counted: waiting, gate and run add up to the whole', () => {
     expect(stagesOf({ gateMs: 30 })).toEqual([
-      { stage: 'call', startedAt: 1000, result: 'accepted' },
-      { stage: 'claim', startedAt: 1000, endedAt: 1020, durationMs: 20 },
+      { stage: 'accept', startedAt: 1000, result: 'accepted' },
+      { stage: 'admit', startedAt: 1000, endedAt: 1020, durationMs: 20 },
       { stage: 'identify', result: 'allowed by *' },
       { stage: 'gate', startedAt: 1020, endedAt: 1050, durationMs: 30, result: 'allow' },
       { stage: 'execute', startedAt: 1050, endedAt: 1100, durationMs: 50, result: 'ok' },
@@ -29,7 +29,7 @@ describe('the stages of a call', () => {
 
   it('count a gate that was not measured with the run, and claim no time for it', () => {
     const byName = Object.fromEntries(stagesOf({}).map((stage) => [stage.stage, stage.durationMs]));
-    expect(byName).toEqual({ claim: 20, execute: 80 });
+    expect(byName).toEqual({ admit: 20, execute: 80 });
   });
 
   it('keep the microseconds that the worker measured, and whole milliseconds of the store', () => {

@@ -19,15 +19,15 @@ export function showStages({ call, audit, approvals }: KnownFacts): StageView[] 
   const ran = executed === 'yes' && settledAt !== undefined && durationMs !== undefined;
   const ending = audit.findLast((one) => one.outcome !== undefined);
   const gateMs = ending?.gateMs;
-  const claimedAt =
+  const admittedAt =
     settledAt !== undefined && durationMs !== undefined ? Math.round(settledAt - durationMs) : undefined;
-  const began = ran ? claimedAt! + (gateMs ?? 0) : undefined;
+  const began = ran ? admittedAt! + (gateMs ?? 0) : undefined;
   const [first, last] = [approvals[0], approvals.at(-1)];
-  const waitedUntil = first?.requestedAt ?? claimedAt ?? settledAt;
+  const waitedUntil = first?.requestedAt ?? admittedAt ?? settledAt;
   const stages: StageView[] = [];
-  if (acceptedAt !== undefined) stages.push({ stage: 'call', startedAt: acceptedAt, result: 'accepted' });
+  if (acceptedAt !== undefined) stages.push({ stage: 'accept', startedAt: acceptedAt, result: 'accepted' });
   stages.push({
-    stage: 'claim',
+    stage: 'admit',
     ...span(acceptedAt, waitedUntil),
     ...(call.state === 'queued' && approvals.length === 0 ? { result: 'waiting' } : {}),
   });
@@ -36,7 +36,7 @@ export function showStages({ call, audit, approvals }: KnownFacts): StageView[] 
   stages.push({
     stage: 'gate',
     ...(first === undefined
-      ? timed(claimedAt, began ?? settledAt, ran ? gateMs : isRefused(call) ? durationMs : undefined)
+      ? timed(admittedAt, began ?? settledAt, ran ? gateMs : isRefused(call) ? durationMs : undefined)
       : span(first.requestedAt, last!.resolvedAt)),
     ...(gate === undefined ? {} : { result: gate }),
   });

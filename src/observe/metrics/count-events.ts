@@ -11,7 +11,7 @@ export const COUNTED_KINDS: readonly EventKind[] = [
   'call.attached',
   'call.replayed',
   'call.refused',
-  'call.claimed',
+  'call.admitted',
   'call.resumed',
   'call.identified',
   'call.parked',
@@ -21,7 +21,7 @@ export const COUNTED_KINDS: readonly EventKind[] = [
   'call.settled',
   'call.cancelled',
   'call.expired',
-  'call.replied',
+  'call.answered',
   'tool.blocked',
   'tool.started',
   'tool.completed',
@@ -44,8 +44,8 @@ export interface CountSettings {
 interface Attempt {
   /** When the last stage ended. */
   endedAt: number;
-  /** The claim, until it is counted. */
-  claimed: DiagnosticEventOf<'call.claimed'> | undefined;
+  /** The admission, until it is counted. */
+  admitted: DiagnosticEventOf<'call.admitted'> | undefined;
   /** The error from `tool.failed`; the one in `call.settled` has fewer details. */
   error?: EventError;
 }
@@ -79,22 +79,22 @@ export function createEventCounter(
     attempt.endedAt = at;
   }
 
-  function claimed(event: DiagnosticEventOf<'call.claimed'>): void {
-    keep(attempts, event.attemptId!, { endedAt: event.at, claimed: event });
+  function admitted(event: DiagnosticEventOf<'call.admitted'>): void {
+    keep(attempts, event.attemptId!, { endedAt: event.at, admitted: event });
   }
 
   /**
-   * Counts a claim when the next event arrives. Only that event shows whether the call came back from a person; if it did, its wait was
+   * Counts an admission when the next event arrives. Only that event shows whether the call came back from a person; if it did, its wait was
    * not a wait for a worker.
    */
-  function countClaim({ kind, attemptId }: DiagnosticEvent): void {
+  function countAdmission({ kind, attemptId }: DiagnosticEvent): void {
     const attempt = attempts.get(attemptId!);
-    if (attempt?.claimed === undefined) return;
-    const { recovered, waitedMs } = attempt.claimed;
-    attempt.claimed = undefined;
+    if (attempt?.admitted === undefined) return;
+    const { recovered, waitedMs } = attempt.admitted;
+    attempt.admitted = undefined;
     if (kind === 'call.resumed') return held('resumed');
     held(recovered ? 'recovered' : 'first');
-    if (!recovered) stageTook('claim', waitedMs);
+    if (!recovered) stageTook('admit', waitedMs);
   }
 
   function noteFailure({ attemptId, error }: DiagnosticEventOf<'tool.failed'>): void {
@@ -129,18 +129,18 @@ export function createEventCounter(
       case 'call.attached':
         made(event, event.kind.slice(5));
         if (event.callId !== undefined) keep(acceptedAfterMs, event.callId, event.durationMs);
-        return stageTook('call', event.durationMs);
+        return stageTook('accept', event.durationMs);
       case 'call.replayed':
         made(event, 'replayed');
-        return stageTook('call', event.durationMs);
+        return stageTook('accept', event.durationMs);
       case 'call.refused':
         made(event, 'refused');
-        failed(event.error, 'call');
-        return stageTook('call', event.durationMs);
-      case 'call.replied': {
+        failed(event.error, 'accept');
+        return stageTook('accept', event.durationMs);
+      case 'call.answered': {
         const sinceMs = acceptedAfterMs.get(event.callId ?? '') ?? 0;
         acceptedAfterMs.delete(event.callId ?? '');
-        return stageTook('reply', event.durationMs - sinceMs);
+        return stageTook('answer', event.durationMs - sinceMs);
       }
       case 'call.cancelled':
         return meter.count('sallyport_calls_cancelled_total', { answer: event.answer });
@@ -152,13 +152,13 @@ export function createEventCounter(
   }
 
   function countWorker(event: DiagnosticEvent): void {
-    if (event.kind === 'call.claimed') return claimed(event);
-    countClaim(event);
+    if (event.kind === 'call.admitted') return admitted(event);
+    countAdmission(event);
     switch (event.kind) {
       case 'call.identified':
         return stageEnded('identify', event);
       case 'call.refused':
-        return stageEnded(event.stage ?? 'claim', event);
+        return stageEnded(event.stage ?? 'admit', event);
       case 'tool.started':
         return stageEnded('gate', event);
       case 'tool.blocked':

@@ -67,7 +67,7 @@ export const METRICS = {
     labels: ['stage'],
     where: 'all',
     buckets: CALL_SECONDS,
-    says: 'Time in each stage. `call`: until it was accepted; `claim`: in the queue; `reply`: from the acceptance to the answer.',
+    says: 'Time in each stage. `accept`: until it was accepted; `admit`: in the queue; `answer`: from the acceptance to the answer.',
   },
   sallyport_call_duration_seconds: {
     kind: 'histogram',

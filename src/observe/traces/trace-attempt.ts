@@ -22,8 +22,8 @@ export class AttemptTrace {
   readonly #acceptedMs: number;
   /** When the current stage began. */
   #cursorMs: number;
-  /** The claim whose span is not emitted yet. Only the next event shows whether the call came back from a person. */
-  #claimed: DiagnosticEventOf<'call.claimed'> | undefined;
+  /** The admission whose span is not emitted yet. Only the next event shows whether the call came back from a person. */
+  #admitted: DiagnosticEventOf<'call.admitted'> | undefined;
   #isResumed = false;
   #started: DiagnosticEventOf<'tool.started'> | undefined;
   #notes: SpanNote[] = [];
@@ -35,19 +35,19 @@ export class AttemptTrace {
     this.#tell = tell;
     const heldMs = 'durationMs' in first ? (first.durationMs ?? 0) : 0;
     this.#cursorMs = first.at - heldMs;
-    this.#acceptedMs = first.kind === 'call.claimed' ? first.at - first.waitedMs : this.#cursorMs;
+    this.#acceptedMs = first.kind === 'call.admitted' ? first.at - first.waitedMs : this.#cursorMs;
   }
 
   /** Returns true after the last event of the attempt. */
   hear(event: DiagnosticEvent): boolean {
     if (event.stage !== undefined && event.trace !== undefined) this.#spans.set(event.stage, event.trace.spanId);
     if (event.kind === 'call.resumed') this.#isResumed = true;
-    this.#endClaimSpan();
+    this.#endAdmitSpan();
     const note = noteOf(event);
     if (note !== undefined) this.#notes.push(note);
     switch (event.kind) {
-      case 'call.claimed':
-        this.#claimed = event;
+      case 'call.admitted':
+        this.#admitted = event;
         return false;
       case 'call.identified':
         this.#end('identify', event);
@@ -68,7 +68,7 @@ export class AttemptTrace {
         this.#endTool(event, event);
         return false;
       case 'call.refused':
-        this.#end(event.stage ?? 'claim', event, { attributes: attributesOfEnd(event), failed: true });
+        this.#end(event.stage ?? 'admit', event, { attributes: attributesOfEnd(event), failed: true });
         return false;
       default:
         return this.#hearLast(event);
@@ -99,19 +99,19 @@ export class AttemptTrace {
   }
 
   #underWay(): Stage {
-    return STAGES.find((stage) => stage !== 'call' && !this.#told.has(stage)) ?? 'settle';
+    return STAGES.find((stage) => stage !== 'accept' && !this.#told.has(stage)) ?? 'settle';
   }
 
   /**
-   * Emits the `claim` span, which starts when the call was accepted. For a call that was held before, it is unknown how long it waited
+   * Emits the `admit` span, which starts when the call was accepted. For a call that was held before, it is unknown how long it waited
    * this time.
    */
-  #endClaimSpan(): void {
-    const event = this.#claimed;
+  #endAdmitSpan(): void {
+    const event = this.#admitted;
     if (event === undefined) return;
-    this.#claimed = undefined;
+    this.#admitted = undefined;
     const isFirst = !event.recovered && !this.#isResumed;
-    this.#end('claim', event, {
+    this.#end('admit', event, {
       startMs: isFirst ? event.at - event.waitedMs : this.#cursorMs,
       attributes: { [ATTRIBUTE.recovered]: event.recovered, [ATTRIBUTE.resumed]: this.#isResumed },
     });
@@ -145,7 +145,7 @@ export class AttemptTrace {
     this.#told.add(stage);
     this.#tell({
       name: name ?? stage,
-      kind: stage === 'claim' ? 'consumer' : 'internal',
+      kind: stage === 'admit' ? 'consumer' : 'internal',
       traceId: trace.traceId,
       spanId: this.#spans.get(stage) ?? newSpanId(),
       parentSpanId: trace.parentSpanId,
@@ -153,7 +153,7 @@ export class AttemptTrace {
       endMs: at,
       attributes: {
         ...attributesOfStage(stage, event),
-        ...(stage === 'claim' || stage === 'execute' ? attributesOfCall(event) : undefined),
+        ...(stage === 'admit' || stage === 'execute' ? attributesOfCall(event) : undefined),
         ...attributes,
       },
       failed,
@@ -172,7 +172,7 @@ export class AttemptTrace {
       parentSpanId: undefined,
       startMs: this.#acceptedMs,
       endMs: event.at,
-      attributes: { ...attributesOfStage('call', event), ...attributesOfCall(event), ...attributesOfEnd(event) },
+      attributes: { ...attributesOfStage('accept', event), ...attributesOfCall(event), ...attributesOfEnd(event) },
       failed: event.error !== undefined,
       notes: [],
     });

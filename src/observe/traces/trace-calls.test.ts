@@ -47,11 +47,11 @@ function spansOf(events: readonly DiagnosticEvent[], mostOpen?: number): SpanDra
 const brief = (spans: readonly SpanDraft[]): unknown[] =>
   spans.map(({ name, startMs, endMs, failed }) => [name, startMs, endMs, ...(failed ? ['failed'] : [])]);
 
-const CLAIMED: Told = { kind: 'call.claimed', stage: 'claim', at: 110, fence: 1, recovered: false, waitedMs: 10 };
+const ADMITTED: Told = { kind: 'call.admitted', stage: 'admit', at: 110, fence: 1, recovered: false, waitedMs: 10 };
 const IDENTIFIED: Told = { kind: 'call.identified', stage: 'identify', at: 112, durationMs: 2 };
 const ACCEPTED: Told = {
   kind: 'call.accepted',
-  stage: 'call',
+  stage: 'accept',
   at: 100,
   durationMs: 4,
   deadlineMs: 1,
@@ -61,22 +61,22 @@ const ACCEPTED: Told = {
 describe('the spans of a call', () => {
   it('that is parked end with its question, and go on when it is resumed', () => {
     const spans = spansOf([
-      byWorker(CLAIMED),
+      byWorker(ADMITTED),
       byWorker(IDENTIFIED),
       byWorker({ kind: 'approval.requested', stage: 'gate', at: 115, approvalId: 'q', severity: 'info', timeoutMs: 9 }),
       byWorker({ kind: 'call.parked', stage: 'gate', at: 116, approvalId: 'q', timeoutMs: 9 }),
-      byWorker({ ...CLAIMED, at: 900, fence: 2, waitedMs: 800 }, 2),
-      byWorker({ kind: 'call.resumed', stage: 'claim', at: 900, fence: 2 }, 2),
+      byWorker({ ...ADMITTED, at: 900, fence: 2, waitedMs: 800 }, 2),
+      byWorker({ kind: 'call.resumed', stage: 'admit', at: 900, fence: 2 }, 2),
       byWorker({ ...IDENTIFIED, at: 902 }, 2),
       byWorker({ kind: 'tool.started', stage: 'execute', at: 905, parameters: { kind: 'null' }, runner: 'inline' }, 2),
       byWorker({ kind: 'tool.completed', stage: 'execute', at: 909, durationMs: 4 }, 2),
       byWorker({ kind: 'call.settled', stage: 'settle', at: 910, outcome: 'ok', executed: 'yes', durationMs: 10 }, 2),
     ]);
     expect(brief(spans)).toStrictEqual([
-      ['claim', 100, 110],
+      ['admit', 100, 110],
       ['identify', 110, 112],
       ['gate', 112, 116],
-      ['claim', 900, 900],
+      ['admit', 900, 900],
       ['identify', 900, 902],
       ['gate', 902, 905],
       ['execute_tool mail.send', 905, 909],
@@ -94,7 +94,7 @@ describe('the spans of a call', () => {
     ['lost', 'call.lost', 'execute', undefined],
   ] as const)('that is %s end at that stage', (_how, kind, stage, failed) => {
     const told = { kind, stage, at: 120, durationMs: 10, outcome: 'exception', executed: 'no', error: ERROR };
-    const [, last] = spansOf([byWorker(CLAIMED), byWorker(told)]);
+    const [, last] = spansOf([byWorker(ADMITTED), byWorker(told)]);
     const name = kind === 'call.lost' ? 'execute' : stage;
     expect(brief([last!])).toStrictEqual([[name, 110, 120, ...(failed === undefined ? [] : [failed])]]);
   });
@@ -102,7 +102,7 @@ describe('the spans of a call', () => {
   it('have one per stage, even if its end is told twice', () => {
     const failed = { outcome: 'exception', executed: 'yes', error: ERROR, durationMs: 1 };
     const spans = spansOf([
-      byWorker(CLAIMED),
+      byWorker(ADMITTED),
       byWorker({ kind: 'tool.started', stage: 'execute', at: 113, parameters: { kind: 'null' }, runner: 'inline' }),
       byWorker({ kind: 'tool.failed', stage: 'execute', at: 115, ...failed }),
       byWorker({ kind: 'call.abandoned', stage: 'execute', at: 116, durationMs: 6 }),
@@ -114,10 +114,10 @@ describe('the spans of a call', () => {
     const ended = { outcome: 'ok', executed: 'yes' };
     const replied = spansOf([
       byCaller(ACCEPTED),
-      byCaller({ kind: 'call.replied', stage: 'reply', at: 150, durationMs: 54, ...ended }),
+      byCaller({ kind: 'call.answered', stage: 'answer', at: 150, durationMs: 54, ...ended }),
     ]);
     expect(brief(replied)).toStrictEqual([
-      ['reply', 100, 150],
+      ['answer', 100, 150],
       ['call', 96, 150],
     ]);
     expect(replied.map(({ spanId, parentSpanId }) => [spanId === CALL, parentSpanId])).toStrictEqual([
@@ -126,7 +126,7 @@ describe('the spans of a call', () => {
     ]);
     const pending = spansOf([
       byCaller(ACCEPTED),
-      byCaller({ kind: 'call.pending', stage: 'reply', at: 160, durationMs: 64 }),
+      byCaller({ kind: 'call.pending', stage: 'answer', at: 160, durationMs: 64 }),
     ]);
     expect(pending.at(-1)).toMatchObject({ name: 'call', endMs: 160, attributes: { 'sallyport.outcome': 'pending' } });
   });
@@ -145,9 +145,9 @@ describe('the spans of a call', () => {
   it('that is not sampled, or whose trace nobody knows, are none', () => {
     expect(spansOf([byCaller({ ...ACCEPTED, sampled: false })])).toStrictEqual([]);
     expect(
-      spansOf([byWorker(CLAIMED, 1, { sampled: false }), byWorker(IDENTIFIED, 1, { sampled: false })]),
+      spansOf([byWorker(ADMITTED, 1, { sampled: false }), byWorker(IDENTIFIED, 1, { sampled: false })]),
     ).toStrictEqual([]);
-    const { trace: _, ...untraced } = byWorker(CLAIMED);
+    const { trace: _, ...untraced } = byWorker(ADMITTED);
     expect(spansOf([untraced as DiagnosticEvent])).toStrictEqual([]);
   });
 });

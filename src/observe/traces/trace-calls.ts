@@ -45,12 +45,12 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX
       case 'call.replayed':
       case 'call.refused':
         return endCallSpan(event, event.at - event.durationMs, resultOf(event));
-      case 'call.replied':
+      case 'call.answered':
       case 'call.pending': {
         const accepted = waiting.get(event.trace!.spanId);
         waiting.delete(event.trace!.spanId);
         const madeMs = event.at - event.durationMs;
-        endReplySpan(event, accepted === undefined ? madeMs : madeMs + accepted.durationMs);
+        endAnswerSpan(event, accepted === undefined ? madeMs : madeMs + accepted.durationMs);
         return endCallSpan(event, madeMs, resultOf(accepted ?? event), accepted);
       }
       default:
@@ -75,7 +75,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX
       startMs,
       endMs: event.at,
       attributes: {
-        ...attributesOfStage('call', event),
+        ...attributesOfStage('accept', event),
         ...attributesOfCall(event),
         [ATTRIBUTE.result]: result,
         [ATTRIBUTE.parentCallId]: parent,
@@ -87,18 +87,18 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX
     });
   }
 
-  /** The `reply` span: the time that the caller waited after the call was accepted. */
-  function endReplySpan(event: DiagnosticEvent, startMs: number): void {
+  /** The `answer` span: the time that the caller waited after the call was accepted. */
+  function endAnswerSpan(event: DiagnosticEvent, startMs: number): void {
     const { traceId, spanId: parentSpanId } = event.trace!;
     tell({
-      name: 'reply',
+      name: 'answer',
       kind: 'internal',
       traceId,
       spanId: newSpanId(),
       parentSpanId,
       startMs: Math.min(startMs, event.at),
       endMs: event.at,
-      attributes: { ...attributesOfStage('reply', event), ...endOf(event) },
+      attributes: { ...attributesOfStage('answer', event), ...endOf(event) },
       failed: false,
       notes: [],
     });
@@ -118,7 +118,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX
 }
 
 const oldestOf = (map: ReadonlyMap<string, unknown>): string => map.keys().next().value ?? '';
-/** `accepted`, `attached`, `replayed` or `refused`; `replied` or `pending` if the acceptance was not observed. */
+/** `accepted`, `attached`, `replayed` or `refused`; `answered` or `pending` if the acceptance was not observed. */
 const resultOf = ({ kind }: DiagnosticEvent): string => kind.slice('call.'.length);
 const isFailed = (event: DiagnosticEvent): boolean => 'error' in event && event.error !== undefined;
 

@@ -6,7 +6,7 @@ import type { DeliveredCall, ServedTool } from '../../ports/plane.ts';
 
 /** A call that the gate allowed, as the execute stage sees it. */
 export interface AllowedCall {
-  readonly claimed: DeliveredCall & { readonly now: number; readonly policy: Policy; readonly policyVersion?: number };
+  readonly admitted: DeliveredCall & { readonly now: number; readonly policy: Policy; readonly policyVersion?: number };
   readonly envelope: Envelope;
   readonly identity: Identity;
   readonly tool: ServedTool;

@@ -48,7 +48,7 @@ async function executed(order: Order) {
     close: async () => undefined,
   };
   const call = {
-    claimed: {
+    admitted: {
       ...sampleDelivered(delivery, order.signal === undefined ? {} : { signal: order.signal }),
       now: 1000,
       policy: CLOSED_POLICY,

@@ -50,7 +50,7 @@ export function execute(
   permit?: Permit,
 ): MaybePromise<Ending> {
   const { call, facts } = verdict;
-  if (call.claimed.signal.aborted) return stopped(call, 'no', needs);
+  if (call.admitted.signal.aborted) return stopped(call, 'no', needs);
   // Identify checked what the caller sent; hooks and people may have added other secret references since.
   const refused =
     facts?.effective === undefined
@@ -61,7 +61,7 @@ export function execute(
           setup: call.tool.setup,
         });
   if (refused !== undefined) return ended(refused);
-  const { claimed: delivered, tool, identity, canonical, envelope: sent } = call;
+  const { admitted: delivered, tool, identity, canonical, envelope: sent } = call;
   const beginning = begin({ delivered, tool, identity, canonical, sent }, needs);
   const enter = (): MaybePromise<Ending> => run(call, needs, permit, reviewFor(call, facts?.changedBy, needs));
   if (!(beginning instanceof Promise)) return beginning.kind === 'begun' ? enter() : beginning;
@@ -101,7 +101,7 @@ function ending(
   needs: Needs,
   review: ResultReview | undefined,
 ): MaybePromise<Ending> {
-  if (call.claimed.signal.aborted && outcome.kind === 'cancelled') return stopped(call, 'unknown', needs);
+  if (call.admitted.signal.aborted && outcome.kind === 'cancelled') return stopped(call, 'unknown', needs);
   if (review === undefined) return ended(outcome);
   return reviewResult(call, outcome, review, (withheld) =>
     stopped(call, outcome.executed, needs, { withheld, own: outcome }),
@@ -115,10 +115,10 @@ interface GivenToRun {
 }
 
 function executable(call: AllowedCall, needs: Needs, { services, effects, start }: GivenToRun): ExecutableCall {
-  const { claimed, envelope, tool } = call;
-  const { delivery } = claimed;
+  const { admitted, envelope, tool } = call;
+  const { delivery } = admitted;
   const { declaration } = tool;
-  const timeoutMs = timeoutOf(claimed, tool);
+  const timeoutMs = timeoutOf(admitted, tool);
   const startedAt = performance.now();
   const trace = traceOf(call);
   return {
@@ -138,7 +138,7 @@ function executable(call: AllowedCall, needs: Needs, { services, effects, start 
     untrusted: envelope.untrusted ?? {},
     trace,
     timeoutMs,
-    signal: claimed.signal,
+    signal: admitted.signal,
     start,
     services,
     onProgress: (progress) => notify(call, { kind: 'progress', ...progress }, needs),
@@ -154,13 +154,13 @@ function executable(call: AllowedCall, needs: Needs, { services, effects, start 
       return needs.nested(delivery, { depth: envelope.depth + 1, timeLeftMs: leftMs, signal, trace }, request);
     },
     onPlatform: effects?.onPlatform,
-    onJudged: claimed.events === undefined ? undefined : emitStarted(call, claimed.events),
+    onJudged: admitted.events === undefined ? undefined : emitStarted(call, admitted.events),
   };
 }
 
 /** While no listener wants spans, the caller's own span is passed on: a span that is never reported would break the chain. */
-function traceOf({ claimed, envelope }: AllowedCall): TraceContext | undefined {
-  const own = claimed.events?.traceOf('execute');
+function traceOf({ admitted, envelope }: AllowedCall): TraceContext | undefined {
+  const own = admitted.events?.traceOf('execute');
   if (own !== undefined) return own;
   if (envelope.trace === undefined) return undefined;
   return toTraceContext(parseTrace(envelope.trace, envelope.traceState) ?? startTrace());
@@ -176,7 +176,7 @@ async function stopped(
   needs: Needs,
   reviewing?: { readonly withheld: Ending; readonly own: Outcome },
 ): Promise<Ending> {
-  const { delivery, signal } = call.claimed;
+  const { delivery, signal } = call.admitted;
   if (signal.reason === 'lost') return { kind: 'lost' };
   if (signal.reason !== 'draining') {
     const outcome = errorOutcome('CALL_CANCELLED', {}, { executed });
@@ -192,7 +192,7 @@ async function stopped(
 
 /** Best effort: a waiter that misses an event still gets the outcome. */
 function notify(call: AllowedCall, event: CallEvent, needs: Needs): void {
-  const { delivery } = call.claimed;
+  const { delivery } = call.admitted;
   if (!delivery.eventsWanted) return;
   needs.store.notifyWaiters({ ...delivery, event: encode(event) }).catch((error: unknown) => {
     needs.log.debug({ stage: 'execute', callId: delivery.callId, error }, 'event not sent');

@@ -9,11 +9,11 @@ import type { ExecutableCall } from './run-and-judge.ts';
 
 /** Opens the services in the name of the session, regardless of the arguments. A handle that a tool keeps is dead once the run has been answered. */
 export function openServices(
-  { claimed, identity, tool }: AllowedCall,
+  { admitted, identity, tool }: AllowedCall,
   { services }: Pick<Plane, 'services'>,
 ): ServiceAccess | undefined {
   if (services === undefined || tool.needs === undefined) return undefined;
-  const { callId, fence, session } = claimed.delivery;
+  const { callId, fence, session } = admitted.delivery;
   return services.open(tool.needs, { identity, session, callId, fence, tool: tool.declaration.id });
 }
 
@@ -24,28 +24,28 @@ export interface LazyEffects {
 }
 
 export function effectsOf(
-  { claimed, identity, tool }: AllowedCall,
+  { admitted, identity, tool }: AllowedCall,
   { effects }: Pick<Plane, 'effects'>,
 ): LazyEffects | undefined {
   if (effects === undefined) return undefined;
-  const timeoutMs = timeoutOf(claimed, tool);
+  const timeoutMs = timeoutOf(admitted, tool);
   const lazy: LazyEffects = {
     opened: undefined,
     onPlatform: (request, signal) => {
-      lazy.opened ??= effects.open({ delivery: claimed.delivery, identity, timeoutMs });
+      lazy.opened ??= effects.open({ delivery: admitted.delivery, identity, timeoutMs });
       return lazy.opened.perform(request, signal);
     },
   };
   return lazy;
 }
 
-export function timeoutOf({ delivery, now }: AllowedCall['claimed'], { declaration }: ServedTool): number {
+export function timeoutOf({ delivery, now }: AllowedCall['admitted'], { declaration }: ServedTool): number {
   return Math.max(1, Math.round(Math.min(declaration.limits.timeoutMs, delivery.deadline - now)));
 }
 
-export function secretUser({ tool, identity, claimed }: AllowedCall, { secrets }: Pick<Plane, 'secrets'>): SecretUser {
+export function secretUser({ tool, identity, admitted }: AllowedCall, { secrets }: Pick<Plane, 'secrets'>): SecretUser {
   const knows = (name: string): boolean => secrets?.knows(name) === true;
-  return { tool: tool.declaration, policy: claimed.policy, identity, knows };
+  return { tool: tool.declaration, policy: admitted.policy, identity, knows };
 }
 
 /** Undefined for most calls: they use no secrets. */

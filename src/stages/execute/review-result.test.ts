@@ -63,7 +63,7 @@ async function executed(order: Order) {
   const ending = await execute(
     {
       call: {
-        claimed: {
+        admitted: {
           ...sampleDelivered(delivery, order.signal === undefined ? {} : { signal: order.signal }),
           now: 1000,
           policy: { ...CLOSED_POLICY, secrets: { main: ['KEY'] } },

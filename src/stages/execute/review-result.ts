@@ -85,8 +85,8 @@ function endingOf(verdict: ResultVerdict, own: Outcome, { tool }: AllowedCall): 
 }
 
 function resultCall(call: AllowedCall, outcome: Outcome, { changedBy, startedAt }: ResultReview): ResultCall {
-  const { claimed, envelope, identity, tool } = call;
-  const { delivery, lane, arrivedAt, signal } = claimed;
+  const { admitted, envelope, identity, tool } = call;
+  const { delivery, lane, arrivedAt, signal } = admitted;
   const now = performance.now();
   const leftMs = delivery.deadline - lane.now - (now - arrivedAt);
   return {

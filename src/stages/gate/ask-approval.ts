@@ -30,7 +30,7 @@ interface AskedArguments {
 }
 
 /** Title and approvers for a question whose askers set none. */
-export function askDefaults({ claimed: { policy }, tool }: GatedCall): AskDefaults {
+export function askDefaults({ admitted: { policy }, tool }: GatedCall): AskDefaults {
   return { title: `Call ${tool.declaration.id}`, approvers: policy.approvers ?? [] };
 }
 
@@ -42,7 +42,7 @@ export async function askApproval(
   history: RunHistory,
   needs: Needs,
 ): Promise<Ending> {
-  const { delivery, policy, events } = call.claimed;
+  const { delivery, policy, events } = call.admitted;
   const known = deniedAtOnce(
     policy,
     { identity: call.identity, run: delivery.run },
@@ -66,7 +66,7 @@ export async function askApproval(
 
 /** Each asker offers only decisions that another one does not offer, so an approver could only deny. */
 function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs): Ending {
-  const facts = { callId: call.claimed.delivery.callId, tool: call.tool.declaration.id };
+  const facts = { callId: call.admitted.delivery.callId, tool: call.tool.declaration.id };
   const asked = namesOf(askers);
   log.warn({ stage: 'gate', ...facts, askers: asked }, 'nobody is asked: those who ask offer no yes in common');
   return endedBy(call, 'no-route', {}, asked);
@@ -80,7 +80,7 @@ function logAsked(call: GatedCall, question: ApprovalQuestion, expiresAt: number
   const reveal = masksOf(question).length === 0 ? {} : { reveal: `sallyport approvals reveal ${id}` };
   const until = new Date(expiresAt).toISOString();
   const facts = { stage: 'gate', callId, approval: id, tool, severity, expiresAt: until, ...reveal, decide };
-  const unseen = approvals === undefined && onlyOperatorsDecide(question, call.claimed.policy);
+  const unseen = approvals === undefined && onlyOperatorsDecide(question, call.admitted.policy);
   if (!unseen) return log.info(facts, 'a person is asked');
   log.warn({ ...facts, list: 'sallyport approvals list' }, 'a person is asked, and only operators can decide');
 }
@@ -98,11 +98,11 @@ export function endedBy(
 ): Ending {
   const outcome = endingOutcome(ending, { tool: call.tool.declaration.id, ...facts });
   // Only an ending that allows has no outcome, and this function is not called for one.
-  return refuse(outcome ?? errorOutcome('APPROVAL_MALFORMED', {}), call.claimed.events, 'approval', undefined, askers);
+  return refuse(outcome ?? errorOutcome('APPROVAL_MALFORMED', {}), call.admitted.events, 'approval', undefined, askers);
 }
 
 function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedBy }: AskedArguments): ApprovalQuestion {
-  const { delivery, policy } = call.claimed;
+  const { delivery, policy } = call.admitted;
   const { id: tool, digest: toolDigest } = call.tool.declaration;
   const { timeoutMs: _timeoutMs, ...asked } = merged;
   const parts = {
@@ -141,7 +141,7 @@ function maskedIn(of: QuestionMask['of'], canonical: string, tool: MaskedTool): 
 
 /** Undefined when the store fails: a call that cannot be asked about is denied. */
 async function register(
-  { claimed: { delivery, events }, tool }: GatedCall,
+  { admitted: { delivery, events }, tool }: GatedCall,
   question: ApprovalQuestion,
   timeoutMs: number,
   { store, hooks, log, approvals, shares }: Needs,
@@ -184,7 +184,7 @@ function notAsked(call: GatedCall, answer: Exclude<AskAnswer, { kind: 'asked' }>
     case 'share-full': {
       // Refused in the same way as at admission: nothing was asked, and the key is free for another try.
       const { kind: _, ...facts } = answer;
-      return refuse(errorOutcome('SUBJECT_SHARE_FULL', facts), call.claimed.events, 'approval');
+      return refuse(errorOutcome('SUBJECT_SHARE_FULL', facts), call.admitted.events, 'approval');
     }
   }
 }

@@ -6,14 +6,14 @@ import type { DeliveredCall } from '../../ports/plane.ts';
 import { endedWithAdvice, historyOf, judgeLoop, reportLoop } from './judge-loop.ts';
 import { endOpposed } from './refuse.ts';
 
-type Claimed = DeliveredCall & { readonly policy: Policy };
+type Admitted = DeliveredCall & { readonly policy: Policy };
 
 /**
  * A call that identify refused skips all other checks, so an agent that repeats it forever would never be stopped. So loop detection looks
  * at refused calls too: an unknown tool name, a tool that the agent may not use, arguments that are always invalid.
  */
-export function checkRefusedForLoop(claimed: Claimed, ending: Ending): Ending {
-  const { delivery, policy, events } = claimed;
+export function checkRefusedForLoop(admitted: Admitted, ending: Ending): Ending {
+  const { delivery, policy, events } = admitted;
   if (ending.kind !== 'ended' || delivery.history === undefined || releasesKey(ending.outcome.kind)) return ending;
   const { agent } = JSON.parse(delivery.identity) as { agent: string };
   const loop = judgeLoop({ delivery, policy, agent, tool: { id: delivery.tool } }, historyOf(delivery));

@@ -22,7 +22,7 @@ async function gated(normalise: (stop: Stop) => RunEnding) {
   const delivery = sampleDelivery();
   const { session, tool, run: runId } = delivery;
   const controller = new AbortController();
-  const claimed = { ...sampleDelivered(delivery, { signal: controller.signal }), now: 1000 };
+  const admitted = { ...sampleDelivered(delivery, { signal: controller.signal }), now: 1000 };
   const set = hookSet({ id: 'rewriting', run: () => ({ patch: { text: 'x' } }) });
   const hooks = {
     before: (call, read) => runBeforeHooks(set, call, { ...recordingNeeds(), read }),
@@ -39,7 +39,7 @@ async function gated(normalise: (stop: Stop) => RunEnding) {
   } as const;
   return gate(
     {
-      claimed: { ...claimed, policy: { roles: {}, permissions: {}, paused: {} } },
+      admitted: { ...admitted, policy: { roles: {}, permissions: {}, paused: {} } },
       envelope: { ...envelope, arguments: '{}' },
       identity: SAMPLE_IDENTITY,
       tool: sampleServedTool({ normalises: true }),

@@ -25,7 +25,7 @@ type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | '
  * A call without objections and without hooks needs no wait and no store round trip.
  */
 export function gate<Call extends GatedCall>(call: Call, needs: Needs): MaybePromise<Allowed<Call> | Ending> {
-  const { delivery, events } = call.claimed;
+  const { delivery, events } = call.admitted;
   if (delivery.resumedWith !== undefined) return resume(call, needs);
   const history = historyOf(delivery);
   const { arguments: args, canonical } = call;
@@ -44,7 +44,7 @@ export function gate<Call extends GatedCall>(call: Call, needs: Needs): MaybePro
 
 function checksOf(call: GatedCall, history: RunHistory, needs: Needs): GateChecks {
   const { hooks } = needs;
-  const { delivery, policy, events } = call.claimed;
+  const { delivery, policy, events } = call.admitted;
   const looped = { delivery, policy, agent: call.identity.agent, tool: call.tool.declaration };
   return {
     detectLoop: ({ arguments: args, canonical }) =>
@@ -63,15 +63,15 @@ function checksOf(call: GatedCall, history: RunHistory, needs: Needs): GateCheck
  */
 export function gateAgain<Call extends GatedCall>(
   { call, basis }: Allowed<Call>,
-  claimed: Call['claimed'],
+  admitted: Call['admitted'],
   mayAsk: boolean,
   needs: Needs,
 ): MaybePromise<Allowed<Call> | Ending> {
-  const again = { ...(basis?.call ?? call), claimed };
-  if (claimed.delivery.resumedWith !== undefined) return resumeAgain(again, mayAsk, needs);
+  const again = { ...(basis?.call ?? call), admitted };
+  if (admitted.delivery.resumedWith !== undefined) return resumeAgain(again, mayAsk, needs);
   const passed = basis?.passed ?? unchanged(again);
   const decision = judgeRules(again, passed.arguments);
-  const { history, loop } = basis ?? { history: historyOf(claimed.delivery), loop: PASS };
+  const { history, loop } = basis ?? { history: historyOf(admitted.delivery), loop: PASS };
   if (decision.verdict === 'deny') return deniedByRule(again, decision, loop);
   return conclude(again, { loop, decision, passed }, history, needs, mayAsk);
 }
@@ -131,7 +131,7 @@ function factsOf(call: GatedCall, loop: LoopVerdict, { by }: RuleDecision, passe
 }
 
 function hookedCall({
-  claimed: { delivery, signal },
+  admitted: { delivery, signal },
   envelope,
   identity,
   tool,

@@ -11,7 +11,7 @@ import type { DeliveredCall, ServedTool } from '../../ports/plane.ts';
 
 /** A call as the gate sees it. */
 export interface GatedCall {
-  readonly claimed: DeliveredCall & { readonly policy: Policy; readonly now: number };
+  readonly admitted: DeliveredCall & { readonly policy: Policy; readonly now: number };
   readonly envelope: Envelope;
   readonly identity: Identity;
   readonly tool: ServedTool;

@@ -10,12 +10,12 @@ import { endOpposed } from './refuse.ts';
 
 const NO_RULES: RuleDecision = Object.freeze({ verdict: 'allow', by: 'unmatched', matched: [], askers: [] });
 
-export function judgeRules({ claimed, tool, identity }: GatedCall, args: JsonObject): RuleDecision {
-  const { policy } = claimed;
+export function judgeRules({ admitted, tool, identity }: GatedCall, args: JsonObject): RuleDecision {
+  const { policy } = admitted;
   if (policy.rules === undefined && policy.unmatched === undefined) return NO_RULES;
   return decideByRules(compileRules(policy), { tool: tool.declaration, identity, policy, arguments: args });
 }
 
-export function deniedByRule({ tool, claimed }: GatedCall, decision: RuleDecision, loop: LoopVerdict = PASS): Ending {
-  return endOpposed(opposedByRule({ tool: tool.declaration }, decision, loop), claimed.events);
+export function deniedByRule({ tool, admitted }: GatedCall, decision: RuleDecision, loop: LoopVerdict = PASS): Ending {
+  return endOpposed(opposedByRule({ tool: tool.declaration }, decision, loop), admitted.events);
 }

@@ -42,12 +42,12 @@ export async function resumeAgain<Call extends GatedCall>(
  * Ends a call that the rules want a person to approve although its start mark is already written. Nothing ran; a repeat of the call is
  * asked about.
  */
-export function verdictStale({ tool, claimed }: GatedCall): Ending {
-  return refuse(errorOutcome('VERDICT_STALE', { tool: tool.declaration.id }), claimed.events, 'rule');
+export function verdictStale({ tool, admitted }: GatedCall): Ending {
+  return refuse(errorOutcome('VERDICT_STALE', { tool: tool.declaration.id }), admitted.events, 'rule');
 }
 
-async function readAllowing({ claimed }: GatedCall, { store }: Needs): Promise<Approval | undefined> {
-  const id = claimed.delivery.resumedWith?.approval;
+async function readAllowing({ admitted }: GatedCall, { store }: Needs): Promise<Approval | undefined> {
+  const id = admitted.delivery.resumedWith?.approval;
   const approval = id === undefined ? undefined : await store.readApproval(id);
   return approval?.state === 'allowed' ? approval : undefined;
 }
@@ -98,7 +98,7 @@ function readAllowed(
 }
 
 /** Emits the resolution only if no callback was requested: otherwise the worker that claims the callback emits it. */
-function emitResolved({ claimed: { events } }: GatedCall, approval: Approval): void {
+function emitResolved({ admitted: { events } }: GatedCall, approval: Approval): void {
   if (approval.callback !== 'none' || events === undefined) return;
   const { question, resolution = 'allow-once', requestedAt, resolvedAt = requestedAt } = approval;
   const durationMs = resolvedAt - requestedAt;
@@ -107,7 +107,7 @@ function emitResolved({ claimed: { events } }: GatedCall, approval: Approval): v
 
 /** Names what differs from what the approver saw; undefined if nothing does. */
 function findChange(
-  { claimed: { delivery }, tool }: GatedCall,
+  { admitted: { delivery }, tool }: GatedCall,
   { question, editedArguments, votes }: Approval,
 ): string | undefined {
   if (question.callId !== delivery.callId || question.session !== delivery.session) return 'the session';

@@ -17,7 +17,7 @@ export async function useGrant(
   { store }: Pick<Plane, 'store'>,
 ): Promise<{ readonly kind: 'granted'; readonly grant: GrantId } | Ending | undefined> {
   if (!asks.every(({ asker }) => asker.grantable)) return undefined;
-  const { delivery } = call.claimed;
+  const { delivery } = call.admitted;
   const { id: tool, digest: toolDigest } = call.tool.declaration;
   const asked = {
     tool,

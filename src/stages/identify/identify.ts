@@ -19,9 +19,9 @@ import { paceHandBack } from './pace-hand-back.ts';
 import { parseIdentity } from './parse-identity.ts';
 
 /** A call whose caller, tool and arguments were checked. */
-export interface IdentifiedCall<Claimed> {
+export interface IdentifiedCall<Admitted> {
   readonly kind: 'identified';
-  readonly claimed: Claimed;
+  readonly admitted: Admitted;
   readonly envelope: Envelope;
   readonly identity: Identity;
   readonly tool: ServedTool;
@@ -33,29 +33,29 @@ export interface IdentifiedCall<Claimed> {
   readonly permission: string;
 }
 
-type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number; readonly now: number };
+type Admitted = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number; readonly now: number };
 type Needs = Pick<
   Plane,
   'store' | 'tools' | 'peersFor' | 'publishedDigest' | 'holdWithoutSlot' | 'placement' | 'secrets' | 'runners' | 'log'
 >;
 
-export function identify<Call extends Claimed>(
-  claimed: Call,
+export function identify<Call extends Admitted>(
+  admitted: Call,
   needs: Needs,
 ): MaybePromise<IdentifiedCall<Call> | Ending> {
-  const { delivery } = claimed;
-  const read = readEnvelope(claimed);
+  const { delivery } = admitted;
+  const read = readEnvelope(admitted);
   if (read.kind !== 'read') return read;
   const { envelope } = read;
   const identity = parseIdentity(delivery.identity);
 
   const tool = needs.tools().find(envelope.tool);
-  if (tool?.declaration.digest !== envelope.toolDigest) return misplaced(claimed, envelope, tool, needs);
+  if (tool?.declaration.digest !== envelope.toolDigest) return misplaced(admitted, envelope, tool, needs);
 
   const { id } = tool.declaration;
   // A pinned tool is never run for a caller in another process, whichever client put the call into this queue.
   if (tool.declaration.pinned !== needs.placement) return ended(errorOutcome('TOOL_PINNED', { tool: id }));
-  const call: Named<Call> = { claimed, envelope, identity, tool };
+  const call: Named<Call> = { admitted, envelope, identity, tool };
   return andThen(authorise(call, needs), (permission) =>
     typeof permission === 'string' ? readAuthorised(call, permission, needs) : permission,
   );
@@ -65,21 +65,21 @@ export function identify<Call extends Claimed>(
  * Checks the same call under a newer policy: whether it may still be made. The sent arguments are not read again, so that what runs is what
  * the gate judged.
  */
-export function identifyAgain<Call extends Claimed>(
+export function identifyAgain<Call extends Admitted>(
   identified: IdentifiedCall<Call>,
-  claimed: Call,
+  admitted: Call,
   needs: Needs,
 ): MaybePromise<IdentifiedCall<Call> | Ending> {
-  const call = { ...identified, claimed };
+  const call = { ...identified, admitted };
   return andThen(authorise(call, needs), (permission) =>
     typeof permission === 'string' ? withArguments(call, identified, permission, needs) : permission,
   );
 }
 
 /** Returns the policy entry that lets this caller use this tool, or the ending if it may not. */
-function authorise<Call extends Claimed>(call: Named<Call>, needs: Needs): MaybePromise<string | Ending> {
-  const { claimed, identity, tool } = call;
-  const access = decideAccess(claimed.policy, tool.declaration, identity);
+function authorise<Call extends Admitted>(call: Named<Call>, needs: Needs): MaybePromise<string | Ending> {
+  const { admitted, identity, tool } = call;
+  const access = decideAccess(admitted.policy, tool.declaration, identity);
   if (!access.permission.allowed && access.permission.reason === 'paused') {
     return ended(errorOutcome('PAUSED', { tool: tool.declaration.id, agent: identity.agent }));
   }
@@ -89,7 +89,7 @@ function authorise<Call extends Claimed>(call: Named<Call>, needs: Needs): Maybe
 }
 
 interface Named<Call> {
-  readonly claimed: Call;
+  readonly admitted: Call;
   readonly envelope: Envelope;
   readonly identity: Identity;
   readonly tool: ServedTool;
@@ -99,8 +99,8 @@ interface Named<Call> {
  * Called for a tool that is not selected but may have been offered to the run. Only such a call costs a store round trip: offers are not in
  * the snapshot.
  */
-async function selectInRun<Call extends Claimed>(call: Named<Call>, needs: Needs): Promise<SelectionAnswer> {
-  const { policy, delivery } = call.claimed;
+async function selectInRun<Call extends Admitted>(call: Named<Call>, needs: Needs): Promise<SelectionAnswer> {
+  const { policy, delivery } = call.admitted;
   const session = await needs.store.readSession(delivery.session);
   const injected = session?.injected?.filter(({ run }) => run === delivery.run) ?? [];
   return checkRunSelection(policy, call.tool.declaration, call.identity, injected);
@@ -124,7 +124,7 @@ function refusalReason(entry: string | undefined, isPrivileged: boolean): string
   return isPrivileged ? 'it is privileged, and no permission names it for them' : 'no permission names them';
 }
 
-function readAuthorised<Call extends Claimed>(
+function readAuthorised<Call extends Admitted>(
   call: Named<Call>,
   permission: string,
   needs: Needs,
@@ -135,19 +135,19 @@ function readAuthorised<Call extends Claimed>(
 }
 
 /** For a resumed call, the allowed arguments are stored with the approval and are not parsed again; the sent ones only have to match the schema. */
-function readSent<Call extends Claimed>(call: Named<Call>, needs: Needs): MaybePromise<JudgedArguments | Ending> {
-  const { claimed, envelope, tool } = call;
+function readSent<Call extends Admitted>(call: Named<Call>, needs: Needs): MaybePromise<JudgedArguments | Ending> {
+  const { admitted, envelope, tool } = call;
   const canonical = envelope.arguments;
   const read = readArguments(canonical);
   if (!read.ok) return ended(errorOutcome('ENVELOPE_INVALID', { problem: read.problem }));
-  if (claimed.delivery.resumedWith === undefined) return judgedArguments(call, read.value, canonical, needs);
+  if (admitted.delivery.resumedWith === undefined) return judgedArguments(call, read.value, canonical, needs);
   const problems = tool.validateInput(read.value);
   if (problems.length > 0) return ended(errorOutcome('ARGUMENTS_INVALID', { tool: tool.declaration.id, problems }));
   return { kind: 'judged', arguments: read.value, canonical };
 }
 
-function withArguments<Call extends Claimed>(
-  { claimed, envelope, identity, tool }: Named<Call>,
+function withArguments<Call extends Admitted>(
+  { admitted, envelope, identity, tool }: Named<Call>,
   { arguments: args, canonical }: Pick<JudgedArguments, 'arguments' | 'canonical'>,
   permission: string,
   needs: Needs,
@@ -155,15 +155,15 @@ function withArguments<Call extends Claimed>(
   const given = { canonical, arguments: args, setup: tool.setup };
   if (namesSecrets(given)) {
     const knows = (name: string): boolean => needs.secrets?.knows(name) === true;
-    const refused = refuseSecrets({ tool: tool.declaration, policy: claimed.policy, identity, knows }, given);
+    const refused = refuseSecrets({ tool: tool.declaration, policy: admitted.policy, identity, knows }, given);
     if (refused !== undefined) return ended(refused);
   }
-  return { kind: 'identified', claimed, envelope, identity, tool, arguments: args, canonical, permission };
+  return { kind: 'identified', admitted, envelope, identity, tool, arguments: args, canonical, permission };
 }
 
 /** The envelope must agree with what the store accepted; otherwise the entry was written to the stream by hand. */
-function readEnvelope(claimed: Claimed): { kind: 'read'; envelope: Envelope } | Ending {
-  const { delivery } = claimed;
+function readEnvelope(admitted: Admitted): { kind: 'read'; envelope: Envelope } | Ending {
+  const { delivery } = admitted;
   if (delivery.envelope.length === 0) return ended(errorOutcome('BODY_LOST', {}, { executed: 'unknown' }));
   const decoded = decodeEnvelope(delivery.envelope);
   if (decoded.kind === 'unknown-version') {
@@ -185,17 +185,17 @@ function readEnvelope(claimed: Claimed): { kind: 'read'; envelope: Envelope } | 
  * gets there.
  */
 async function misplaced(
-  claimed: Claimed,
+  admitted: Admitted,
   envelope: Envelope,
   tool: ServedTool | undefined,
   needs: Needs,
 ): Promise<Ending> {
-  const { delivery } = claimed;
+  const { delivery } = admitted;
   const peers = await needs.peersFor(envelope.toolDigest);
   const pauseMs = paceHandBack(delivery.handedBack, peers);
   if (pauseMs !== undefined) {
     // Do not hold the call past its deadline: from then on any worker may end it.
-    await needs.holdWithoutSlot(claimed, Math.min(pauseMs, delivery.deadline - claimed.now));
+    await needs.holdWithoutSlot(admitted, Math.min(pauseMs, delivery.deadline - admitted.now));
     const answer = await needs.store.abandonCall({ ...delivery, handedBack: true });
     return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };
   }

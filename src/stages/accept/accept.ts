@@ -12,7 +12,7 @@ export type CallAcceptance =
   | { readonly kind: 'refused'; readonly outcome: Outcome };
 
 /** Passes a prepared call to the store. Repeating it under the same key is the same call. */
-export function call(
+export function accept(
   request: AcceptRequest,
   waiter: Waiter | undefined,
   needs: { readonly store: Pick<CallStore, 'acceptCall'> },

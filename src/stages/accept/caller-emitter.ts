@@ -8,7 +8,7 @@ import { summariseValue } from '../../domain/summarise-value.ts';
 import { isSampled, toTraceContext, type Trace, type TraceContext } from '../../domain/trace-context.ts';
 import type { Events } from '../../ports/events.ts';
 import { childTrace, startTrace } from '../../wire/trace.ts';
-import type { CallAcceptance } from './call.ts';
+import type { CallAcceptance } from './accept.ts';
 import type { PreparedCall } from './prepare-call.ts';
 
 export interface CallerFacts {
@@ -60,12 +60,12 @@ export class CallerEmitter {
   }
 
   replied(outcome: Outcome): void {
-    this.#emit('call.replied', { ...endedAs(outcome), durationMs: elapsedMs(this.#madeAt) }, 'reply');
+    this.#emit('call.answered', { ...endedAs(outcome), durationMs: elapsedMs(this.#madeAt) }, 'answer');
   }
 
   /** Emits that the caller's wait ended; the call continues. */
   leftPending(): void {
-    this.#emit('call.pending', { durationMs: elapsedMs(this.#madeAt) }, 'reply');
+    this.#emit('call.pending', { durationMs: elapsedMs(this.#madeAt) }, 'answer');
   }
 
   #refused(outcome: Outcome): void {
@@ -73,7 +73,7 @@ export class CallerEmitter {
     this.#emit('call.refused', { ...endedAs(outcome), error, durationMs: elapsedMs(this.#madeAt) });
   }
 
-  #emit<Kind extends EventKind>(kind: Kind, facts: DiagnosticEventMap[Kind], stage: Stage = 'call'): void {
+  #emit<Kind extends EventKind>(kind: Kind, facts: DiagnosticEventMap[Kind], stage: Stage = 'accept'): void {
     if (!this.#events.wants(kind)) return;
     const call = this.#callId === undefined ? {} : { callId: this.#callId };
     this.#events.emit(kind, { ...facts, ...call, stage }, this.#shared);

@@ -14,6 +14,6 @@ export function reply(settled: SettledCall, needs: Pick<Plane, 'log' | 'onSettle
   if (answer === 'settled') return needs.onSettled(outcome.kind);
   const { callId, tool } = delivered.delivery;
   const { kind, executed, error } = outcome;
-  const facts = { stage: 'reply', callId, tool, outcome: kind, executed, code: error?.code, durationMs, answer };
+  const facts = { stage: 'answer', callId, tool, outcome: kind, executed, code: error?.code, durationMs, answer };
   needs.log.warn(facts, 'outcome dropped: the call is no longer ours');
 }

@@ -7,8 +7,8 @@ import type { RenewAnswer } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 
 /** A delivery this worker owns, with a live session and the current policy. */
-export interface ClaimedCall extends DeliveredCall {
-  readonly kind: 'claimed';
+export interface AdmittedCall extends DeliveredCall {
+  readonly kind: 'admitted';
   readonly policy: Policy;
   readonly policyVersion: number;
   /** Store time: the lane's time at the delivery, advanced by the monotonic clock since. */
@@ -23,7 +23,7 @@ type Needs = Pick<Plane, 'store' | 'policies' | 'settings'>;
  * The delivery itself was the claim; this checks that its snapshot is still current. If nothing was revoked since accept (same epoch) and
  * the call was held only briefly, no store round trip is needed.
  */
-export function claim(delivered: DeliveredCall, needs: Needs): MaybePromise<ClaimedCall | Ending> {
+export function admit(delivered: DeliveredCall, needs: Needs): MaybePromise<AdmittedCall | Ending> {
   const { delivery, lane } = delivered;
   const recovered = delivery.recovered;
   if (recovered?.wasRunning === true && recovered.effect === 'unsafe') {
@@ -37,14 +37,14 @@ export function claim(delivered: DeliveredCall, needs: Needs): MaybePromise<Clai
   const mayTrustSnapshot =
     lane.epoch === delivery.epoch && heldMs <= needs.settings.trustSnapshotMs && now < delivery.sessionExpiresAt;
   return mayTrustSnapshot
-    ? claimAt(delivered, { lane, now, checkedAt: delivered.arrivedAt }, needs)
+    ? admitAt(delivered, { lane, now, checkedAt: delivered.arrivedAt }, needs)
     : recheck(delivered, needs);
 }
 
 /** What the store answered, and the earliest time at which it can have done so. */
-type Checked = Pick<ClaimedCall, 'lane' | 'now' | 'checkedAt'>;
+type Checked = Pick<AdmittedCall, 'lane' | 'now' | 'checkedAt'>;
 
-async function recheck(delivered: DeliveredCall, needs: Needs): Promise<ClaimedCall | Ending> {
+async function recheck(delivered: DeliveredCall, needs: Needs): Promise<AdmittedCall | Ending> {
   const { delivery } = delivered;
   const { lane, session, run } = delivery;
   const checkedAt = performance.now();
@@ -57,15 +57,15 @@ async function recheck(delivered: DeliveredCall, needs: Needs): Promise<ClaimedC
     const stopped = stoppedBy(lease);
     if (stopped !== undefined) return stopped;
   }
-  return claimAt(delivered, { lane: checked.lane, now: checked.lane.now, checkedAt }, needs);
+  return admitAt(delivered, { lane: checked.lane, now: checked.lane.now, checkedAt }, needs);
 }
 
 /**
- * Asks the store once more whether a claimed call may start: session, lease, cancellation and policy. The lease is checked too, because a
+ * Asks the store once more whether a admitted call may start: session, lease, cancellation and policy. The lease is checked too, because a
  * process that was suspended for longer than its lease has lost its calls, and no sequence of the lane shows that.
  */
-export async function claimAgain(claimed: ClaimedCall, needs: Needs): Promise<ClaimedCall | Ending> {
-  const { delivery } = claimed;
+export async function admitAgain(admitted: AdmittedCall, needs: Needs): Promise<AdmittedCall | Ending> {
+  const { delivery } = admitted;
   const { lane, session, run } = delivery;
   const checkedAt = performance.now();
   const [checked, [lease]] = await Promise.all([
@@ -76,7 +76,7 @@ export async function claimAgain(claimed: ClaimedCall, needs: Needs): Promise<Cl
   if (stopped !== undefined) return stopped;
   const ending = checked.endings[0];
   if (ending !== undefined) return ended(errorOutcome('SESSION_ENDED', { ending }));
-  return claimAt(claimed, { lane: checked.lane, now: checked.lane.now, checkedAt }, needs);
+  return admitAt(admitted, { lane: checked.lane, now: checked.lane.now, checkedAt }, needs);
 }
 
 function stoppedBy(lease: RenewAnswer | undefined): Ending | undefined {
@@ -84,18 +84,29 @@ function stoppedBy(lease: RenewAnswer | undefined): Ending | undefined {
   return lease === 'renewed' ? undefined : { kind: 'lost' };
 }
 
-function claimAt(delivered: DeliveredCall, checked: Checked, needs: Needs): MaybePromise<ClaimedCall | Ending> {
+function admitAt(delivered: DeliveredCall, checked: Checked, needs: Needs): MaybePromise<AdmittedCall | Ending> {
   if (checked.now >= delivered.delivery.deadline) return ended(errorOutcome('DEADLINE_PASSED', {}));
   const current = needs.policies.atLeast(checked.lane.policyVersion);
   return current instanceof Promise
-    ? current.then((record) => claimUnder(record, delivered, checked))
-    : claimUnder(current, delivered, checked);
+    ? current.then((record) => admitUnder(record, delivered, checked))
+    : admitUnder(current, delivered, checked);
 }
 
-function claimUnder(
+function admitUnder(
   { version, policy }: PolicyRecord,
   { delivery, arrivedAt, signal, events }: DeliveredCall,
   { lane, now, checkedAt }: Checked,
-): ClaimedCall {
-  return { kind: 'claimed', delivery, lane, arrivedAt, signal, events, policy, policyVersion: version, now, checkedAt };
+): AdmittedCall {
+  return {
+    kind: 'admitted',
+    delivery,
+    lane,
+    arrivedAt,
+    signal,
+    events,
+    policy,
+    policyVersion: version,
+    now,
+    checkedAt,
+  };
 }

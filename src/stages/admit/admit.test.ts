@@ -3,7 +3,7 @@ import { CLOSED_POLICY } from '../../domain/policy.ts';
 import type { SessionEnding } from '../../domain/session.ts';
 import type { Delivery, LaneState, RecoveredCall, RenewAnswer } from '../../ports/call-store.ts';
 import { partialStore, sampleDelivered, sampleDelivery, sampleLane } from '../../../test/support/sample-call.ts';
-import { claim } from './claim.ts';
+import { admit } from './admit.ts';
 
 const TRUST_MS = 250;
 
@@ -19,7 +19,7 @@ interface Look {
   };
 }
 
-async function claimOf(delivery: Delivery, { heldMs = 0, lane = {}, found }: Look = {}) {
+async function admitOf(delivery: Delivery, { heldMs = 0, lane = {}, found }: Look = {}) {
   const asked: number[] = [];
   const looks: unknown[] = [];
   const store = partialStore(
@@ -40,21 +40,21 @@ async function claimOf(delivery: Delivery, { heldMs = 0, lane = {}, found }: Loo
     },
   };
   const arrivedAt = performance.now() - heldMs;
-  const claimed = await claim(sampleDelivered(delivery, { arrivedAt, lane: sampleLane(lane) }), {
+  const admitted = await admit(sampleDelivered(delivery, { arrivedAt, lane: sampleLane(lane) }), {
     store,
     policies,
     settings: { retentionMs: 1, trustSnapshotMs: TRUST_MS },
   });
-  return { claimed, asked, looks };
+  return { admitted, asked, looks };
 }
 
-describe('claim', () => {
+describe('admit', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
   it('of a call held for a moment in a lane that did not move needs no trip to the store', async () => {
-    const { claimed, asked } = await claimOf(sampleDelivery(), { heldMs: TRUST_MS, lane: { policyVersion: 7 } });
-    expect(claimed).toMatchObject({ kind: 'claimed', policyVersion: 7, now: 1000 + TRUST_MS });
+    const { admitted, asked } = await admitOf(sampleDelivery(), { heldMs: TRUST_MS, lane: { policyVersion: 7 } });
+    expect(admitted).toMatchObject({ kind: 'admitted', policyVersion: 7, now: 1000 + TRUST_MS });
     expect(asked).toEqual([7]);
   });
 
@@ -64,8 +64,8 @@ describe('claim', () => {
     ['may have outlived its session', { heldMs: 100 }, { sessionExpiresAt: 1100 }],
   ] as const)('of a call that %s looks again and ends with a revoked session', async (_why, look, delivery) => {
     const call = sampleDelivery(delivery);
-    const { claimed, looks } = await claimOf(call, { ...look, found: { ending: 'revoked' } });
-    expect(claimed).toMatchObject({
+    const { admitted, looks } = await admitOf(call, { ...look, found: { ending: 'revoked' } });
+    expect(admitted).toMatchObject({
       kind: 'ended',
       outcome: { kind: 'denied', executed: 'no', error: { code: 'SESSION_ENDED', facts: { ending: 'revoked' } } },
     });
@@ -75,26 +75,26 @@ describe('claim', () => {
   it.each([
     ['fenced', { kind: 'lost' }],
     ['cancel', { kind: 'ended', outcome: { kind: 'cancelled', executed: 'no' } }],
-    ['renewed', { kind: 'claimed' }],
+    ['renewed', { kind: 'admitted' }],
   ] as const)('of a call held while somebody cancelled one looks at its lease: %s', async (lease, expected) => {
     const found = { lane: { cancelSequence: 'another' }, lease };
-    const { claimed } = await claimOf(sampleDelivery(), { heldMs: TRUST_MS + 1, found });
-    expect(claimed).toMatchObject(expected);
+    const { admitted } = await admitOf(sampleDelivery(), { heldMs: TRUST_MS + 1, found });
+    expect(admitted).toMatchObject(expected);
   });
 
   it('takes time and policy from the second look', async () => {
     const found = { lane: { epoch: 'epoch-2', policyVersion: 9, now: 4000 } };
-    const { claimed, asked } = await claimOf(sampleDelivery(), { heldMs: 3000, found });
-    expect(claimed).toMatchObject({ kind: 'claimed', policyVersion: 9, now: 4000 });
+    const { admitted, asked } = await admitOf(sampleDelivery(), { heldMs: 3000, found });
+    expect(admitted).toMatchObject({ kind: 'admitted', policyVersion: 9, now: 4000 });
     expect(asked).toEqual([9]);
   });
 
   it('of a call past its deadline ends it, also when only the time it was held for made it late', async () => {
     const expired = { kind: 'ended', outcome: { kind: 'expired', executed: 'no' } };
-    const { claimed } = await claimOf(sampleDelivery({ deadline: 1200 }), { heldMs: 200 });
-    expect(claimed).toMatchObject(expired);
-    const late = await claimOf(sampleDelivery({ deadline: 3999 }), { heldMs: 3000, found: { lane: { now: 4000 } } });
-    expect(late.claimed).toMatchObject(expired);
+    const { admitted } = await admitOf(sampleDelivery({ deadline: 1200 }), { heldMs: 200 });
+    expect(admitted).toMatchObject(expired);
+    const late = await admitOf(sampleDelivery({ deadline: 3999 }), { heldMs: 3000, found: { lane: { now: 4000 } } });
+    expect(late.admitted).toMatchObject(expired);
   });
 
   const RECOVERED: RecoveredCall = { starts: 0, wasRunning: false, cancelRequested: false };
@@ -104,11 +104,11 @@ describe('claim', () => {
     ['was cancelled after a start', { starts: 1, effect: 'read', cancelRequested: true }, 'cancelled', 'unknown'],
   ] as const)('of a recovered call that %s ends it', async (_what, recovered, kind, executed) => {
     const delivery = sampleDelivery({ fence: 2, recovered: { ...RECOVERED, ...recovered } });
-    expect((await claimOf(delivery)).claimed).toMatchObject({ kind: 'ended', outcome: { kind, executed } });
+    expect((await admitOf(delivery)).admitted).toMatchObject({ kind: 'ended', outcome: { kind, executed } });
   });
 
   it('of a recovered call of a tool that may run again goes on', async () => {
     const recovered: RecoveredCall = { ...RECOVERED, starts: 1, wasRunning: true, effect: 'idempotent' };
-    expect((await claimOf(sampleDelivery({ fence: 2, recovered }))).claimed.kind).toBe('claimed');
+    expect((await admitOf(sampleDelivery({ fence: 2, recovered }))).admitted.kind).toBe('admitted');
   });
 });
