@@ -47,6 +47,8 @@ export interface RunningDev {
   readonly worker: RunningWorker;
   /** Modules that an earlier start published and that are no longer served. They were removed from the catalog. */
   readonly withdrawn: readonly ModuleDeclaration[];
+  /** Modules of other pools. This process does not serve them; a worker of their pool does. */
+  readonly leftOut: readonly ModuleDeclaration[];
   /** The telemetry of this process, for its other parts; undefined when it is off. */
   readonly telemetry: Telemetry | undefined;
   readonly policy: PolicyRecord;
@@ -94,7 +96,12 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       return withdrawLeftModules(store, own, byThisProcess('not served by this start of dev'));
     };
     // Withdraw them before the policy is applied: its rules are compared with the published tools.
-    const { withdrawn, ...first } = await withdrawLeft();
+    const { withdrawn: all, ...first } = await withdrawLeft();
+    const leftOut = worker.found.modules
+      .map(({ declaration }) => declaration)
+      .filter(({ pool }) => pool !== config.worker.pool);
+    // A module that moved to another pool was withdrawn from this one. It is among the modules of this start.
+    const withdrawn = all.filter(({ id }) => !leftOut.some((module) => module.id === id));
     let { isHeldBack } = first;
     afterReload = async () => {
       if (!isHeldBack) return;
@@ -139,6 +146,7 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
     return {
       worker,
       withdrawn,
+      leftOut,
       telemetry,
       policy,
       http,

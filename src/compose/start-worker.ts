@@ -58,6 +58,8 @@ export interface RunningWorker {
   readonly workerId: WorkerId;
   readonly healthUrl: string | undefined;
   readonly loaded: LoadResult;
+  /** All modules that were found at the start, including those of other pools, which this worker does not serve. */
+  readonly found: LoadResult;
   /** Modules that the catalog has in another version, and those that were rolled back. */
   readonly versions: KeptPublication['versions'];
   /** Whether this worker runs calls of the tool. Always false once it drains. */
@@ -353,6 +355,7 @@ async function boot(
   return {
     workerId,
     healthUrl: supervisor.healthUrl,
+    found: modules.found,
     get loaded() {
       return modules.loaded;
     },

@@ -12,7 +12,7 @@ import { EXIT } from '../exit-codes.ts';
 import { followConfig, readPolicyFileFor } from '../follow-config.ts';
 import { createLevelledLog, createReadableLog } from '../levelled-log.ts';
 import { logEvents } from '../log-events.ts';
-import { thisCommand } from '../own-command.ts';
+import { shellWord, thisCommand } from '../own-command.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
 import { sameStoreCommand } from '../same-store-command.ts';
 import { QuestionBoard, showQuestion } from '../show-question.ts';
@@ -82,7 +82,7 @@ async function dev(context: CommandContext): Promise<void> {
   const stopped = runUntilStopped({ name: 'plane', failed, drain }, log, () =>
     terminal.note('\nWaiting for calls under way; again to end at once.'),
   );
-  announce(terminal, running, { config, loginLink, program });
+  announce(terminal, running, { config, modules, loginLink, program });
   await stopped;
 }
 
@@ -96,12 +96,15 @@ function boardOf(terminal: Terminal, program: string, config: Config): QuestionB
 
 interface Announced {
   readonly config: Config;
+  /** The folder or manifest that was given. */
+  readonly modules: string;
   readonly loginLink: string | undefined;
   readonly program: string;
 }
 
-function announce(terminal: Terminal, running: RunningDev, { config, loginLink, program }: Announced): void {
-  const { worker, withdrawn, policy, socket, http } = running;
+function announce(terminal: Terminal, running: RunningDev, announced: Announced): void {
+  const { config, loginLink, program } = announced;
+  const { worker, withdrawn, leftOut, policy, socket, http } = running;
   const { modules, broken } = worker.loaded;
   const folder = relative(process.cwd(), config.folder) || '.';
   const command = nextCommand(
@@ -122,6 +125,7 @@ function announce(terminal: Terminal, running: RunningDev, { config, loginLink, 
       broken,
       ...worker.versions,
       withdrawn: withdrawn.map(({ id }) => id),
+      leftOut: leftOut.map(({ id, pool }) => ({ id, pool })),
       try: command,
     });
   }
@@ -131,6 +135,7 @@ function announce(terminal: Terminal, running: RunningDev, { config, loginLink, 
     ['tools', modules.length === 0 ? { text: 'none', style: 'yellow' } : shown],
     ...broken.map(({ id, reason }) => ['not loaded', { text: `${id}: ${reason}`, style: 'red' as const }]),
     ...describeVersions(worker.versions).map((text) => ['version', { text, style: 'yellow' as const }]),
+    ...describeLeftOut(leftOut, announced).map((text) => ['left out', { text, style: 'yellow' as const }]),
     ...(withdrawn.length === 0 ? [] : [['withdrawn', describeWithdrawn(withdrawn)]]),
     ['store', `${folder}/store.sqlite`],
     ['policy', describePolicy(policy, config)],
@@ -141,6 +146,16 @@ function announce(terminal: Terminal, running: RunningDev, { config, loginLink, 
   if (loginLink !== undefined) terminal.print(`\nConsole, once, within ten minutes:\n\n  ${loginLink}`);
   terminal.print(`\nTry in a second terminal:\n\n  ${command}\n`);
   terminal.note('Ctrl-C ends it.');
+}
+
+/** One line for each other pool, with the command that serves its modules. */
+function describeLeftOut(modules: RunningDev['leftOut'], { modules: path, program }: Announced): string[] {
+  const pools = [...new Set(modules.map(({ pool }) => pool))];
+  return pools.map((pool) => {
+    const ids = modules.filter((module) => module.pool === pool).map(({ id }) => id);
+    const command = `${program} worker --pool ${shellWord(pool)} --modules ${shellWord(relative(process.cwd(), path))}`;
+    return `${ids.join(', ')} (pool ${pool}; start a worker for it: ${command})`;
+  });
 }
 
 function describeWithdrawn(modules: RunningDev['withdrawn']): string {

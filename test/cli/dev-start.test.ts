@@ -1,0 +1,57 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { failOnLeaks } from '../support/reaper.ts';
+import type { WatchedProcess } from '../support/watched-process.ts';
+import { planeFolder, type PlaneFolder } from './plane-folder.ts';
+
+let plane: PlaneFolder;
+const running: WatchedProcess[] = [];
+beforeEach(() => {
+  plane = planeFolder();
+});
+afterEach(async () => {
+  // The last one first: workers leave before the plane whose store they use.
+  for (const one of running.splice(0).toReversed()) await one.stop();
+  plane.remove();
+});
+afterAll(failOnLeaks);
+
+function writeModule(id: string, answer = 4): void {
+  mkdirSync(plane.file('mine'), { recursive: true });
+  writeFileSync(
+    plane.file(`mine/${id}.mjs`),
+    `export default {
+      id: '${id}', version: '1.0.0', description: 'Rolls.',
+      tools: { roll: { description: 'Rolls.', effect: 'read', input: { type: 'object' }, run: () => ${answer} } },
+    };`,
+  );
+}
+
+async function startDev(...args: string[]): Promise<WatchedProcess> {
+  const dev = await plane.startWaiting('dev', ...args);
+  running.push(dev);
+  await dev.waitForLine(/^Ctrl-C ends it/);
+  return dev;
+}
+
+describe('sallyport dev says at its start', { timeout: 180_000 }, () => {
+  it('which modules it leaves to workers of other pools, with a command that serves them', async () => {
+    for (const id of ['cup', 'dice']) writeModule(id);
+    await (await startDev('--modules', 'mine')).stop();
+    running.length = 0;
+    // The module moves to another pool after it was published in the pool of dev.
+    writeFileSync(
+      plane.file('manifest.yaml'),
+      'modules: [{ file: mine/cup.mjs }, { file: mine/dice.mjs, pool: games }]',
+    );
+    const dev = await startDev('--modules', 'manifest.yaml');
+    expect(dev.stdout).toMatch(
+      /left out +dice \(pool games; start a worker for it: sallyport worker --pool games --modules manifest\.yaml\)/,
+    );
+    expect(dev.stdout).not.toContain('withdrawn');
+    const worker = await plane.startWaiting('worker', '--pool', 'games', '--modules', 'manifest.yaml');
+    running.push(worker);
+    await worker.waitForLine(/^Health: /);
+    expect((await plane.call('dice.roll', {})).stdout).toBe('4\n');
+  });
+});
