@@ -1,7 +1,8 @@
 // `node scripts/with-node24.mjs test.mjs …` runs a script of this folder with a Node.js that the project supports. A machine with an
 // older one gets Node 24 from npm, by lock file and integrity, into tools/node. Must work on Node 20 with node: modules only, because
 // it runs before anything is installed.
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runChild } from './run-child.mjs';
@@ -17,9 +18,23 @@ async function ensureNode() {
       `This needs Node ${OLDEST_NODE.join('.')} or newer, best Node 24. This is ${process.versions.node}, and there is no package of ` +
         `Node 24 for ${process.platform} on ${process.arch}: install it, then run the same command again.`,
     );
-  await ensurePackages({ folder: TOOLS, lock: 'node', what: 'Node 24' });
-  if (!existsSync(NODE)) throw new SetupFailure(`Node 24 was installed, but ${NODE} is missing.`);
+  const install = () => ensurePackages({ folder: TOOLS, lock: 'node', what: 'Node 24' });
+  await install();
+  if (isNode24(NODE)) return NODE;
+  console.error('setup: the Node 24 in tools/node is damaged; installing it again …');
+  rmSync(join(TOOLS, 'node_modules'), { recursive: true, force: true });
+  await install();
+  if (!isNode24(NODE)) throw new SetupFailure(`Node 24 was installed, but ${NODE} does not run.`);
   return NODE;
+}
+
+/** Without this check, a program file that was cut off would end the command by a signal, without a message. */
+function isNode24(program) {
+  const { status, stdout } = spawnSync(program, ['--version'], {
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  return status === 0 && stdout.startsWith('v24.');
 }
 
 const [name, ...args] = process.argv.slice(2);
