@@ -6,8 +6,8 @@ import { execute } from './stages/execute/execute.ts';
 import { checkRefusedForLoop } from './stages/gate/check-refused-for-loop.ts';
 import { gate } from './stages/gate/gate.ts';
 import { identify } from './stages/identify/identify.ts';
-import { observe } from './stages/answer/observe.ts';
-import { reply } from './stages/answer/reply.ts';
+import { countSettled } from './stages/settle/count-settled.ts';
+import { observe } from './stages/settle/observe.ts';
 import { settle, type SettlementFacts } from './stages/settle/settle.ts';
 import { StartPermit } from './start-permit.ts';
 
@@ -68,7 +68,7 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
       };
   const settled = await settle(delivered, ending.outcome, facts, plane);
   events?.settled(settled.answer, settled.outcome);
-  reply(settled, plane);
+  countSettled(settled, plane);
   if (!isEnding(identified)) observe(identified, isEnding(verdict) ? undefined : verdict, settled, plane);
 }
 

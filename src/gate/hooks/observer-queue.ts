@@ -56,7 +56,7 @@ export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds
   function drop(hook: RegisteredHook, { tool, callId }: Observation): void {
     const dropped = hook.meter.count('dropped');
     if (dropped % LOG_EVERY !== 1) return;
-    const facts = { stage: 'answer', hook: hook.id, tool, callId, dropped };
+    const facts = { stage: 'settle', hook: hook.id, tool, callId, dropped };
     needs.log.warn(facts, 'a hook is too slow; it is not told of every call');
   }
 

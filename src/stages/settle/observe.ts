@@ -1,9 +1,9 @@
 import type { Envelope } from '../../domain/call.ts';
 import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
 import type { Identity } from '../../domain/session.ts';
-import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
+import type { Plane, ServedTool } from '../../ports/plane.ts';
+import type { SettledCall } from './settle.ts';
 
 interface IdentifiedCall {
   readonly envelope: Envelope;
@@ -15,13 +15,6 @@ interface IdentifiedCall {
 interface AllowedCall {
   readonly call: { readonly arguments: JsonObject };
   readonly facts: { readonly changedBy?: readonly ArgumentChange[] };
-}
-
-interface SettledCall {
-  readonly delivered: DeliveredCall;
-  readonly outcome: Outcome;
-  readonly answer: string;
-  readonly durationMs: number;
 }
 
 const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
