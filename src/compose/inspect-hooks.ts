@@ -1,3 +1,4 @@
+import { countNoun } from '../domain/count-noun.ts';
 import type { HookEventName, HookHealth } from '../domain/hook.ts';
 import type { WorkerEntry } from '../ports/fleet-registry.ts';
 import type { Check } from './check.ts';
@@ -45,7 +46,7 @@ export function describeProblem({
     };
   }
   if (dropped === 0) return undefined;
-  const found = `hook ${hook} is too slow: it was not told of ${dropped} calls`;
+  const found = `hook ${hook} is too slow: it was not told of ${countNoun(dropped, 'call')}`;
   return { state: 'warn', found, fix: 'Let the hook hand its work over instead of doing it.' };
 }
 

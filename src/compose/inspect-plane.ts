@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
+import { countNoun } from '../domain/count-noun.ts';
 import { PlaneError } from '../domain/errors.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Store } from '../ports/store.ts';
@@ -138,7 +139,7 @@ async function inspectFleet(store: Store): Promise<Check[]> {
     {
       name: 'catalog',
       state: tools === 0 ? 'warn' : 'ok',
-      found: `${tools} tools of ${modules.length} modules published`,
+      found: `${countNoun(tools, 'tool')} of ${countNoun(modules.length, 'module')} published`,
     },
     ...inspectServed(modules, workers),
     ...inspectHooks(workers),

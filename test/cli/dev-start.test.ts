@@ -54,4 +54,17 @@ describe('sallyport dev says at its start', { timeout: 180_000 }, () => {
     await worker.waitForLine(/^Health: /);
     expect((await plane.call('dice.roll', {})).stdout).toBe('4\n');
   });
+
+  it('that rules narrow what everyone may call', async () => {
+    writeModule('dice');
+    const first = await startDev('--modules', 'mine');
+    writeFileSync(plane.file('policy.yaml'), 'rules: [{ id: no-dice, verdict: deny, tools: [dice.roll] }]\n');
+    expect((await plane.cli('policy', 'set', 'policy.yaml')).code).toBe(0);
+    await first.stop();
+    running.length = 0;
+    const second = await startDev('--modules', 'mine');
+    expect(second.stdout).toMatch(
+      /policy +everyone may call every tool that is not privileged, under 1 rule \(version 2,/,
+    );
+  });
 });

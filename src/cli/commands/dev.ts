@@ -4,6 +4,7 @@ import { RELEASE } from '../../compose/release.ts';
 import { findGatewayUrl } from '../../compose/gateway-url.ts';
 import { runDev, type RunningDev } from '../../compose/run-dev.ts';
 import type { Config } from '../../config/config-schema.ts';
+import { countNoun } from '../../domain/count-noun.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
 import { checkHost } from '../check-host.ts';
 import { action, type CommandContext } from '../command-context.ts';
@@ -169,7 +170,9 @@ function describePolicy({ version, policy }: RunningDev['policy'], { policyFile 
   const allows = isOpen ? 'everyone may call every tool that is not privileged' : 'only what it names may be called';
   const from =
     policyFile === undefined ? 'kept in the store' : `read from ${relative(process.cwd(), policyFile) || '.'}`;
-  return `${allows} (version ${version}, ${from}; see: ${thisCommand()} policy show)`;
+  const rules = policy.rules?.length ?? 0;
+  const narrowed = rules === 0 ? '' : `, under ${countNoun(rules, 'rule')}`;
+  return `${allows}${narrowed} (version ${version}, ${from}; see: ${thisCommand()} policy show)`;
 }
 
 /**

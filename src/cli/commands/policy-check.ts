@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { countNoun } from '../../domain/count-noun.ts';
 import { nearNames } from '../../domain/near-names.ts';
 import { applyPolicyFile, findPolicyWarnings, readPolicyFile } from '../../config/policy-file.ts';
 import { checkRules } from '../../config/rule-problems.ts';
@@ -30,7 +31,9 @@ export function policyCheckCommand(): Command {
         for (const warning of warnings) terminal.warn(warning);
         if (terminal.json) terminal.printJson({ valid: true, warnings, comparedWithCatalog: tools !== undefined });
         else {
-          terminal.print(`${file} can be used${warnings.length === 0 ? '' : `, with ${warnings.length} warnings`}.`);
+          terminal.print(
+            `${file} can be used${warnings.length === 0 ? '' : `, with ${countNoun(warnings.length, 'warning')}`}.`,
+          );
           if (tools === undefined) terminal.note('It was not compared with published tools: no store can be reached.');
         }
         return context.options['strict'] === true && warnings.length > 0 ? EXIT.config : EXIT.ok;

@@ -20,7 +20,7 @@ export function Loops({ counts: { warned, blocked }, endings }: LoopsProps): VNo
     <section class="fleet-section" aria-labelledby="loops-title">
       <h2 id="loops-title">Loops</h2>
       <p class="hint">
-        {`In this time ${showCount(warned)} calls were warned and ${showCount(blocked)} blocked because an agent repeated itself.`}
+        {`Calls of this time in which an agent repeated itself: ${showCount(warned)} warned, ${showCount(blocked)} blocked.`}
       </p>
       {endings.length === 0 ? null : (
         <Table
