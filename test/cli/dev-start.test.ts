@@ -58,7 +58,10 @@ describe('sallyport dev says at its start', { timeout: 180_000 }, () => {
   it('that rules narrow what everyone may call', async () => {
     writeModule('dice');
     const first = await startDev('--modules', 'mine');
-    writeFileSync(plane.file('policy.yaml'), 'rules: [{ id: no-dice, verdict: deny, tools: [dice.roll] }]\n');
+    writeFileSync(
+      plane.file('policy.yaml'),
+      "permissions: { '*': { allow: ['*'] } }\nrules: [{ id: no-dice, verdict: deny, tools: [dice.roll] }]\n",
+    );
     expect((await plane.cli('policy', 'set', 'policy.yaml')).code).toBe(0);
     await first.stop();
     running.length = 0;

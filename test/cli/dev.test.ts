@@ -23,7 +23,7 @@ describe('sallyport dev', () => {
   it('says what it serves, where it listens and what to try next', async () => {
     expect(dev.stdout).toMatch(/tools +basic \(\d+\), odd \(2\)/);
     expect(dev.stdout).toMatch(
-      /policy {2}everyone may call every tool that is not privileged \(version 1, kept in the store; see: \S+\/sallyport policy show\)/,
+      /policy {2}everyone may call every tool that is not privileged \(version 1, kept in the store; see: '?\S.*\/sallyport'? policy show\)/,
     );
     const health = /health +(http:\/\/127\.0\.0\.1:\d+)\/readyz/.exec(dev.stdout)?.[1];
     const ready = await fetch(`${health}/readyz`);
