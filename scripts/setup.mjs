@@ -113,11 +113,22 @@ function installedStamp() {
 /** Installs the packages of the lock file, unless node_modules was installed from exactly this lock file. */
 export async function ensureNodeModules() {
   ensureNodeVersion();
-  if (installedStamp() === wantedStamp()) return;
+  if (isInstalled()) return;
   await withLock('packages', async (holdFor) => {
-    if (installedStamp() === wantedStamp()) return;
+    if (isInstalled()) return;
     await timed('installing packages (npm ci)', 'packages installed', () => installPackages(holdFor));
   });
+}
+
+/** False also when the folder of a package was removed since: without this check the build would fail on it later with an unclear message. */
+function isInstalled() {
+  if (installedStamp() !== wantedStamp()) return false;
+  try {
+    const { packages } = JSON.parse(readFileSync(join(TOP, 'node_modules', '.package-lock.json'), 'utf8'));
+    return Object.keys(packages).every((folder) => existsSync(join(TOP, folder, 'package.json')));
+  } catch {
+    return false;
+  }
 }
 
 async function installPackages(holdFor) {
