@@ -23,11 +23,16 @@ let isLongRunning = false;
 /** The help command that is suggested after a mistake in the command line. */
 let help = 'sallyport --help';
 
-/** The reader of the output may close the pipe at any time (`| head`). That is not an error. */
+/**
+ * The reader of the output may close the pipe at any time (`| head`). That is not an error. A full disk behind the output is one, and is
+ * reported on standard error; commands that are long-running go on.
+ */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    if (stream === process.stdout && !isLongRunning) process.exit(EXIT.ok);
+    if (stream === process.stderr || isLongRunning) return;
+    if (error.code === 'EPIPE') process.exit(EXIT.ok);
+    process.stderr.write(`sallyport: The output could not be written: ${error.message}.\n`);
+    process.exit(EXIT.unavailable);
   });
 }
 

@@ -177,6 +177,12 @@ describe('sallyport call', () => {
     expect(result).toMatchObject({ code: 0, stdout: 'r 0\n', stderr: '' });
   });
 
+  it('says in one line that its output could not be written', async () => {
+    const result = await plane.shell(`node '${MAIN}' help exit-codes > /dev/full`);
+    expect(result).toMatchObject({ code: 69, stdout: '' });
+    expect(result.stderr).toMatch(/^sallyport: The output could not be written: ENOSPC: .*\.\n$/);
+  });
+
   it('L05 refuses to read arguments from a terminal', async () => {
     const result = await plane.terminal(`node '${MAIN}' call basic.echo @-; echo "exit $?"`);
     expect(result.stdout).toMatch(/Standard input is a terminal\..*exit 2/s);

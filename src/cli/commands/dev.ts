@@ -140,7 +140,7 @@ function announce(terminal: Terminal, running: RunningDev, announced: Announced)
     ...(withdrawn.length === 0 ? [] : [['withdrawn', describeWithdrawn(withdrawn)]]),
     ['store', `${folder}/store.sqlite`],
     ['policy', describePolicy(policy, config)],
-    ['socket', `${socket} (told in ${folder}/plane.json)`],
+    ['socket', `${socket} (written to ${folder}/plane.json)`],
     ...(http === undefined ? [] : [['mcp', `${http.url}/mcp (API: ${http.url}/v1)`]]),
     ['health', worker.healthUrl === undefined ? 'off' : `${worker.healthUrl}/readyz`],
   ]);

@@ -61,7 +61,7 @@ async function recheck(delivered: DeliveredCall, needs: Needs): Promise<Admitted
 }
 
 /**
- * Asks the store once more whether a admitted call may start: session, lease, cancellation and policy. The lease is checked too, because a
+ * Asks the store once more whether an admitted call may start: session, lease, cancellation and policy. The lease is checked too, because a
  * process that was suspended for longer than its lease has lost its calls, and no sequence of the lane shows that.
  */
 export async function admitAgain(admitted: AdmittedCall, needs: Needs): Promise<AdmittedCall | Ending> {
