@@ -27,8 +27,13 @@ function readFlags() {
       options: {
         version: { type: 'string' },
         'dry-run': { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
       },
     });
+    if (values.help) {
+      console.log(USAGE);
+      process.exit(0);
+    }
     if (values.version === undefined) throw new Error('--version is missing.');
     return { version: values.version, isDryRun: values['dry-run'] };
   } catch (error) {
