@@ -165,8 +165,17 @@ export type RunEnding =
   | { readonly kind: 'normalised'; readonly arguments: string }
   /** The other answer to the step `normalise`: the schema returned something that is not a JSON object. */
   | { readonly kind: 'not-json'; readonly problem: string }
-  /** The tool threw something else. The cause is for the operator's log only. */
-  | { readonly kind: 'threw'; readonly type: string; readonly cause: string; readonly fault?: Fault }
+  /**
+   * The tool threw something else, or its module could not be loaded. `isEntered`: whether the tool's own function was entered. The cause
+   * is for the operator's log only.
+   */
+  | {
+      readonly kind: 'threw';
+      readonly isEntered: boolean;
+      readonly type: string;
+      readonly cause: string;
+      readonly fault?: Fault;
+    }
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'aborted' }
   /** The tool's process ended: exit code, signal or memory. */

@@ -51,7 +51,7 @@ export async function runTool(
   try {
     return await runLoaded(await load(), toolName, facts, host);
   } catch (thrown) {
-    return { kind: 'threw', ...describeThrown(thrown) };
+    return threwBefore(thrown);
   }
 }
 
@@ -69,18 +69,18 @@ export function runLoaded(
     const definition = Object.hasOwn(module.tools, toolName)
       ? module.tools[toolName]
       : findSurfaceTool(module, toolName);
-    if (typeof definition?.run !== 'function') return threw('ToolMissing', `${toolName} has no function "run"`);
+    if (typeof definition?.run !== 'function') return notEntered('ToolMissing', `${toolName} has no function "run"`);
     if (facts.step === 'normalise') return normalise(definition, facts, host);
     // Copies, so that changes the tool makes to its arguments do not reach the caller's records.
     const setup = parseWith(module.setup, copyJson(facts.setup));
     if (setup instanceof Promise) return runSlowly(definition, setup, facts, host);
-    if (setup.kind === 'issues') return threw('SetupInvalid', setup.problems.join('; '));
+    if (setup.kind === 'issues') return notEntered('SetupInvalid', setup.problems.join('; '));
     const args = parseArguments(definition, facts);
     return args instanceof Promise
       ? runSlowly(definition, setup, facts, host, args)
       : enter(definition, args, setup.value, facts, host);
   } catch (thrown) {
-    return { kind: 'threw', ...describeThrown(thrown) };
+    return threwBefore(thrown);
   }
 }
 
@@ -105,7 +105,7 @@ function endOfNormalised(parsed: Parsed): RunEnding {
 }
 
 function endOfFailedParse(thrown: unknown): RunEnding {
-  return { kind: 'threw', ...describeThrown(thrown) };
+  return threwBefore(thrown);
 }
 
 /** Runs a tool that has an asynchronous schema. */
@@ -118,11 +118,11 @@ async function runSlowly(
 ): Promise<RunEnding> {
   try {
     const setup = await parsing;
-    if (setup.kind === 'issues') return threw('SetupInvalid', setup.problems.join('; '));
+    if (setup.kind === 'issues') return notEntered('SetupInvalid', setup.problems.join('; '));
     const parsed = await (args ?? parseArguments(definition, facts));
     return await enter(definition, parsed, setup.value, facts, host);
   } catch (thrown) {
-    return { kind: 'threw', ...describeThrown(thrown) };
+    return threwBefore(thrown);
   }
 }
 
@@ -150,7 +150,7 @@ async function enterUnless(
   try {
     return (await stopping) ?? (await enterNow(...entry));
   } catch (thrown) {
-    return { kind: 'threw', ...describeThrown(thrown) };
+    return threwBefore(thrown);
   }
 }
 
@@ -191,13 +191,22 @@ function endOfReturned(returned: unknown, context: CallContext, facts: RunFacts)
   return endingOfReturned(returned, CallContext.close(context), facts.maxResultBytes);
 }
 
-function endOfThrown(thrown: unknown, context: CallContext, { maxResultBytes }: RunFacts): RunEnding {
+function endOfThrown(thrown: unknown, context: CallContext, facts: RunFacts): RunEnding {
+  try {
+    return readThrown(thrown, context, facts);
+  } catch (unreadable) {
+    // The tool threw something that throws again when it is looked at, for example a Proxy.
+    return { kind: 'threw', isEntered: true, ...describeThrown(unreadable) };
+  }
+}
+
+function readThrown(thrown: unknown, context: CallContext, { maxResultBytes }: RunFacts): RunEnding {
   const writeBacks = CallContext.close(context);
   if (thrown instanceof InputRequired)
     return endingOfInput(thrown.required, thrown.unavailable, writeBacks, maxResultBytes);
   if (thrown instanceof AnswersTransformed) return { kind: 'changed-answers', changes: thrown.changes };
   const failure = readToolFailure(thrown);
-  if (failure === undefined) return { kind: 'threw', ...describeThrown(thrown) };
+  if (failure === undefined) return { kind: 'threw', isEntered: true, ...describeThrown(thrown) };
   const fault = classifyThrown(thrown);
   return { kind: 'refused', ...failure, ...(fault === undefined ? {} : { fault }), writeBacks };
 }
@@ -208,6 +217,11 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown }).then === 'function';
 }
 
-function threw(type: string, cause: string): RunEnding {
-  return { kind: 'threw', type, cause };
+/** The ending of a run whose tool was not entered, because the module's own code or a schema threw first. */
+function threwBefore(thrown: unknown): RunEnding {
+  return { kind: 'threw', isEntered: false, ...describeThrown(thrown) };
+}
+
+function notEntered(type: string, cause: string): RunEnding {
+  return { kind: 'threw', isEntered: false, type, cause };
 }

@@ -138,11 +138,12 @@ describe('a run with secrets', () => {
       'throw',
       {
         kind: 'threw',
+        isEntered: true,
         type: 'hunter2',
         cause: `at ${Buffer.from('hunter2-hunter2').toString('base64')} hunter2-hunter2`,
       },
     ],
-    ['cut throw', { kind: 'threw', type: 'Error', cause: 'this was hunter2-hunt' }],
+    ['cut throw', { kind: 'threw', isEntered: true, type: 'Error', cause: 'this was hunter2-hunt' }],
     ['problem', { kind: 'invalid-arguments', problems: ['got hunter2-hunter2'] }],
     ['unsendable result', { kind: 'unserialisable', problem: '$["hunter2-hunter2"] is a function' }],
   ])('scrubs what a %s says', async (_, ending) => {

@@ -35,7 +35,12 @@ export class TaskRunner implements ToolRunner {
     try {
       return await this.#run(request);
     } catch (error) {
-      return { kind: 'threw', type: 'PlaneError', cause: error instanceof Error ? error.message : String(error) };
+      return {
+        kind: 'threw',
+        isEntered: true,
+        type: 'PlaneError',
+        cause: error instanceof Error ? error.message : String(error),
+      };
     }
   }
 

@@ -138,7 +138,7 @@ process.on('unhandledRejection', worn);
 // An error was thrown in a callback: the tool's promise will hardly settle any more.
 process.on('uncaughtException', (thrown) => {
   worn(thrown);
-  current?.end({ kind: 'threw', ...describeThrown(thrown) });
+  current?.end({ kind: 'threw', isEntered: true, ...describeThrown(thrown) });
 });
 
 try {

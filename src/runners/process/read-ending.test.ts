@@ -46,7 +46,13 @@ test('readEnding keeps the limit of the plane, not the one the process claims', 
     bytes: 0,
     limit: 10_000,
   });
-  expect(read({ kind: 'threw', type: 'a b', cause: 5 })).toEqual({ kind: 'threw', type: 'Error', cause: '' });
+  expect(read({ kind: 'threw', type: 'a b', cause: 5 })).toEqual({
+    kind: 'threw',
+    isEntered: true,
+    type: 'Error',
+    cause: '',
+  });
+  expect(read({ kind: 'threw', isEntered: false, type: 'E', cause: '' })).toMatchObject({ isEntered: false });
 });
 
 test('readEnding takes of a fault a category of the list and a status, and nothing else', () => {

@@ -35,7 +35,7 @@ export function readEnding(received: unknown, maxBytes: number): RunEnding | und
     case 'not-json':
       return { kind: 'not-json', problem: textOf(fields['problem']).slice(0, 500) };
     case 'threw':
-      return { kind: 'threw', type: typeOf(fields['type']), cause: textOf(fields['cause']), ...faultIn(fields) };
+      return readThrew(fields);
     case 'unserialisable':
       return { kind: 'unserialisable', problem: textOf(fields['problem']).slice(0, 500) };
     case 'too-large':
@@ -43,6 +43,11 @@ export function readEnding(received: unknown, maxBytes: number): RunEnding | und
     default:
       return undefined;
   }
+}
+
+function readThrew(fields: Record<string, unknown>): RunEnding {
+  const [type, cause] = [typeOf(fields['type']), textOf(fields['cause'])];
+  return { kind: 'threw', isEntered: fields['isEntered'] !== false, type, cause, ...faultIn(fields) };
 }
 
 function readRefused(fields: Record<string, unknown>, maxBytes: number): RunEnding | undefined {

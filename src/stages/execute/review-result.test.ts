@@ -209,7 +209,9 @@ describe('a tool with a result hook', () => {
   });
 
   it('asks no hook about an ending in the words of the plane', async () => {
-    const { ending, seen } = await executed({ run: () => ({ kind: 'threw', type: 'TypeError', cause: 'ada' }) });
+    const { ending, seen } = await executed({
+      run: () => ({ kind: 'threw', isEntered: true, type: 'TypeError', cause: 'ada' }),
+    });
     expect(ending).toMatchObject({ outcome: { error: { code: 'TOOL_THREW' } } });
     expect(seen).toEqual([]);
   });
