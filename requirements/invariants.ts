@@ -203,7 +203,7 @@ export const INVARIANTS: readonly Requirement[] = [
         'src/stages/identify/identify.test.ts',
         'answers stale with its own digest when nobody serves the one asked for',
       ),
-      test('src/catalog/tool-index.test.ts', 'leaves a running call its own generation'),
+      test('src/modules/catalog/tool-index.test.ts', 'leaves a running call its own generation'),
       test('test/plane/staleness.test.ts', 'as the old or the new caller saw it'),
     ],
     mutants: ['tool-digest-not-compared'],

@@ -13,7 +13,7 @@ export const ROWS_BYTES: readonly Requirement[] = [
       test(PLANE, 'that trims and lowers does not carry " PROD" past them'),
       test(PLANE, 'with normalises hands them the normalised value'),
       test(PLANE, 'defaults of the published schema are filled in before them'),
-      test('src/catalog/fill-defaults.test.ts', 'and nothing more the second time'),
+      test('src/modules/catalog/fill-defaults.test.ts', 'and nothing more the second time'),
       test(PLANE, 'what is stripped, coerced or no JSON any more is invalid'),
       test(PLANE, 'and a tool gets them, not the'),
       test('test/plane/pinned.test.ts', 'that normalises is judged by what its schema makes of the arguments'),

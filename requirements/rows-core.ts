@@ -38,12 +38,12 @@ export const ROWS_CORE: readonly Requirement[] = [
     says: 'A lower version of a module is published when no live worker serves the published one; log, start screen and doctor say so.',
     tests: [
       test(
-        'src/catalog/publish-catalog.test.ts',
+        'src/modules/catalog/publish-catalog.test.ts',
         'puts a lower version in the place of one that no live worker serves',
       ),
-      test('src/catalog/keep-published.test.ts', 'once the last worker of the published version is gone'),
-      test('src/catalog/keep-published.test.ts', 'publishes a higher version again'),
-      test('src/catalog/keep-published.test.ts', 'leaves an equal version with other content alone'),
+      test('src/modules/catalog/keep-published.test.ts', 'once the last worker of the published version is gone'),
+      test('src/modules/catalog/keep-published.test.ts', 'publishes a higher version again'),
+      test('src/modules/catalog/keep-published.test.ts', 'leaves an equal version with other content alone'),
       test(ROLL_BACK, 'is published in its lower version when no worker of the higher one lives'),
       test(ROLL_BACK, 'follows when that worker is killed'),
       test(ROLL_BACK, 'follows a reload to a lower version'),

@@ -6,7 +6,7 @@ export const ROWS_GATE: readonly Requirement[] = [
     id: 'B1',
     says: 'A tool has one canonical id. Names that a reader could confuse are refused when they are loaded.',
     tests: [
-      test('src/catalog/confusable-names.test.ts', 'is easily confused with'),
+      test('src/modules/catalog/confusable-names.test.ts', 'is easily confused with'),
       test('test/catalog/load-modules.test.ts', 'T04 serves the first of two modules that a reader could confuse'),
     ],
     mutants: ['names-of-other-alphabets-pass'],

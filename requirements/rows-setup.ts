@@ -123,8 +123,8 @@ export const ROWS_SETUP: readonly Requirement[] = [
     id: 'SET10',
     says: 'A member that a module, tool, resource, prompt or its limits cannot have is refused at load, with the name that was probably meant.',
     tests: [
-      test('src/authoring/describe-module.test.ts', 'refuses members that a module or a tool cannot have'),
-      test('src/authoring/describe-surfaces.test.ts', 'refuses members that they do not have'),
+      test('src/modules/authoring/describe-module.test.ts', 'refuses members that a module or a tool cannot have'),
+      test('src/modules/authoring/describe-surfaces.test.ts', 'refuses members that they do not have'),
     ],
     mutants: ['misspelt-members-are-read-over'],
   },

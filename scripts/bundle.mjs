@@ -17,8 +17,8 @@ const HTTP = 'node:http';
  */
 const STARTED = [
   'cli/main',
-  'authoring/own-package-hooks',
-  'catalog/describe-child',
+  'modules/authoring/own-package-hooks',
+  'modules/catalog/describe-child',
   'compose/supervisor-thread',
   'runners/process/loaded-code-hooks',
   'runners/process/process-child',

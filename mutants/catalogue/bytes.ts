@@ -148,10 +148,10 @@ export const BYTES: readonly Mutant[] = [
   {
     id: 'branches-are-chosen-before-defaults',
     bug: 'The branch of anyOf is chosen before the defaults beside it are filled in, and a second pass chooses another one.',
-    file: 'src/catalog/fill-defaults.ts',
+    file: 'src/modules/catalog/fill-defaults.ts',
     find: 'let filled = fillOwn(schema, value);',
     replace: 'let filled = value;',
-    caughtBy: [{ file: 'src/catalog/fill-defaults.test.ts', title: 'and nothing more the second time' }],
+    caughtBy: [{ file: 'src/modules/catalog/fill-defaults.test.ts', title: 'and nothing more the second time' }],
   },
   {
     id: 'tools-get-live-objects',
@@ -164,7 +164,7 @@ export const BYTES: readonly Mutant[] = [
   {
     id: 'rules-judge-encoded-uris',
     bug: 'The URI of a resource is judged as it was sent, and read decoded.',
-    file: 'src/catalog/read-uri-argument.ts',
+    file: 'src/modules/catalog/read-uri-argument.ts',
     find: "found.kind !== 'read' || found.uri === filled['uri'] ? filled",
     replace: "found.kind !== 'read' || found.uri.length > 0 ? filled",
     caughtBy: [{ file: RESOURCES_TEST, title: 'are judged by the URI that is read, however it was encoded' }],

@@ -90,19 +90,19 @@ export const CORE: readonly Mutant[] = [
   {
     id: 'rolled-back-modules-stay-unpublished',
     bug: 'A lower version is not published although no live worker serves the published one.',
-    file: 'src/catalog/publish-catalog.ts',
+    file: 'src/modules/catalog/publish-catalog.ts',
     find: 'if (isBehind && (served === undefined || served.has(published.digest))) {',
     replace: "if (isBehind && published.digest !== '') {",
-    caughtBy: [{ file: 'src/catalog/publish-catalog.test.ts', title: 'puts a lower version in the place of one' }],
+    caughtBy: [{ file: 'src/modules/catalog/publish-catalog.test.ts', title: 'puts a lower version in the place of one' }],
   },
   {
     id: 'draining-workers-keep-their-version',
     bug: 'A worker that drains counts as one that serves the published version.',
-    file: 'src/catalog/keep-published.ts',
+    file: 'src/modules/catalog/keep-published.ts',
     find: ".filter(({ state }) => state !== 'draining')",
     replace: '.filter(({ state }) => state.length > 0)',
     caughtBy: [
-      { file: 'src/catalog/keep-published.test.ts', title: 'once the last worker of the published version is gone' },
+      { file: 'src/modules/catalog/keep-published.test.ts', title: 'once the last worker of the published version is gone' },
     ],
   },
   {

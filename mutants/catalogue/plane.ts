@@ -42,12 +42,12 @@ export const PLANE: readonly Mutant[] = [
   {
     id: 'compiled-schemas-kept-by-number',
     bug: 'However large schemas are, as many compiled ones are kept.',
-    file: 'src/catalog/validate-arguments.ts',
+    file: 'src/modules/catalog/validate-arguments.ts',
     find: 'if (characters + wanted <= mostCharacters) return;',
     replace: 'if (kept.size < mostCharacters) return;',
     caughtBy: [
       {
-        file: 'src/catalog/validate-arguments.test.ts',
+        file: 'src/modules/catalog/validate-arguments.test.ts',
         title: 'keeps as many as their schemas leave room for, and the newest in any case',
       },
     ],

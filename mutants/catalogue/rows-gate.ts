@@ -9,10 +9,10 @@ export const ROWS_GATE: readonly Mutant[] = [
   {
     id: 'names-of-other-alphabets-pass',
     bug: 'A name in letters of another alphabet is not compared with the one it looks like.',
-    file: 'src/catalog/confusable-names.ts',
+    file: 'src/modules/catalog/confusable-names.ts',
     find: 'LOOKALIKES[letter] ?? letter',
     replace: 'LOOKALIKES[`${letter}!`] ?? letter',
-    caughtBy: [{ file: 'src/catalog/confusable-names.test.ts', title: ' is easily confused with ' }],
+    caughtBy: [{ file: 'src/modules/catalog/confusable-names.test.ts', title: ' is easily confused with ' }],
   },
   {
     id: 'circles-are-not-seen',

@@ -22,7 +22,7 @@ export const ROWS_RUNNING: readonly Mutant[] = [
   {
     id: 'broken-modules-are-left-out-in-silence',
     bug: 'A module that cannot be loaded is missing, and nobody is told.',
-    file: 'src/catalog/load-modules.ts',
+    file: 'src/modules/catalog/load-modules.ts',
     find: '      broken.push(result);\n',
     replace: '',
     caughtBy: [{ file: 'test/catalog/load-modules.test.ts', title: ' reports ' }],
@@ -30,11 +30,11 @@ export const ROWS_RUNNING: readonly Mutant[] = [
   {
     id: 'older-module-replaces-newer',
     bug: 'A worker that starts late publishes its old version of a module over the new one.',
-    file: 'src/catalog/publish-catalog.ts',
+    file: 'src/modules/catalog/publish-catalog.ts',
     find: 'return order < 0 || (order === 0 && yieldsToEqual);',
     replace: 'return order < -9 || (order === 0 && yieldsToEqual);',
     caughtBy: [
-      { file: 'src/catalog/publish-catalog.test.ts', title: 'never replaces a newer version by an older one' },
+      { file: 'src/modules/catalog/publish-catalog.test.ts', title: 'never replaces a newer version by an older one' },
     ],
   },
   {

@@ -48,7 +48,7 @@ export const SETUP: readonly Mutant[] = [
   {
     id: 'modules-outside-find-no-package',
     bug: 'A module outside the package cannot import sallyport.',
-    file: 'src/authoring/own-package.ts',
+    file: 'src/modules/authoring/own-package.ts',
     find: '  if (registered || findsPackage(file)) return;',
     replace: '  if (!registered || findsPackage(file)) return;',
     caughtBy: [{ file: 'test/deploy/outside-modules.test.ts', title: 'import sallyport from the installation' }],
@@ -188,12 +188,12 @@ export const SETUP: readonly Mutant[] = [
   {
     id: 'misspelt-members-are-read-over',
     bug: 'A tool with the misspelt member priviledged is loaded, and is open.',
-    file: 'src/authoring/describe-module.ts',
+    file: 'src/modules/authoring/describe-module.ts',
     find: '  checkMembers(definition, TOOL_MEMBERS, where);\n',
     replace: '',
     caughtBy: [
       {
-        file: 'src/authoring/describe-module.test.ts',
+        file: 'src/modules/authoring/describe-module.test.ts',
         title: 'refuses members that a module or a tool cannot have',
       },
     ],

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { displayFileName } from '../authoring/shown-text.ts';
+import { displayFileName } from '../modules/authoring/shown-text.ts';
 import type { FileWriteBack } from '../domain/content.ts';
 import { unavailable } from './command-failure.ts';
 

@@ -1,4 +1,4 @@
-import { readToolFailure } from '../authoring/tool-failure.ts';
+import { readToolFailure } from '../modules/authoring/tool-failure.ts';
 import { buildGate, type Gate } from '../gate/wrap/create-gate.ts';
 import { checkGateOptions, type GateOptions } from '../gate/wrap/gate-options.ts';
 import { createEventBus } from '../observe/event-bus.ts';

@@ -1,6 +1,6 @@
-import { compileDefaults } from '../catalog/fill-defaults.ts';
-import { readUriArgument } from '../catalog/read-uri-argument.ts';
-import { createValidatorCache } from '../catalog/validate-arguments.ts';
+import { compileDefaults } from '../modules/catalog/fill-defaults.ts';
+import { readUriArgument } from '../modules/catalog/read-uri-argument.ts';
+import { createValidatorCache } from '../modules/catalog/validate-arguments.ts';
 import { placeOfRule } from '../config/place-of-rule.ts';
 import { readPolicyFile, type PolicyFile } from '../config/policy-file.ts';
 import { indexTools, type Catalog } from '../domain/catalog.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LoadedModule, LoadResult } from '../catalog/loaded-module.ts';
+import type { LoadedModule, LoadResult } from '../modules/catalog/loaded-module.ts';
 import { findModuleProblems } from './module-problems.ts';
 
 const loaded = (id: string): LoadedModule => ({ declaration: { id } }) as LoadedModule;

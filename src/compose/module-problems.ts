@@ -1,4 +1,4 @@
-import type { LoadResult } from '../catalog/loaded-module.ts';
+import type { LoadResult } from '../modules/catalog/loaded-module.ts';
 import type { ModuleDeclaration } from '../domain/module.ts';
 
 /**

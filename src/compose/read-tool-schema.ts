@@ -1,7 +1,7 @@
-import { deriveJsonSchema } from '../authoring/json-schema.ts';
-import { isStandardSchema, parseWith, type StandardSchema } from '../authoring/standard-schema.ts';
-import { compileDefaults, type FillDefaults } from '../catalog/fill-defaults.ts';
-import { compileSchema } from '../catalog/validate-arguments.ts';
+import { deriveJsonSchema } from '../modules/authoring/json-schema.ts';
+import { isStandardSchema, parseWith, type StandardSchema } from '../modules/authoring/standard-schema.ts';
+import { compileDefaults, type FillDefaults } from '../modules/catalog/fill-defaults.ts';
+import { compileSchema } from '../modules/catalog/validate-arguments.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { andThen } from '../gate/and-then.ts';
 import type { ParsedInput, ParseInput } from '../gate/wrap/guard-entry.ts';

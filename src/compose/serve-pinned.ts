@@ -1,4 +1,4 @@
-import type { LoadResult } from '../catalog/loaded-module.ts';
+import type { LoadResult } from '../modules/catalog/loaded-module.ts';
 import type { WorkerId } from '../domain/ids.ts';
 import type { EventSource } from '../ports/events.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';

@@ -1,4 +1,4 @@
-import type { LoadResult } from '../catalog/loaded-module.ts';
+import type { LoadResult } from '../modules/catalog/loaded-module.ts';
 import { declaresSecret, referencesOfSetup } from '../domain/secret-use.ts';
 import { entriesOf } from '../domain/module.ts';
 import type { Log } from '../ports/log.ts';

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { LoadResult } from '../catalog/loaded-module.ts';
+import type { LoadResult } from '../modules/catalog/loaded-module.ts';
 import type { Administered } from '../domain/actor.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import type { WorkerId } from '../domain/ids.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { publishModules } from '../catalog/publish-catalog.ts';
+import { publishModules } from '../modules/catalog/publish-catalog.ts';
 import type { Administered } from '../domain/actor.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import { planeError, type PlaneError } from '../domain/errors.ts';

@@ -1,4 +1,4 @@
-import type { LoadResult } from '../catalog/loaded-module.ts';
+import type { LoadResult } from '../modules/catalog/loaded-module.ts';
 import { nearNames } from '../domain/near-names.ts';
 import { createGateHooks } from '../gate/hooks/gate-hooks.ts';
 import { loadHooks, type HookSource } from '../gate/hooks/load-hooks.ts';

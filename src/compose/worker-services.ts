@@ -1,4 +1,4 @@
-import type { LoadedModule, LoadResult } from '../catalog/loaded-module.ts';
+import type { LoadedModule, LoadResult } from '../modules/catalog/loaded-module.ts';
 import type { ServiceHealth } from '../domain/service.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import type { Log } from '../ports/log.ts';

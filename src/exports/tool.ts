@@ -1,5 +1,5 @@
 // `sallyport/tool`: what the author of a module needs. It is loaded in tool processes, so it stays small.
-export { audio, embedded, file, image, structured, text, type ToolContent } from '../authoring/content-blocks.ts';
+export { audio, embedded, file, image, structured, text, type ToolContent } from '../modules/authoring/content-blocks.ts';
 export {
   defineModule,
   tool,
@@ -8,7 +8,7 @@ export {
   type ToolDefinition,
   type ToolMaker,
   type ToolOptions,
-} from '../authoring/define-module.ts';
+} from '../modules/authoring/define-module.ts';
 export {
   prompt,
   resource,
@@ -24,7 +24,7 @@ export {
   type ResourceMaker,
   type ResourceOptions,
   type ResourceReturn,
-} from '../authoring/define-surfaces.ts';
+} from '../modules/authoring/define-surfaces.ts';
 export type {
   AnswerTo,
   AskedInput,
@@ -33,10 +33,10 @@ export type {
   RootsAnswer,
   SampledAnswer,
   ToolInput,
-} from '../authoring/input-requests.ts';
-export { jsonSchema } from '../authoring/plain-schema.ts';
-export { secret } from '../authoring/secret-schema.ts';
-export type { StandardSchema } from '../authoring/standard-schema.ts';
+} from '../modules/authoring/input-requests.ts';
+export { jsonSchema } from '../modules/authoring/plain-schema.ts';
+export { secret } from '../modules/authoring/secret-schema.ts';
+export type { StandardSchema } from '../modules/authoring/standard-schema.ts';
 export type {
   Conversations,
   Entity,
@@ -71,8 +71,8 @@ export type {
   ToolContext,
   ToolLog,
   ToolSecrets,
-} from '../authoring/tool-context.ts';
-export { denied, ToolFailure } from '../authoring/tool-failure.ts';
+} from '../modules/authoring/tool-context.ts';
+export { denied, ToolFailure } from '../modules/authoring/tool-failure.ts';
 export type { JsonObject, JsonValue } from '../domain/json.ts';
 export type { Outcome } from '../domain/outcome.ts';
 export type { Effect, RunnerName, ToolLimits } from '../domain/tool.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import type { EffectOptions, PlatformProxy, RawOptions, SentEffect, SentFile } from '../authoring/tool-context.ts';
-import { ToolFailure } from '../authoring/tool-failure.ts';
+import type { EffectOptions, PlatformProxy, RawOptions, SentEffect, SentFile } from '../modules/authoring/tool-context.ts';
+import { ToolFailure } from '../modules/authoring/tool-failure.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { EffectBody } from '../domain/platform-effect.ts';
 import { platformRefusal } from '../domain/platform-errors.ts';

@@ -1,4 +1,4 @@
-import { parseWith } from '../authoring/standard-schema.ts';
+import { parseWith } from '../modules/authoring/standard-schema.ts';
 import type { InputRequest } from '../domain/input.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import { findFormProblems } from './check-form.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import type { SentFile } from '../authoring/tool-context.ts';
-import { ToolFailure } from '../authoring/tool-failure.ts';
+import type { SentFile } from '../modules/authoring/tool-context.ts';
+import { ToolFailure } from '../modules/authoring/tool-failure.ts';
 import {
   MAX_COST,
   type FileWriteBack,

@@ -1,6 +1,6 @@
 import { classifyThrown } from '../domain/classify-thrown.ts';
 import type { Fault } from '../domain/error-category.ts';
-import { wellFormed } from '../authoring/shown-text.ts';
+import { wellFormed } from '../modules/authoring/shown-text.ts';
 
 const TYPE_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
 const MAX_CAUSE = 8192;

@@ -1,4 +1,4 @@
-import { wellFormed } from '../authoring/shown-text.ts';
+import { wellFormed } from '../modules/authoring/shown-text.ts';
 import type { Progress } from '../ports/tool-runner.ts';
 
 export const PROGRESS_EVERY_MS = 100;

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
-import { hasLoneSurrogate } from '../authoring/shown-text.ts';
+import { hasLoneSurrogate } from '../modules/authoring/shown-text.ts';
 
 export const MAX_RESULT_DEPTH = 64;
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,39}$/;

@@ -1,5 +1,5 @@
-import type { NestedCallOptions, PlatformProxy, ToolContext, ToolLog } from '../authoring/tool-context.ts';
-import { ToolFailure } from '../authoring/tool-failure.ts';
+import type { NestedCallOptions, PlatformProxy, ToolContext, ToolLog } from '../modules/authoring/tool-context.ts';
+import { ToolFailure } from '../modules/authoring/tool-failure.ts';
 import { NO_WRITE_BACKS, type WriteBacks } from '../domain/content.ts';
 import { splitToolId, type ToolId } from '../domain/ids.ts';
 import type { GivenInput } from '../domain/input.ts';

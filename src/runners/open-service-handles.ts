@@ -1,4 +1,4 @@
-import { ToolFailure } from '../authoring/tool-failure.ts';
+import { ToolFailure } from '../modules/authoring/tool-failure.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { ServiceRequest } from '../ports/service-access.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { displayFileName, hasLoneSurrogate, isMediaType } from '../authoring/shown-text.ts';
+import { displayFileName, hasLoneSurrogate, isMediaType } from '../modules/authoring/shown-text.ts';
 import {
   MAX_COST,
   NO_WRITE_BACKS,

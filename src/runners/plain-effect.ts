@@ -1,4 +1,4 @@
-import { hasLoneSurrogate } from '../authoring/shown-text.ts';
+import { hasLoneSurrogate } from '../modules/authoring/shown-text.ts';
 import { isJsonObject } from '../domain/json.ts';
 import { EFFECT_NAME_PATTERN, type PlatformMessage } from '../domain/platform-effect.ts';
 import type { PlatformRequest } from '../ports/tool-runner.ts';

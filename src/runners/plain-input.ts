@@ -1,4 +1,4 @@
-import { isStandardSchema } from '../authoring/standard-schema.ts';
+import { isStandardSchema } from '../modules/authoring/standard-schema.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { WriteBacks } from '../domain/content.ts';
 import {

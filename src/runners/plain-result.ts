@@ -1,4 +1,4 @@
-import { isToolContent } from '../authoring/content-blocks.ts';
+import { isToolContent } from '../modules/authoring/content-blocks.ts';
 import type { WriteBacks } from '../domain/content.ts';
 import type { RunEnding, ToolResult } from '../ports/tool-runner.ts';
 import { encode } from '../wire/message-pack.ts';

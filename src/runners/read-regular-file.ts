@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { ToolFailure } from '../authoring/tool-failure.ts';
+import { ToolFailure } from '../modules/authoring/tool-failure.ts';
 
 /**
  * Reads the bytes of a regular file. The file is opened without following a link and without waiting (a FIFO would block forever). Type and

@@ -1,4 +1,4 @@
-import type { AskedInput, RequestInputOptions, ToolInput } from '../authoring/input-requests.ts';
+import type { AskedInput, RequestInputOptions, ToolInput } from '../modules/authoring/input-requests.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { GivenInput, InputKind, InputRequest, RequiredInput } from '../domain/input.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';

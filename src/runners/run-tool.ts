@@ -1,7 +1,7 @@
-import type { ModuleDefinition, ToolDefinition } from '../authoring/define-module.ts';
-import { isStandardSchema, parseWith, type Parsed } from '../authoring/standard-schema.ts';
-import { findSurfaceTool } from '../authoring/surface-tools.ts';
-import { readToolFailure } from '../authoring/tool-failure.ts';
+import type { ModuleDefinition, ToolDefinition } from '../modules/authoring/define-module.ts';
+import { isStandardSchema, parseWith, type Parsed } from '../modules/authoring/standard-schema.ts';
+import { findSurfaceTool } from '../modules/authoring/surface-tools.ts';
+import { readToolFailure } from '../modules/authoring/tool-failure.ts';
 import { classifyThrown } from '../domain/classify-thrown.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { RunEnding, RunRequest } from '../ports/tool-runner.ts';

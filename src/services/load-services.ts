@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { offerOwnPackage } from '../authoring/own-package.ts';
+import { offerOwnPackage } from '../modules/authoring/own-package.ts';
 import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadModules } from '../../src/catalog/load-modules.ts';
-import type { LoadResult } from '../../src/catalog/loaded-module.ts';
-import { createToolIndex } from '../../src/catalog/tool-index.ts';
+import { loadModules } from '../../src/modules/catalog/load-modules.ts';
+import type { LoadResult } from '../../src/modules/catalog/loaded-module.ts';
+import { createToolIndex } from '../../src/modules/catalog/tool-index.ts';
 import { createModuleFolder, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
 import { largeModuleText } from '../fixtures/catalog/large-module.ts';
 

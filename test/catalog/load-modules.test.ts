@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { loadModules, type KnownModules } from '../../src/catalog/load-modules.ts';
-import type { LoadResult } from '../../src/catalog/loaded-module.ts';
+import { loadModules, type KnownModules } from '../../src/modules/catalog/load-modules.ts';
+import type { LoadResult } from '../../src/modules/catalog/loaded-module.ts';
 import { BAD_MODULES } from '../fixtures/catalog/bad-modules.ts';
 import { createModuleFolder, moduleText, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
 

@@ -1,8 +1,8 @@
 import { once, EventEmitter } from 'node:events';
 import { renameSync, utimesSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { loadModules } from '../../src/catalog/load-modules.ts';
-import { watchModules, type ModuleWatch, type Reloaded } from '../../src/catalog/watch-modules.ts';
+import { loadModules } from '../../src/modules/catalog/load-modules.ts';
+import { watchModules, type ModuleWatch, type Reloaded } from '../../src/modules/catalog/watch-modules.ts';
 import { createModuleFolder, moduleText, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
 
 const toClose: (() => unknown)[] = [];

@@ -105,7 +105,7 @@ describe('modules, hooks and services outside the package, in the layout of the 
     writeFileSync(join(path, 'lost.mjs'), `import 'no-such-package';\n`);
     writeFileSync(join(path, 'near.mjs'), `import 'sallyport-plus';\n`);
     writeFileSync(join(path, 'part.mjs'), `import 'sallyport/no-such-part';\n`);
-    const { loadModules } = await import('../../src/catalog/load-modules.ts');
+    const { loadModules } = await import('../../src/modules/catalog/load-modules.ts');
     const { broken } = await loadModules(path);
     const reasons = Object.fromEntries(broken.map(({ id, reason }) => [id, reason]));
     expect(reasons['lost']).toContain("Cannot find package 'no-such-package'");

@@ -7,7 +7,7 @@ import files from '../../examples/modules/files/index.ts';
 import notes from '../../examples/modules/notes/index.ts';
 import shell from '../../examples/modules/shell/index.ts';
 import web from '../../examples/modules/web/index.ts';
-import { declareModule, describeModule } from '../../src/authoring/describe-module.ts';
+import { declareModule, describeModule } from '../../src/modules/authoring/describe-module.ts';
 import { nearNames } from '../../src/domain/near-names.ts';
 import { readPolicyFile } from '../../src/config/policy-file.ts';
 import { findRuleProblems } from '../../src/config/rule-problems.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nearNames } from '../../src/domain/near-names.ts';
-import { readManifest } from '../../src/catalog/read-manifest.ts';
+import { readManifest } from '../../src/modules/catalog/read-manifest.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { OPTION_ROWS } from '../../src/config/option-rows.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { describeModule } from '../../src/authoring/describe-module.ts';
-import { findSchemaFault } from '../../src/catalog/inspect-schema.ts';
+import { describeModule } from '../../src/modules/authoring/describe-module.ts';
+import { findSchemaFault } from '../../src/modules/catalog/inspect-schema.ts';
 import clock from '../../examples/modules/clock/index.ts';
 import files from '../../examples/modules/files/index.ts';
 import notes from '../../examples/modules/notes/index.ts';

@@ -1,7 +1,7 @@
 import type { ModuleDefinition } from 'sallyport/tool';
-import { describeModule } from '../../src/authoring/describe-module.ts';
-import { parseWith } from '../../src/authoring/standard-schema.ts';
-import { compileDefaults } from '../../src/catalog/fill-defaults.ts';
+import { describeModule } from '../../src/modules/authoring/describe-module.ts';
+import { parseWith } from '../../src/modules/authoring/standard-schema.ts';
+import { compileDefaults } from '../../src/modules/catalog/fill-defaults.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/tool.ts';
 import type { CallId, ToolId } from '../../src/domain/ids.ts';
 import type { JsonObject } from '../../src/domain/json.ts';

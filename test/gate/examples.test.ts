@@ -4,7 +4,7 @@ import type * as ai from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
 import * as wrapping from '../../examples/docs/wrap-tools.ts';
-import { loadModules } from '../../src/catalog/load-modules.ts';
+import { loadModules } from '../../src/modules/catalog/load-modules.ts';
 import { loadWorkerHooks } from '../../src/compose/worker-hooks.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { defineHooks, type ApprovalDecision, type GateQuestion } from '../../src/exports/gate.ts';

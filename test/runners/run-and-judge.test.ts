@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { describeModule } from '../../src/authoring/describe-module.ts';
-import { importModule } from '../../src/authoring/import-module.ts';
+import { describeModule } from '../../src/modules/authoring/describe-module.ts';
+import { importModule } from '../../src/modules/authoring/import-module.ts';
 import type { RunnerName } from '../../src/domain/tool.ts';
 import { InlineRunner } from '../../src/runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../../src/runners/process/process-runner.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defineModule, tool } from '../../src/authoring/define-module.ts';
-import { declareModule, describeModule } from '../../src/authoring/describe-module.ts';
-import { jsonSchema } from '../../src/authoring/plain-schema.ts';
+import { defineModule, tool } from '../../src/modules/authoring/define-module.ts';
+import { declareModule, describeModule } from '../../src/modules/authoring/describe-module.ts';
+import { jsonSchema } from '../../src/modules/authoring/plain-schema.ts';
 import type { PublishedTool } from '../../src/domain/catalog.ts';
 import { buildToolkit } from '../../src/domain/toolkit.ts';
 import { catalogDigest } from '../../src/wire/digest.ts';

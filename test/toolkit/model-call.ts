@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/domain/json.ts';
-import { toolNames } from '../../src/toolkit/named-tools.ts';
+import { toolNames } from '../../src/modules/toolkit/named-tools.ts';
 import { sampleToolkit, SUMMARISE_ID } from '../support/sample-toolkit.ts';
 
 /** A call for every tool of the sample toolkit, as a model would write its arguments. */

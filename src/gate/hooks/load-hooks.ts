@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { offerOwnPackage } from '../../authoring/own-package.ts';
+import { offerOwnPackage } from '../../modules/authoring/own-package.ts';
 import { planeError } from '../../domain/errors.ts';
 import { checkPlugin, type CheckedHooks, type PluginSettings } from './check-plugin.ts';
 import { commandHookId, isUsableId, registerCommand, type CommandHookSource } from './command-hook.ts';

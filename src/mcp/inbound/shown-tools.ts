@@ -1,7 +1,7 @@
 import type { SessionToolkit } from '../../client/session-toolkits.ts';
 import type { PublishedTool } from '../../domain/catalog.ts';
 import { splitToolId, type ToolId } from '../../domain/ids.ts';
-import { toMcp, type McpTool } from '../../toolkit/mcp.ts';
+import { toMcp, type McpTool } from '../../modules/toolkit/mcp.ts';
 
 /** One toolkit as MCP clients see it. */
 export interface ShownTools {

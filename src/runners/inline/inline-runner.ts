@@ -1,4 +1,4 @@
-import { importModule, loadedModule } from '../../authoring/import-module.ts';
+import { importModule, loadedModule } from '../../modules/authoring/import-module.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { RunEnding, RunRequest, ToolRunner } from '../../ports/tool-runner.ts';

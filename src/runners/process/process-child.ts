@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { importModule } from '../../authoring/import-module.ts';
+import { importModule } from '../../modules/authoring/import-module.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { PlatformReply, RunEnding, SecretAnswer } from '../../ports/tool-runner.ts';

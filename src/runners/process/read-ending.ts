@@ -1,4 +1,4 @@
-import { readToolFailureFields } from '../../authoring/tool-failure.ts';
+import { readToolFailureFields } from '../../modules/authoring/tool-failure.ts';
 import { isStatus } from '../../domain/classify-thrown.ts';
 import { isErrorCategory, type Fault } from '../../domain/error-category.ts';
 import type { RunEnding } from '../../ports/tool-runner.ts';

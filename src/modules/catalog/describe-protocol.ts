@@ -1,0 +1,31 @@
+import type { JsonObject } from '../../domain/json.ts';
+import type { ModuleDeclaration } from '../../domain/module.ts';
+import type { RunnerName } from '../../domain/tool.ts';
+
+/** A request from the loader to the child process. The loader sends one at a time. */
+export interface DescribeRequest {
+  readonly ticket: number;
+  readonly file: string;
+  readonly generation: string;
+  readonly id?: string;
+  readonly setup: JsonObject;
+}
+
+/**
+ * A message from the child process. `importing` comes first: if the child is blocked before that, the requested module is not the cause.
+ */
+export type DescribeAnswer =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'importing'; readonly ticket: number }
+  /** JSON text of a DescribedModule. It is parsed strictly, because it was made in a process that runs module code. */
+  | { readonly kind: 'described'; readonly ticket: number; readonly json: string }
+  | { readonly kind: 'broken'; readonly ticket: number; readonly id?: string; readonly reason: string };
+
+/** A module as data, before the loader adds pool and digest. */
+export interface DescribedModule extends Omit<ModuleDeclaration, 'pool' | 'digest'> {
+  readonly pool?: string;
+  readonly runner: RunnerName;
+  readonly needs?: readonly string[];
+  /** Tool id → RE2 patterns of bare strings that mean a denial. */
+  readonly denialPatterns: Readonly<Record<string, readonly string[]>>;
+}

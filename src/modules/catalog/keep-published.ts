@@ -1,0 +1,79 @@
+import { EMPTY_CATALOG, type Catalog } from '../../domain/catalog.ts';
+import { splitToolId, type ToolId } from '../../domain/ids.ts';
+import { entriesOf, type ModuleDeclaration } from '../../domain/module.ts';
+import type { CatalogStore } from '../../ports/catalog-store.ts';
+import type { FleetRegistry } from '../../ports/fleet-registry.ts';
+import type { Log } from '../../ports/log.ts';
+import { publishModules, type Published, type PublishRequest } from './publish-catalog.ts';
+
+/** Keeps the modules of one worker published for as long as it serves them and no other version takes precedence. */
+export interface KeptPublication {
+  /** Modules that the catalog has in another version than this worker, and those that were rolled back last. For the start screen. */
+  readonly versions: Pick<Published, 'older' | 'rolledBack'>;
+  /** Publishes the modules of this worker, after a start or a reload. */
+  publish(request: Pick<PublishRequest, 'modules' | 'gone' | 'broken'>): Promise<void>;
+  /**
+   * Checks the publication with every heartbeat, at the cost of one small request. The published version may have lost its last worker
+   * since, or this worker's version may have been replaced at the moment when it started. Then what this worker serves is published again.
+   */
+  check(): Promise<void>;
+  /** The digest under which a tool is published now, by any worker. */
+  publishedDigest(tool: ToolId): Promise<string | undefined>;
+}
+
+type Needs = Pick<CatalogStore, 'readCatalog' | 'watchCatalog' | 'writeCatalog'> & Pick<FleetRegistry, 'listWorkers'>;
+
+export function keepPublished(store: Needs, log: Log): KeptPublication {
+  let own: readonly ModuleDeclaration[] = [];
+  let catalog: Catalog = EMPTY_CATALOG;
+  let versions: KeptPublication['versions'] = { older: [], rolledBack: [] };
+  let told = '';
+
+  /** Digests of the modules that live workers serve. A draining worker takes no more calls, so it does not count. */
+  async function served(): Promise<ReadonlySet<string>> {
+    const live = (await store.listWorkers()).filter(({ state }) => state !== 'draining');
+    return new Set(live.flatMap(({ modules }) => modules.map(({ digest }) => digest)));
+  }
+
+  function tell(published: Published): void {
+    const { older, rolledBack } = published;
+    versions = { older, rolledBack: rolledBack.length > 0 ? rolledBack : versions.rolledBack };
+    const now = JSON.stringify([older, rolledBack]);
+    if (now === told) return;
+    told = now;
+    for (const { id, version, published: other } of older)
+      log.warn({ module: id, version, published: other }, 'not published: live workers serve the published version');
+    for (const { id, version, published: other } of rolledBack)
+      log.warn({ module: id, version, replaced: other }, 'rolled back: no live worker serves the published version');
+  }
+
+  async function readCatalog(): Promise<Catalog> {
+    catalog = (await store.watchCatalog({ after: catalog.sequence, waitMs: 0 })) ?? catalog;
+    return catalog;
+  }
+
+  return {
+    get versions() {
+      return versions;
+    },
+    async publish(request) {
+      own = request.modules;
+      const published = await publishModules(store, { ...request, served });
+      const facts = { modules: request.modules.length, broken: request.broken?.length ?? 0 };
+      log.info({ ...facts, ...published }, 'catalog published');
+      tell(published);
+    },
+    async check() {
+      const found = new Map((await readCatalog()).modules.map(({ id, digest }) => [id, digest]));
+      // A module that is not published at all was removed by another worker, or by an operator.
+      const others = own.filter(({ id, digest }) => found.has(id) && found.get(id) !== digest);
+      if (others.length === 0) versions = { ...versions, older: [] };
+      else tell(await publishModules(store, { modules: others, served, yieldsToEqual: true }));
+    },
+    async publishedDigest(tool) {
+      const { modules } = await readCatalog();
+      const module = modules.find(({ id }) => id === splitToolId(tool)?.module);
+      return module && entriesOf(module).find(({ id }) => id === tool)?.digest;
+    },
+  };
+}

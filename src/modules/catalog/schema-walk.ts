@@ -1,0 +1,103 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { unescapeStep } from '../../domain/json-pointer.ts';
+
+/** Keywords whose value is one schema, a list of schemas, or schemas by name. Everything else is data and is never searched for schemas. */
+const ONE = [
+  'additionalItems',
+  'additionalProperties',
+  'contains',
+  'contentSchema',
+  'else',
+  'if',
+  'items',
+  'not',
+  'propertyNames',
+  'then',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+];
+const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
+const NAMED = ['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'];
+/** Keywords whose schemas are applied to the same value, not to a part of it. */
+const IN_PLACE: ReadonlySet<string> = new Set([
+  'allOf',
+  'anyOf',
+  'dependencies',
+  'dependentSchemas',
+  'else',
+  'if',
+  'not',
+  'oneOf',
+  'then',
+]);
+
+export interface Subschema {
+  readonly schema: JsonObject;
+  readonly inPlace: boolean;
+}
+
+export function subschemasOf(schema: JsonObject): Subschema[] {
+  const found: Subschema[] = [];
+  const add = (keyword: string, value: JsonValue | undefined): void => {
+    if (isJsonObject(value)) found.push({ schema: value, inPlace: IN_PLACE.has(keyword) });
+  };
+  for (const keyword of ONE) if (Object.hasOwn(schema, keyword)) add(keyword, schema[keyword]);
+  for (const keyword of LISTS) {
+    const list = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
+    if (Array.isArray(list)) for (const one of list) add(keyword, one);
+  }
+  for (const keyword of NAMED) {
+    const map = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
+    if (isJsonObject(map)) for (const one of Object.values(map)) add(keyword, one);
+  }
+  return found;
+}
+
+/**
+ * A copy in which every subschema is replaced by what `change` returns, the outermost first. Data inside keywords is shared with the
+ * original.
+ */
+export function mapSchemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
+  const copy = change(schema);
+  const inner = (value: JsonValue): JsonValue => (isJsonObject(value) ? mapSchemas(value, change) : value);
+  for (const keyword of ONE) {
+    if (Object.hasOwn(copy, keyword)) copy[keyword] = inner(copy[keyword]!);
+  }
+  for (const keyword of LISTS) {
+    const list = Object.hasOwn(copy, keyword) ? copy[keyword] : undefined;
+    if (Array.isArray(list)) copy[keyword] = list.map(inner);
+  }
+  for (const keyword of NAMED) {
+    const map = Object.hasOwn(copy, keyword) ? copy[keyword] : undefined;
+    if (isJsonObject(map)) {
+      copy[keyword] = Object.fromEntries(Object.entries(map).map(([name, value]) => [name, inner(value)]));
+    }
+  }
+  return copy;
+}
+
+/** Resolves `#`, `#/json/pointer` and `#anchor`; undefined if the reference leads nowhere. */
+export function resolveLocalReference(
+  root: JsonObject,
+  reference: string,
+  anchors: ReadonlyMap<string, JsonObject>,
+): JsonValue | undefined {
+  if (reference === '#') return root;
+  if (!reference.startsWith('#/')) return anchors.get(reference.slice(1));
+  let value: JsonValue | undefined = root;
+  for (const part of reference.slice(2).split('/')) {
+    const name = decodePointerPart(part);
+    if (name === undefined || typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
+      return undefined;
+    value = (value as JsonObject)[name];
+  }
+  return value;
+}
+
+function decodePointerPart(part: string): string | undefined {
+  try {
+    return unescapeStep(decodeURIComponent(part));
+  } catch {
+    return undefined;
+  }
+}

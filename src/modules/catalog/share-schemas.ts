@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../../domain/json.ts';
+import type { ModuleDeclaration } from '../../domain/module.ts';
+import { splitToolId } from '../../domain/ids.ts';
+import type { ToolDeclaration } from '../../domain/tool.ts';
+
+/**
+ * The declaration with the schemas of another setup of the same code in place of equal ones, so that they are held in memory once, however
+ * often a module is set up. Schemas that differ stay, because code may describe itself differently each time it is imported.
+ */
+export function shareSchemas(declaration: ModuleDeclaration, twin: ModuleDeclaration): ModuleDeclaration {
+  // Only tools share schemas: those of resources and prompts are small.
+  const shared = new Map(twin.tools.map((tool) => [nameOf(tool), tool]));
+  const tools = declaration.tools.map((tool): ToolDeclaration => {
+    const other = shared.get(nameOf(tool));
+    if (other === undefined) return tool;
+    const { inputSchema, outputSchema } = tool;
+    return {
+      ...tool,
+      inputSchema: either(inputSchema, other.inputSchema),
+      ...(outputSchema === undefined ? {} : { outputSchema: either(outputSchema, other.outputSchema) }),
+    };
+  });
+  return { ...declaration, tools };
+}
+
+function nameOf({ id }: ToolDeclaration): string {
+  return splitToolId(id)?.tool ?? id;
+}
+
+function either(own: JsonObject, other: JsonObject | undefined): JsonObject {
+  return other !== undefined && isDeepStrictEqual(own, other) ? other : own;
+}

@@ -1,0 +1,139 @@
+import { basename, dirname, extname, resolve } from 'node:path';
+import { watch } from 'chokidar';
+import { deepFreeze } from '../../domain/deep-freeze.ts';
+import type { LoadedModule, LoadResult } from './loaded-module.ts';
+import { loadModules, type KnownModules, type LoadOptions } from './load-modules.ts';
+
+export interface Reloaded extends LoadResult {
+  /** Ids of those `modules` whose new file is broken and which are still served in their old generation. */
+  readonly kept: readonly string[];
+}
+
+export interface ModuleWatch {
+  /** Resolves when the files are being watched. */
+  readonly ready: Promise<void>;
+  /** Loads now, without waiting for a change. */
+  reload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WatchOptions extends LoadOptions {
+  /** The modules that are served now. */
+  readonly current: LoadResult;
+  /** Called with the modules that should be served from now on. Calls do not overlap. */
+  readonly onReload: (result: Reloaded) => void | Promise<void>;
+  /** Called if the folder or manifest itself cannot be read, or if `onReload` failed. Everything stays as it was. */
+  readonly onError: (error: unknown) => void;
+  /** A file counts as written when it did not grow for this long. */
+  readonly settleMs?: number;
+}
+
+/** Endings of code files and manifests. Data files that a tool writes next to its code do not cause a reload. */
+const WATCHED_ENDINGS: readonly string[] = ['.js', '.mjs', '.cjs', '.json', '.node', '.wasm', '.yaml', '.yml'];
+
+/** Loads modules again when their files change. A module whose new file is broken is still served as it was. */
+export function watchModules(path: string, options: WatchOptions): ModuleWatch {
+  const known: KnownModules = options.known ?? new Map();
+  const { settleMs = 200 } = options;
+  const root = resolve(path);
+  let current = options.current;
+  let wanted = false;
+  let loading: Promise<void> | undefined;
+  let closed = false;
+
+  const places = new Set(placesOf(root, current));
+  const watcher = watch([...places], {
+    ignoreInitial: true,
+    ignored: (file, facts) => !places.has(file) && isIgnored(file, facts?.isFile() === true),
+    awaitWriteFinish: { stabilityThreshold: settleMs, pollInterval: Math.max(10, settleMs / 4) },
+  });
+  const ready = new Promise<void>((done) => watcher.once('ready', done));
+  watcher.on('all', () => void request());
+  watcher.on('error', options.onError);
+
+  /** Requests a reload. Changes that come while modules are loaded cause one more load afterwards. */
+  function request(): Promise<void> {
+    wanted = true;
+    loading ??= loadUntilCalm().finally(() => {
+      loading = undefined;
+    });
+    return loading;
+  }
+
+  async function loadUntilCalm(): Promise<void> {
+    while (wanted && !closed) {
+      wanted = false;
+      try {
+        const next = keepServing(current, await loadModules(path, { ...options, known }));
+        if (closed) return;
+        if (sameResult(current, next)) continue;
+        current = next;
+        for (const place of placesOf(root, next)) {
+          if (!places.has(place)) watcher.add(place);
+          places.add(place);
+        }
+        await options.onReload(next);
+      } catch (error) {
+        options.onError(error);
+      }
+    }
+  }
+
+  return {
+    ready,
+    reload: request,
+    async close() {
+      closed = true;
+      await watcher.close();
+      await loading;
+    },
+  };
+}
+
+function isIgnored(file: string, isFile: boolean): boolean {
+  const name = basename(file);
+  if (name.startsWith('.') || name === 'node_modules') return true;
+  return isFile && !WATCHED_ENDINGS.includes(extname(name));
+}
+
+/** A manifest may name files anywhere, so their folders are watched too. */
+function placesOf(root: string, { modules, broken }: LoadResult): string[] {
+  return [...new Set([root, ...[...modules, ...broken].map((module) => dirname(module.file))])];
+}
+
+/** Keeps serving, for each broken module, the module that was served from its file, if there was one: the one with its id, or else any. */
+export function keepServing(previous: LoadResult, next: LoadResult): Reloaded {
+  const served = new Set(next.modules.map((module) => module.declaration.id));
+  const kept: LoadedModule[] = [];
+  // A broken file may not have stated its id; those that did choose first.
+  for (const byId of [true, false]) {
+    for (const broken of next.broken) {
+      if (kept.some((module) => module.file === broken.file && module.declaration.id === broken.id)) continue;
+      // An id from a manifest is not a guess: another setup of the file is not the one that is broken.
+      const exact = byId || broken.named === true;
+      const old = previous.modules.find(
+        ({ file, declaration: { id } }) => file === broken.file && !served.has(id) && (!exact || id === broken.id),
+      );
+      if (old === undefined) continue;
+      served.add(old.declaration.id);
+      kept.push(old);
+    }
+  }
+  const modules = [...next.modules, ...kept].sort((a, b) => (a.declaration.id < b.declaration.id ? -1 : 1));
+  return deepFreeze({ modules, broken: next.broken, kept: kept.map((module) => module.declaration.id).sort() });
+}
+
+function sameResult(a: LoadResult, b: LoadResult): boolean {
+  return fingerprint(a) === fingerprint(b);
+}
+
+function fingerprint({ modules, broken }: LoadResult): string {
+  const facts = modules.map(({ declaration, generation, runner, setup }) => [
+    declaration.id,
+    declaration.digest,
+    generation,
+    runner,
+    setup,
+  ]);
+  return JSON.stringify([facts, broken]);
+}

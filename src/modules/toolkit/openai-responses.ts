@@ -1,0 +1,24 @@
+import type { PublishedTool } from '../../domain/catalog.ts';
+import { nameTools, type ObjectSchema } from './named-tools.ts';
+
+export interface OpenAiResponsesTool {
+  type: 'function';
+  name: string;
+  description: string;
+  parameters: ObjectSchema;
+  strict: false;
+}
+
+/**
+ * The `tools` of OpenAI's responses API. Strict mode is that API's default, and it rewrites a schema until every property is required:
+ * another meaning than the one the worker checks. So it is switched off explicitly.
+ */
+export function toOpenAiResponses(tools: readonly PublishedTool[]): OpenAiResponsesTool[] {
+  return nameTools(tools).map(({ name, tool, inputSchema }) => ({
+    type: 'function',
+    name,
+    description: tool.description,
+    parameters: inputSchema,
+    strict: false,
+  }));
+}
