@@ -19,7 +19,7 @@ export const ROWS_BEYOND: readonly Requirement[] = [
     tests: [
       test('src/gate/approvals/binding.test.ts', 'is another one'),
       ...onBothStores('a decision that names another binding decides nothing'),
-      test('src/mcp/inbound/sealed-state.test.ts', 'comes back to its owner, once'),
+      test('src/gateway/mcp/sealed-state.test.ts', 'comes back to its owner, once'),
       test('test/mcp/approvals.test.ts', 'runs the call once when its person allows it, and shows what runs'),
       test('test/mcp/approvals.test.ts', 'is told as pending, and the same call again is the one that waits'),
       test('test/mcp/calls.test.ts', 'of a client that shows forms asks there'),

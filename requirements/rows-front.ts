@@ -77,7 +77,7 @@ export const ROWS_FRONT: readonly Requirement[] = [
     says: 'What one session keeps is bounded: its open runs on both stores, the URIs that it subscribes to. More get a coded answer and leave nothing.',
     tests: [
       ...onBothStores('openRun opens no more than 1,000 runs of a session'),
-      test('src/mcp/inbound/subscriptions.test.ts', 'take no URI that is longer'),
+      test('src/gateway/mcp/subscriptions.test.ts', 'take no URI that is longer'),
       test('test/mcp/bad-messages.test.ts', 'M37 subscriptions without bound'),
     ],
     mutants: [

@@ -81,7 +81,7 @@ export const ROWS_LOOPS: readonly Requirement[] = [
       test(GATE, 'is beside the reason of calls that a hook blocks, a rule denies or nobody can check'),
       test(PLANE, 'A A A … are warned inside the result, blocked, and end the run'),
       test('test/plane/gate-hooks.test.ts', 'give the advice of loop detection with it'),
-      test('src/mcp/inbound/show-outcome.test.ts', 'has the advice beside the reason of a call that failed'),
+      test('src/gateway/mcp/show-outcome.test.ts', 'has the advice beside the reason of a call that failed'),
       test(AFTER, 'a warning is a field of the outcome, over HTTP and MCP'),
       test('test/toolkit/run-examples.test.ts', 'give the model the advice of loop detection in the format of'),
     ],

@@ -11,13 +11,13 @@ export const ROWS_OWED: readonly Requirement[] = [
       ...onBothStores('a holder that lost its entry to another cannot release it'),
       test('test/mcp/owed-fleet.test.ts', 'that was told to come back gets one question and one effect'),
       test('test/mcp/owed-fleet.test.ts', 'give a client that lost its connection the call that it made'),
-      test('src/mcp/inbound/owed-request.test.ts', 'holds its call until all of the answer was written'),
+      test('src/gateway/mcp/owed-request.test.ts', 'holds its call until all of the answer was written'),
       test(
-        'src/mcp/inbound/owed-request.test.ts',
+        'src/gateway/mcp/owed-request.test.ts',
         'owes its call when the connection ends before the answer was written',
       ),
-      test('src/mcp/inbound/owed-request.test.ts', 'owes its call at once when the response is'),
-      test('src/mcp/inbound/owed-request.test.ts', 'owes its call at once when its client cancels'),
+      test('src/gateway/mcp/owed-request.test.ts', 'owes its call at once when the response is'),
+      test('src/gateway/mcp/owed-request.test.ts', 'owes its call at once when its client cancels'),
       test('test/mcp/owed-stdio.test.ts', 'a call that its client cancels while it runs is owed at once'),
       ...onBothStores('a call that is named with another digest stays owed, and stays held'),
       test('test/mcp/owed-stdio.test.ts', 'that another agent of the subject names is still owed to its own'),
@@ -97,7 +97,7 @@ export const ROWS_OWED: readonly Requirement[] = [
     id: 'O4',
     says: 'A call that an operator or its caller cancelled by name stays cancelled: no repeat makes it anew, and none makes a call behind its answer.',
     tests: [
-      test('src/mcp/inbound/owed-request.test.ts', 'a call is called off by the request that made it'),
+      test('src/gateway/mcp/owed-request.test.ts', 'a call is called off by the request that made it'),
       test('test/mcp/owed-cancel.test.ts', 'that an operator cancels stays cancelled: its repeat makes no other one'),
       test(
         'test/mcp/owed-cancel.test.ts',

@@ -84,8 +84,8 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     id: 'A7',
     says: 'A tool gets who calls, what the caller says (marked untrusted), and the services it declared. Nothing else.',
     tests: [
-      test('src/runners/run-tool.test.ts', 'has what a tool may know and nothing else'),
-      test('src/services/open-access.test.ts', 'offers only the methods that are named'),
+      test('src/worker/runners/run-tool.test.ts', 'has what a tool may know and nothing else'),
+      test('src/worker/services/open-access.test.ts', 'offers only the methods that are named'),
       test('test/plane/services.test.ts', 'a tool reaches the services its module declared, and no others'),
       test('test/plane/services.test.ts', 'identity comes from the session, whatever the arguments say'),
       test('test/services/embedded.test.ts', 'everybody finds exactly what was written in its own conversation'),
@@ -111,7 +111,7 @@ export const ROWS_RUNNING: readonly Requirement[] = [
       test('test/plane/write-backs.test.ts', 'reach two waiters, a replay, and whoever asks after pending'),
       test('test/plane/write-backs.test.ts', 'a result past the cap is refused with a clear code'),
       test('test/plane/write-backs.test.ts', 'a result that cannot be sent ends failed, executed yes'),
-      test('src/runners/run-tool.test.ts', 'counts files and the answer together'),
+      test('src/worker/runners/run-tool.test.ts', 'counts files and the answer together'),
       test('test/plane/injected.test.ts', 'is there for the rest of its run'),
       ...onBothStores('settle answers every waiter once, under its own correlation id'),
     ],
@@ -190,9 +190,9 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     id: 'A14',
     says: 'References to secrets are filled in where the tool runs. The values are scrubbed from all that leaves it.',
     tests: [
-      test('src/secrets/run-with-secrets.test.ts', 'gives the tool values in place of references'),
-      test('src/secrets/run-with-secrets.test.ts', 'scrubs results, keys, blocks and write-backs'),
-      test('src/secrets/taint.test.ts', 'leaves nothing of any secret in any text'),
+      test('src/worker/secrets/run-with-secrets.test.ts', 'gives the tool values in place of references'),
+      test('src/worker/secrets/run-with-secrets.test.ts', 'scrubs results, keys, blocks and write-backs'),
+      test('src/worker/secrets/taint.test.ts', 'leaves nothing of any secret in any text'),
       test('test/plane/secrets.test.ts', 'leave no trace in replies, events, audit, logs or the files of the store'),
     ],
     mutants: ['results-keep-secrets'],
@@ -211,7 +211,7 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     id: 'A16',
     says: 'What a tool throws becomes a safe sentence with a code and the call id. The cause is for the operator.',
     tests: [
-      test('src/runners/describe-thrown.test.ts', 'describeThrown gives the operator stack and causes'),
+      test('src/worker/runners/describe-thrown.test.ts', 'describeThrown gives the operator stack and causes'),
       test(
         'test/runners/run-and-judge.test.ts',
         'answers failed, denied and exception, the cause of which is only logged',

@@ -20,10 +20,10 @@ const STARTED = [
   'modules/authoring/own-package-hooks',
   'modules/catalog/describe-child',
   'compose/supervisor-thread',
-  'runners/process/loaded-code-hooks',
-  'runners/process/process-child',
-  'runners/process/watchdog-thread',
-  'services/storage/embedded/services-thread',
+  'worker/runners/process/loaded-code-hooks',
+  'worker/runners/process/process-child',
+  'worker/runners/process/watchdog-thread',
+  'worker/services/storage/embedded/services-thread',
   'stores/embedded/store-thread',
 ];
 

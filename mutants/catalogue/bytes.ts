@@ -5,7 +5,7 @@ const PLANE_TEST = 'test/plane/normalise.test.ts';
 const INPUT_TEST = 'test/plane/input.test.ts';
 const RESOURCES_TEST = 'test/plane/resources.test.ts';
 const COUNTS_LOST = 'reclaim counts each lost worker once';
-const RUN_TOOL = 'src/runners/run-tool.ts';
+const RUN_TOOL = 'src/worker/runners/run-tool.ts';
 
 /** Bugs against the rows of requirements/rows-bytes.ts: the rules judge the bytes that run. */
 export const BYTES: readonly Mutant[] = [
@@ -188,7 +188,7 @@ export const BYTES: readonly Mutant[] = [
   {
     id: 'forms-change-answers',
     bug: 'A tool gets what the schema of its form made of an answer, not what an approver saw.',
-    file: 'src/runners/check-response.ts',
+    file: 'src/worker/runners/check-response.ts',
     find: "return changes.length > 0 ? { kind: 'changed', changes } : answer({ action, content: asked });",
     replace: "return changes.length > 99 ? { kind: 'changed', changes } : answer({ action, content: parsed.value });",
     caughtBy: [{ file: INPUT_TEST, title: 'does not get an answer that its form made into another one' }],

@@ -58,7 +58,7 @@ export const CORE: readonly Mutant[] = [
   {
     id: 'processes-enter-without-asking',
     bug: 'A process that took seconds to import a module enters the tool without asking its worker.',
-    file: 'src/runners/process/process-child.ts',
+    file: 'src/worker/runners/process/process-child.ts',
     find: 'if (startUntil === undefined || monotonicMs() <= startUntil) return undefined;',
     replace: 'if (startUntil === undefined || monotonicMs() > 0) return undefined;',
     caughtBy: [{ file: LATE_TEST, title: 'whose process is still importing its module does not start when' }],

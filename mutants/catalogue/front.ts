@@ -190,11 +190,11 @@ export const FRONT: readonly Mutant[] = [
   {
     id: 'subscriptions-have-any-length',
     bug: 'A session remembers URIs of any length.',
-    file: 'src/mcp/inbound/subscriptions.ts',
+    file: 'src/gateway/mcp/subscriptions.ts',
     find: 'if (uri.length > URI_LIMITS.uriLength) throw',
     replace: 'if (uri.length > URI_LIMITS.uriLength * 1e6) throw',
     caughtBy: [
-      { file: 'src/mcp/inbound/subscriptions.test.ts', title: 'take no URI that is longer' },
+      { file: 'src/gateway/mcp/subscriptions.test.ts', title: 'take no URI that is longer' },
       { file: 'test/mcp/bad-messages.test.ts', title: 'M37 subscriptions without bound' },
     ],
   },
@@ -209,7 +209,7 @@ export const FRONT: readonly Mutant[] = [
   {
     id: 'processes-of-one-call-have-a-bound-of-their-own',
     bug: 'The runner with a process for each call has as many processes again as the worker may have.',
-    file: 'src/runners/process/process-runner.ts',
+    file: 'src/worker/runners/process/process-runner.ts',
     find: "return { run: (request) => this.#start(request, 'single'), close: () => this.close() };",
     replace: 'return new ProcessRunner({ runsPerProcess: 1 });',
     caughtBy: [{ file: 'test/runners/process-runner.test.ts', title: 'has one bound for shared processes' }],

@@ -7,7 +7,7 @@ const TIME = 'test/mcp/owed-time.test.ts';
 const CALLS = 'test/mcp/owed-calls.test.ts';
 const OPENING = 'test/mcp/owed-opening.test.ts';
 const OLDER = 'test/redis/older-build.test.ts';
-const UNIT = 'src/mcp/inbound/owed-request.test.ts';
+const UNIT = 'src/gateway/mcp/owed-request.test.ts';
 
 /** Bugs against the calls owed to MCP clients, and against what a revoked token must end. */
 export const OWED: readonly Mutant[] = [
@@ -52,7 +52,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'overtaken-calls-are-made',
     bug: 'A call whose cancellation came before it is made: its client has sent it again, and it is made twice.',
-    file: 'src/mcp/inbound/sessions-of-2025.ts',
+    file: 'src/gateway/mcp/sessions-of-2025.ts',
     find: 'if (named !== undefined && !session.open.has(named)) session.overtaken.add(named);',
     replace: 'void named;',
     caughtBy: [{ file: CANCEL, title: 'a call whose cancellation came before it is not made' }],
@@ -76,7 +76,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'lost-answers-keep-their-calls',
     bug: 'A client whose "come back" was lost makes its call again: its repeat had come before.',
-    file: 'src/mcp/inbound/owed-calls.ts',
+    file: 'src/gateway/mcp/owed-calls.ts',
     find: "else if (change.to === 'lost') open.wake(place);",
     replace: '',
     caughtBy: [{ file: CALLS, title: 'when that answer is lost' }],
@@ -84,7 +84,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'late-releases-are-not-for-their-repeats',
     bug: 'A release that the store took late is not for the repeat that came before: its call is made again.',
-    file: 'src/mcp/inbound/owed-calls.ts',
+    file: 'src/gateway/mcp/owed-calls.ts',
     find: "if (now.to === 'owed' && now.owedAfterMs === 0) next = { ...now, to: 'lost' };",
     replace: '',
     caughtBy: [{ file: CALLS, title: 'first sends the release that the store did not take' }],
@@ -108,7 +108,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'calls-leave-before-the-answer-is-written',
     bug: 'A call is owed no more before its answer was written: a client that loses it makes a second call.',
-    file: 'src/mcp/inbound/owed-request.ts',
+    file: 'src/gateway/mcp/owed-request.ts',
     find: "void (this.#sent ?? Promise.resolve<Sent>('finished')).then(",
     replace: "void Promise.resolve<Sent>('finished').then(",
     caughtBy: [
@@ -119,7 +119,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'lost-connections-owe-nothing',
     bug: 'A call whose connection was lost while it ran is not owed.',
-    file: 'src/mcp/inbound/owed-request.ts',
+    file: 'src/gateway/mcp/owed-request.ts',
     find: '    this.#isLost = true;\n    void this.lose();\n',
     replace: '    this.#isLost = true;\n',
     caughtBy: [{ file: UNIT, title: 'owes its call at once when the response is' }],
@@ -127,7 +127,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'cancelled-requests-stay-open',
     bug: 'A request that its client cancelled holds its call until the call has ended: the same request again is a second effect.',
-    file: 'src/mcp/inbound/owed-request.ts',
+    file: 'src/gateway/mcp/owed-request.ts',
     find: "else signal.addEventListener('abort', () => this.#end(), { once: true });",
     replace: '',
     caughtBy: [{ file: UNIT, title: 'owes its call at once when its client cancels' }],
@@ -151,7 +151,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'cancelled-repeats-cancel-the-call',
     bug: 'A client that stops waiting for an earlier call cancels it, and the question about it.',
-    file: 'src/mcp/inbound/call-once.ts',
+    file: 'src/gateway/mcp/call-once.ts',
     find: 'call({ ...request, signal: neverCancels }, answered, hear, key)',
     replace: 'call(request, answered, hear, key)',
     caughtBy: [{ file: 'test/mcp/owed-stdio.test.ts', title: 'a question outlives a repeat over' }],
@@ -159,7 +159,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'repeats-undo-cancels-of-operators',
     bug: 'A repeat makes a call anew that an operator has cancelled.',
-    file: 'src/mcp/inbound/owed-request.ts',
+    file: 'src/gateway/mcp/owed-request.ts',
     find: "kind === 'cancelled' && executed === 'no' && error?.facts?.['by'] === 'request'",
     replace: "kind === 'cancelled' && executed === 'no' && error?.facts?.['by'] !== ''",
     caughtBy: [
@@ -170,7 +170,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'repeats-call-in-the-background',
     bug: 'A repeat whose call was cancelled makes another one behind the answer, with a question that no client waits for.',
-    file: 'src/mcp/inbound/call-once.ts',
+    file: 'src/gateway/mcp/call-once.ts',
     find: 'attach(request, answered, hear, held);',
     replace: `attach(request, answered, hear, held).then(async (end) => {
     if (end.kind !== 'settled' || end.outcome.kind !== 'cancelled') return end;
@@ -182,7 +182,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'called-off-calls-are-final',
     bug: 'A repeat is told that the call was cancelled, although only the request that made it was, and nothing ran.',
-    file: 'src/mcp/inbound/pursue-call.ts',
+    file: 'src/gateway/mcp/pursue-call.ts',
     find: 'if (anew !== undefined) return follow(context, anew);',
     replace: '',
     caughtBy: [{ file: CANCEL, title: 'a call that its own request called off is made anew by the repeat' }],
@@ -206,7 +206,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'lost-calls-expire-before-their-question',
     bug: 'A call whose client was lost is owed for an hour, however long the question about it waits.',
-    file: 'src/mcp/inbound/call-once.ts',
+    file: 'src/gateway/mcp/call-once.ts',
     find: '?? APPROVAL_LIMITS.maxTimeoutMs',
     replace: '?? APPROVAL_LIMITS.defaultTimeoutMs',
     caughtBy: [{ file: TIME, title: 'is owed an hour longer than a question that waits for a week' }],
@@ -240,7 +240,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'forgotten-calls-are-earlier-ones',
     bug: 'A repeat takes the entry of a call that was forgotten: it runs a second time, and the answer says that it did not.',
-    file: 'src/mcp/inbound/call-once.ts',
+    file: 'src/gateway/mcp/call-once.ts',
     find: '(await plane.store.readCall(callId)) === undefined',
     replace: '(await plane.store.readCall(callId)) === null',
     caughtBy: [{ file: TIME, title: 'an entry that has outlived its call is not taken' }],
@@ -248,7 +248,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'lost-answers-leave-entries-held',
     bug: 'A gateway whose request to hold a call was carried out, but not answered, holds the call and does not know it.',
-    file: 'src/mcp/inbound/owed-calls.ts',
+    file: 'src/gateway/mcp/owed-calls.ts',
     find: 'if (mayBeDone(error)) undo(request);',
     replace: 'void mayBeDone(error);',
     caughtBy: [
@@ -259,7 +259,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'repeats-overtake-failed-releases',
     bug: 'A repeat does not wait for a release that the store has not taken yet, and is a second effect.',
-    file: 'src/mcp/inbound/unfinished-work.ts',
+    file: 'src/gateway/mcp/unfinished-work.ts',
     find: 'await Promise.all(same.map((work) => work.attempt()));',
     replace: 'void same;',
     caughtBy: [
@@ -269,7 +269,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'refused-requests-are-undone',
     bug: 'A request that the store refused is asked about again, once a second.',
-    file: 'src/mcp/inbound/owed-calls.ts',
+    file: 'src/gateway/mcp/owed-calls.ts',
     find: 'if (mayBeDone(error)) undo(request);',
     replace: 'if (mayBeDone(error) || true) undo(request);',
     caughtBy: [{ file: CALLS, title: 'a request that the store refused holds nothing' }],
@@ -277,7 +277,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'lost-requests-pile-up',
     bug: 'A gateway whose store is away remembers any number of requests, and asks for all of them each second.',
-    file: 'src/mcp/inbound/owed-calls.ts',
+    file: 'src/gateway/mcp/owed-calls.ts',
     find: 'unfinished.size >= MAX_UNFINISHED',
     replace: 'unfinished.size >= MAX_UNFINISHED * 1e6',
     caughtBy: [{ file: CALLS, title: 'a store that is away is asked for no more than it can be asked again' }],
@@ -301,7 +301,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'lost-requests-take-calls',
     bug: 'A request that lost its connection while it waited takes the call that its repeat waits for.',
-    file: 'src/mcp/inbound/owed-calls.ts',
+    file: 'src/gateway/mcp/owed-calls.ts',
     find: 'if (signal.aborted || isLost?.() === true) return',
     replace: 'if (signal.aborted) return',
     caughtBy: [
@@ -321,7 +321,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'unread-output-cancels-calls',
     bug: 'A client that no longer reads the output of sallyport mcp cancels its calls.',
-    file: 'src/mcp/inbound/stdio.ts',
+    file: 'src/gateway/mcp/stdio.ts',
     find: `  process.stdout.prependListener('error', gone);
 `,
     replace: '',
@@ -332,7 +332,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'resources-are-asked-about-again',
     bug: 'The same read of a resource is another call, and another question, each time.',
-    file: 'src/mcp/inbound/surfaces.ts',
+    file: 'src/gateway/mcp/surfaces.ts',
     find: 'params, tool, args, wish });',
     replace: 'params, tool, args, wish: { ...wish, key: randomId() } });',
     caughtBy: [
@@ -352,7 +352,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'repeats-outrun-lost-connections',
     bug: 'A repeat does not wait for its gateway to notice that the first connection is gone, and is a second effect.',
-    file: 'src/mcp/inbound/owed-calls.ts',
+    file: 'src/gateway/mcp/owed-calls.ts',
     find: 'else await open.enterInTurn(place, signal);',
     replace: 'else open.enter(place);',
     caughtBy: [
@@ -365,7 +365,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'lost-requests-make-calls',
     bug: 'A request that is cut while its session is opened still makes its call, and so does its repeat.',
-    file: 'src/mcp/inbound/owed-calls.ts',
+    file: 'src/gateway/mcp/owed-calls.ts',
     find: "if (isLost?.() === true) return { kind: 'aborted' };\n        let",
     replace: 'let',
     caughtBy: [
@@ -376,7 +376,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'requests-of-one-step-do-not-meet',
     bug: 'A request is open only a step after it looked for identical ones: of two that come together neither waits for the other.',
-    file: 'src/mcp/inbound/open-requests.ts',
+    file: 'src/gateway/mcp/open-requests.ts',
     find: '      this.enter(name);\n      return Promise.resolve();',
     replace: '      return Promise.resolve().then(() => this.enter(name));',
     caughtBy: [
@@ -389,7 +389,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'waiting-requests-go-on-together',
     bug: 'When an open request has its answer, all that waited for it go on: a request that was cut meanwhile, and its repeat.',
-    file: 'src/mcp/inbound/open-requests.ts',
+    file: 'src/gateway/mcp/open-requests.ts',
     find: '    first?.();\n',
     replace: '    if (first !== undefined) for (const each of [...this.#places.get(name)!.waiting]) each();\n',
     caughtBy: [

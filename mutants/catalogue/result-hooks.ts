@@ -12,7 +12,7 @@ export const RESULT_HOOKS: readonly Mutant[] = [
   {
     id: 'result-hooks-see-secrets',
     bug: 'A result hook is shown the secrets that the tool returned.',
-    file: 'src/secrets/run-with-secrets.ts',
+    file: 'src/worker/secrets/run-with-secrets.ts',
     find: '  return taint.isEmpty ? ending : scrubEnding(',
     replace: '  return taint.isEmpty || use.onTaint !== undefined ? ending : scrubEnding(',
     caughtBy: [{ file: EXECUTE_TEST, title: 'shows the hook what ran and the result without secrets' }],

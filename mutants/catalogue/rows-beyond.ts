@@ -15,10 +15,10 @@ export const ROWS_BEYOND: readonly Mutant[] = [
   {
     id: 'sealed-state-works-twice',
     bug: 'What an MCP client carries between two requests can be used again.',
-    file: 'src/mcp/inbound/sealed-state.ts',
+    file: 'src/gateway/mcp/sealed-state.ts',
     find: "return use === 'first' ? state : undefined;",
     replace: 'return use.length > 0 ? state : undefined;',
-    caughtBy: [{ file: 'src/mcp/inbound/sealed-state.test.ts', title: 'comes back to its owner, once' }],
+    caughtBy: [{ file: 'src/gateway/mcp/sealed-state.test.ts', title: 'comes back to its owner, once' }],
   },
   {
     id: 'first-starts-leave-no-mark',
@@ -75,7 +75,7 @@ export const ROWS_BEYOND: readonly Mutant[] = [
   {
     id: 'grandchildren-live-on',
     bug: 'What a tool started is not ended with its process.',
-    file: 'src/runners/process/tool-process.ts',
+    file: 'src/worker/runners/process/tool-process.ts',
     find: "process.kill(-pid, 'SIGKILL');",
     replace: "process.kill(pid, 'SIGKILL');",
     caughtBy: [{ file: 'test/runners/process-runner.test.ts', title: 'leaves no grandchild behind' }],

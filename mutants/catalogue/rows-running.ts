@@ -74,10 +74,10 @@ export const ROWS_RUNNING: readonly Mutant[] = [
   {
     id: 'services-offer-every-method',
     bug: 'A tool can call methods of a service that are not offered to tools.',
-    file: 'src/services/open-access.ts',
+    file: 'src/worker/services/open-access.ts',
     find: ' || !service.methods.includes(method)',
     replace: '',
-    caughtBy: [{ file: 'src/services/open-access.test.ts', title: 'offers only the methods that are named' }],
+    caughtBy: [{ file: 'src/worker/services/open-access.test.ts', title: 'offers only the methods that are named' }],
   },
   {
     id: 'known-effect-is-published-again',
@@ -90,10 +90,10 @@ export const ROWS_RUNNING: readonly Mutant[] = [
   {
     id: 'files-have-no-size',
     bug: 'Files that a tool sends do not count, so that an outcome has no bound.',
-    file: 'src/runners/plain-result.ts',
+    file: 'src/worker/runners/plain-result.ts',
     find: 'plainWriteBacks(writeBacks, budget)',
     replace: 'plainWriteBacks(writeBacks, new SizeBudget(Infinity))',
-    caughtBy: [{ file: 'src/runners/run-tool.test.ts', title: 'counts files and the answer together' }],
+    caughtBy: [{ file: 'src/worker/runners/run-tool.test.ts', title: 'counts files and the answer together' }],
   },
   {
     id: 'rolling-deploy-answers-stale',
@@ -147,10 +147,10 @@ export const ROWS_RUNNING: readonly Mutant[] = [
   {
     id: 'results-keep-secrets',
     bug: 'What a tool returns is not scrubbed of the secrets it was given.',
-    file: 'src/secrets/run-with-secrets.ts',
+    file: 'src/worker/secrets/run-with-secrets.ts',
     find: 'return taint.isEmpty ?',
     replace: "return taint.isEmpty || ending.kind === 'returned' ?",
-    caughtBy: [{ file: 'src/secrets/run-with-secrets.test.ts', title: 'scrubs results, keys, blocks and write-backs' }],
+    caughtBy: [{ file: 'src/worker/secrets/run-with-secrets.test.ts', title: 'scrubs results, keys, blocks and write-backs' }],
   },
   {
     id: 'words-in-text-decide',

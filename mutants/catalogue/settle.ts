@@ -190,11 +190,11 @@ export const SETTLE: readonly Mutant[] = [
   {
     id: 'result-size-not-checked',
     bug: 'A tool’s result is settled however large it is.',
-    file: 'src/runners/plain-result.ts',
+    file: 'src/worker/runners/plain-result.ts',
     find: 'new SizeBudget(maxBytes - OUTCOME_BYTES)',
     replace: 'new SizeBudget(Number.MAX_SAFE_INTEGER)',
     caughtBy: [
-      { file: 'src/runners/run-tool.test.ts', title: 'says where a result cannot be sent, and when it is too large' },
+      { file: 'src/worker/runners/run-tool.test.ts', title: 'says where a result cannot be sent, and when it is too large' },
     ],
   },
 ];

@@ -95,7 +95,7 @@ export const SHOWN_IS_RUN: readonly Mutant[] = [
   {
     id: 'form-offers-yes-to-what-it-masks',
     bug: 'A form of an MCP client offers to allow what it does not show.',
-    file: 'src/mcp/inbound/approval-form.ts',
+    file: 'src/gateway/mcp/approval-form.ts',
     find: "masksOf(question).length === 0 ? question.decisions : ['deny', WAIT]",
     replace: "masksOf(question).length >= 0 ? question.decisions : ['deny', WAIT]",
     caughtBy: [{ file: 'test/mcp/approvals.test.ts', title: 'offers no yes while something is masked' }],

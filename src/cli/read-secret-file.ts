@@ -1,4 +1,4 @@
-import { readPrivateFile } from '../secrets/read-private-file.ts';
+import { readPrivateFile } from '../base/read-private-file.ts';
 import { unauthorised } from './command-failure.ts';
 
 /**

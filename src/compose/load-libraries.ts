@@ -1,4 +1,4 @@
-import { loadScopeFunctions, SERVICES_LIBRARY } from '../services/storage/redis/scope-functions.ts';
+import { loadScopeFunctions, SERVICES_LIBRARY } from '../worker/services/storage/redis/scope-functions.ts';
 import type { LoadedLibrary } from '../stores/redis/connection.ts';
 import { LIBRARY } from '../stores/redis/function-library.ts';
 import { upgradeLibrary, type ReachedServer } from '../stores/redis/with-server.ts';

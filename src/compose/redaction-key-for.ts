@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { planeError } from '../domain/errors.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import { newRedactionKey, readKeyLines, writeKeyLine, type RedactionKey } from '../redact/redaction-key.ts';
-import { readPrivateFile } from '../secrets/read-private-file.ts';
+import { readPrivateFile } from '../base/read-private-file.ts';
 import { randomId } from '../wire/ids.ts';
 import type { StoreOptions } from './open-store.ts';
 

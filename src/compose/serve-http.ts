@@ -8,7 +8,7 @@ import { createLoginLink } from '../gateway/login-link.ts';
 import { serveGateway, type ServeOptions } from '../gateway/serve-gateway.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Client } from '../client/client.ts';
-import { createMcpEndpoint } from '../mcp/inbound/endpoint.ts';
+import { createMcpEndpoint } from '../gateway/mcp/endpoint.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { auditOptionsOf } from './audit-options.ts';

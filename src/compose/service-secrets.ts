@@ -1,6 +1,6 @@
 import { planeError } from '../domain/errors.ts';
 import type { SecretSource } from '../ports/secret-source.ts';
-import { readSecret } from '../services/read-secret.ts';
+import { readSecret } from '../worker/services/read-secret.ts';
 
 const REFERENCE = 'secret:';
 

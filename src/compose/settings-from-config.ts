@@ -1,6 +1,6 @@
 import type { Config } from '../config/config-schema.ts';
 import type { TelemetryOptions } from '../observe/telemetry.ts';
-import type { PlatformSettings } from '../platform/platform-settings.ts';
+import type { PlatformSettings } from '../domain/platform-settings.ts';
 import type { Log } from '../ports/log.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-options.ts';
 import { auditBoundsOf } from './audit-options.ts';

@@ -2,11 +2,11 @@ import type { LoadedModule, LoadResult } from '../modules/catalog/loaded-module.
 import type { ServiceHealth } from '../domain/service.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import type { Log } from '../ports/log.ts';
-import { loadServices, type ServiceEntries } from '../services/load-services.ts';
-import { readSecret, type SecretSource } from '../services/read-secret.ts';
-import { createServiceRegistry, type ServiceRegistry } from '../services/registry.ts';
-import { openEmbeddedScopes } from '../services/storage/embedded/open-embedded.ts';
-import type { ScopedStore } from '../services/storage/scoped-store.ts';
+import { loadServices, type ServiceEntries } from '../worker/services/load-services.ts';
+import { readSecret, type SecretSource } from '../worker/services/read-secret.ts';
+import { createServiceRegistry, type ServiceRegistry } from '../worker/services/registry.ts';
+import { openEmbeddedScopes } from '../worker/services/storage/embedded/open-embedded.ts';
+import type { ScopedStore } from '../worker/services/storage/scoped-store.ts';
 import type { StoreOptions } from './open-store.ts';
 
 const HEALTH_EVERY_MS = 5000;
@@ -28,7 +28,7 @@ export async function createWorkerServices(options: WorkerServicesOptions): Prom
 /** Opens the storage of the services. Loads the Redis client only if the store is Redis, because a start is mostly loading code. */
 async function openScopes(options: StoreOptions): Promise<ScopedStore> {
   if (options.store === 'redis') {
-    const { openRedisScopes } = await import('../services/storage/redis/open-redis.ts');
+    const { openRedisScopes } = await import('../worker/services/storage/redis/open-redis.ts');
     return openRedisScopes(options.redis);
   }
   return openEmbeddedScopes(options.folder ?? DEFAULT_FOLDER);

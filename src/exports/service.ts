@@ -6,12 +6,12 @@ export {
   type ServiceContext,
   type ServiceDefinition,
   type ServiceHandle,
-} from '../services/define-service.ts';
-export type { ServiceEntries, ServiceEntry } from '../services/load-services.ts';
-export { parseArgument } from '../services/parse-arguments.ts';
-export { scopeOf, type ScopeKind } from '../services/scope-of.ts';
-export type { Embedder } from '../services/search/embedder.ts';
-export { ServiceFailure } from '../services/service-failure.ts';
+} from '../worker/services/define-service.ts';
+export type { ServiceEntries, ServiceEntry } from '../worker/services/load-services.ts';
+export { parseArgument } from '../worker/services/parse-arguments.ts';
+export { scopeOf, type ScopeKind } from '../worker/services/scope-of.ts';
+export type { Embedder } from '../worker/services/search/embedder.ts';
+export { ServiceFailure } from '../worker/services/service-failure.ts';
 export type {
   Batch,
   CommitAnswer,
@@ -23,5 +23,5 @@ export type {
   ScopedStore,
   StoredDocument,
   StoredVector,
-} from '../services/storage/scoped-store.ts';
+} from '../worker/services/storage/scoped-store.ts';
 export type { ServiceCaller, ServiceHealth } from '../domain/service.ts';

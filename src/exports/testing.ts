@@ -9,9 +9,9 @@ export type { Policy, PolicyRecord } from '../domain/policy.ts';
 export type { Outcome } from '../domain/outcome.ts';
 export type { Store } from '../ports/store.ts';
 // The contract that every platform adapter must fulfil, for authors of adapters.
-export { adapterContract, type AdapterCase, type AdapterUnderTest } from '../platform/adapter-contract.ts';
-export { runOutbound, type OutboundSettings, type RunningOutbound } from '../platform/run-outbound.ts';
-export type { ServedPlatform } from '../platform/deliver-effect.ts';
+export { adapterContract, type AdapterCase, type AdapterUnderTest } from '../gateway/platform/adapter-contract.ts';
+export { runOutbound, type OutboundSettings, type RunningOutbound } from '../gateway/platform/run-outbound.ts';
+export type { ServedPlatform } from '../gateway/platform/deliver-effect.ts';
 export type {
   AdapterEffect,
   AdapterOperation,

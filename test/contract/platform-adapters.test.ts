@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EffectBody, EffectKey } from '../../src/domain/platform-effect.ts';
-import { createConsoleAdapter } from '../../src/platform/adapters/console-adapter.ts';
-import { createWebhookAdapter } from '../../src/platform/adapters/webhook-adapter.ts';
+import { createConsoleAdapter } from '../../src/gateway/platform/adapters/console-adapter.ts';
+import { createWebhookAdapter } from '../../src/gateway/platform/adapters/webhook-adapter.ts';
 import { adapterContract, type AdapterUnderTest, type PlatformAdapter } from '../../src/exports/testing.ts';
 import type { Delivery } from '../../src/ports/call-store.ts';
 import type { Store } from '../../src/ports/store.ts';

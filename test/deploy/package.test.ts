@@ -42,7 +42,7 @@ describe('the package', () => {
 
   it('holds every file that its command and its exports can load or start', () => {
     expect(reached.filter((file) => !packed.includes(file))).toStrictEqual([]);
-    expect(reached).toContain('dist/runners/process/watchdog-thread.js');
+    expect(reached).toContain('dist/worker/runners/process/watchdog-thread.js');
     expect(reached).toContain('dist/compose/supervisor-thread.js');
   });
 

@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS } from '../../src/domain/tool.ts';
 import type { CallId, ToolId } from '../../src/domain/ids.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { PlatformReply, PlatformRequest, Progress, RunEnding } from '../../src/ports/tool-runner.ts';
-import { runTool } from '../../src/runners/run-tool.ts';
+import { runTool } from '../../src/worker/runners/run-tool.ts';
 
 export interface ExampleRun {
   readonly setup?: JsonObject;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { planeError } from '../../src/domain/errors.ts';
-import { createOwedCalls, type OwedCalls } from '../../src/mcp/inbound/owed-calls.ts';
-import { MAX_UNFINISHED } from '../../src/mcp/inbound/unfinished-work.ts';
+import { createOwedCalls, type OwedCalls } from '../../src/gateway/mcp/owed-calls.ts';
+import { MAX_UNFINISHED } from '../../src/gateway/mcp/unfinished-work.ts';
 import { openEmbeddedStore, type EmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import type { HoldOwedRequest, OwedStore, ReleaseOwedRequest } from '../../src/ports/owed-store.ts';
 import { sha256 } from '../../src/wire/digest.ts';

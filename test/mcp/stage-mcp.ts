@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { configSchema } from '../../src/config/config-schema.ts';
 import type { Identity, SessionHandle } from '../../src/domain/session.ts';
 import { whenSent } from '../../src/gateway/http/when-sent.ts';
-import { createMcpEndpoint, type McpEndpoint } from '../../src/mcp/inbound/endpoint.ts';
-import type { McpBearer, McpPlane } from '../../src/mcp/inbound/mcp-plane.ts';
-import type { Sent } from '../../src/mcp/inbound/owed-request.ts';
+import { createMcpEndpoint, type McpEndpoint } from '../../src/gateway/mcp/endpoint.ts';
+import type { McpBearer, McpPlane } from '../../src/gateway/mcp/mcp-plane.ts';
+import type { Sent } from '../../src/gateway/mcp/owed-request.ts';
 import { stagePlane, type StagedPlane } from '../plane/support/stage-plane.ts';
 
 export const MCP_MODULES = fileURLToPath(new URL('../fixtures/mcp-plane', import.meta.url));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { importModule } from '../../src/modules/authoring/import-module.ts';
-import { InlineRunner } from '../../src/runners/inline/inline-runner.ts';
+import { InlineRunner } from '../../src/worker/runners/inline/inline-runner.ts';
 import { eventually } from '../support/process.ts';
 import { runRequest } from './run-request.ts';
 

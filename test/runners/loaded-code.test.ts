@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadModules } from '../../src/modules/catalog/load-modules.ts';
 import { sourcesOf } from '../../src/modules/catalog/module-sources.ts';
 import { createToolIndex } from '../../src/modules/catalog/tool-index.ts';
-import { ProcessRunner } from '../../src/runners/process/process-runner.ts';
+import { ProcessRunner } from '../../src/worker/runners/process/process-runner.ts';
 import { createModuleFolder, moduleText, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
 import { runRequest } from './run-request.ts';
 

@@ -1,4 +1,4 @@
-import { openEmbeddedScopes } from '../../src/services/storage/embedded/open-embedded.ts';
+import { openEmbeddedScopes } from '../../src/worker/services/storage/embedded/open-embedded.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { describeServicesContract } from './contract.ts';
 

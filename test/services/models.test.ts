@@ -1,10 +1,10 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEmbeddingsClient, type EmbeddingsSettings } from '../../src/services/models/embeddings-client.ts';
-import { models } from '../../src/services/models/models.ts';
-import { readSecret } from '../../src/services/read-secret.ts';
-import { createServiceRegistry } from '../../src/services/registry.ts';
+import { createEmbeddingsClient, type EmbeddingsSettings } from '../../src/worker/services/models/embeddings-client.ts';
+import { models } from '../../src/worker/services/models/models.ts';
+import { readSecret } from '../../src/worker/services/read-secret.ts';
+import { createServiceRegistry } from '../../src/worker/services/registry.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { SILENT } from './scene.ts';
 import { sendJson, startEmbeddingsServer, vectorOf, type EmbeddingsServer } from './support/embeddings-server.ts';

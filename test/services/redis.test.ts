@@ -1,4 +1,4 @@
-import { openRedisScopes } from '../../src/services/storage/redis/open-redis.ts';
+import { openRedisScopes } from '../../src/worker/services/storage/redis/open-redis.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { describeServicesContract } from './contract.ts';
 

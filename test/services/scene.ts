@@ -6,12 +6,12 @@ import type { Identity } from '../../src/domain/session.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { ServiceAccess } from '../../src/ports/service-access.ts';
 import type { Services } from '../../src/ports/tool-services.ts';
-import { openServiceHandles } from '../../src/runners/open-service-handles.ts';
-import { BUILT_IN } from '../../src/services/built-in.ts';
-import { defineService } from '../../src/services/define-service.ts';
-import { createServiceRegistry, type ServiceRegistry } from '../../src/services/registry.ts';
-import type { Embedder } from '../../src/services/search/embedder.ts';
-import type { ScopedStore } from '../../src/services/storage/scoped-store.ts';
+import { openServiceHandles } from '../../src/worker/runners/open-service-handles.ts';
+import { BUILT_IN } from '../../src/worker/services/built-in.ts';
+import { defineService } from '../../src/worker/services/define-service.ts';
+import { createServiceRegistry, type ServiceRegistry } from '../../src/worker/services/registry.ts';
+import type { Embedder } from '../../src/worker/services/search/embedder.ts';
+import type { ScopedStore } from '../../src/worker/services/storage/scoped-store.ts';
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -7,7 +7,7 @@ import { createLog } from '../../observe/log.ts';
 import { createAgentSessions } from '../../gateway/agent-sessions.ts';
 import type { Authenticated } from '../../gateway/authenticated.ts';
 import { warnOfUndeclared } from '../../domain/undeclared-agent.ts';
-import { serveMcpOnStdio } from '../../mcp/inbound/stdio.ts';
+import { serveMcpOnStdio } from '../../gateway/mcp/stdio.ts';
 import { randomId } from '../../wire/ids.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';

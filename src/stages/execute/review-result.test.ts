@@ -17,7 +17,7 @@ import { createGateHooks } from '../../gate/hooks/gate-hooks.ts';
 import { createHookSet } from '../../gate/hooks/hook-set.ts';
 import { registerHook } from '../../gate/hooks/registered-hook.ts';
 import type { RunEnding, RunRequest } from '../../ports/tool-runner.ts';
-import { withSecrets } from '../../secrets/run-with-secrets.ts';
+import { withSecrets } from '../../worker/secrets/run-with-secrets.ts';
 import { execute } from './execute.ts';
 
 const SECRET = 'hunter2-hunter2';

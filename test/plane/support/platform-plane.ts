@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { SessionHandle } from '../../../src/exports/client.ts';
-import { createWebhookAdapter } from '../../../src/platform/adapters/webhook-adapter.ts';
-import { runOutbound, type RunningOutbound } from '../../../src/platform/run-outbound.ts';
+import { createWebhookAdapter } from '../../../src/gateway/platform/adapters/webhook-adapter.ts';
+import { runOutbound, type RunningOutbound } from '../../../src/gateway/platform/run-outbound.ts';
 import { recordingNeeds } from '../../support/sample-hooks.ts';
 import { startWebhookReceiver, type Received, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { spawnNode } from '../../support/process.ts';

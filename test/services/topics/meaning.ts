@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Embedder } from '../../../src/services/search/embedder.ts';
-import { EMBEDDED_PER_SEARCH } from '../../../src/services/search/search-documents.ts';
+import type { Embedder } from '../../../src/worker/services/search/embedder.ts';
+import { EMBEDDED_PER_SEARCH } from '../../../src/worker/services/search/search-documents.ts';
 import { newTenant, stageServices, type Scene } from '../scene.ts';
 
 /** One dimension per topic: texts of the same topic point the same way without sharing a word. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { CommitAnswer, DocumentHead, Put } from '../../../src/services/storage/scoped-store.ts';
+import type { CommitAnswer, DocumentHead, Put } from '../../../src/worker/services/storage/scoped-store.ts';
 import { newScope, type Scene } from '../scene.ts';
 
 const NOTES = 'notes';

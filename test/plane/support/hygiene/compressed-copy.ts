@@ -20,8 +20,8 @@ const SHORTENED: readonly Shortened[] = [
   { file: 'domain/gateway-token.ts', from: '7 * 24 * 60 * 60 * 1000', to: '2_000' },
   { file: 'worker/supervise.ts', from: 'CONSUMER_IDLE_MS = 10 * 60 * 1000', to: 'CONSUMER_IDLE_MS = 6_000' },
   { file: 'worker/supervise.ts', from: 'CONSUMERS_EVERY_MS = 60 * 1000', to: 'CONSUMERS_EVERY_MS = 2_000' },
-  { file: 'runners/process/process-runner.ts', from: 'maxHeapMb: 256', to: 'maxHeapMb: 48' },
-  { file: 'runners/process/process-runner.ts', from: 'idleMs: 60_000', to: 'idleMs: 2_000' },
+  { file: 'worker/runners/process/process-runner.ts', from: 'maxHeapMb: 256', to: 'maxHeapMb: 48' },
+  { file: 'worker/runners/process/process-runner.ts', from: 'idleMs: 60_000', to: 'idleMs: 2_000' },
   { file: 'stores/embedded/transitions/forget-stale.ts', from: 'GONE_MS = 60_000', to: 'GONE_MS = 15_000' },
   {
     file: 'stores/embedded/transitions/forget-stale.ts',

@@ -1,0 +1,15 @@
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+
+/** Copies a value that is known to be JSON. Several times faster than structuredClone, and every call needs three copies. */
+export function copyJson<Value extends JsonValue>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => copyJson(item)) as Value;
+  const copy: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    const property = copyJson((value as JsonObject)[key]!);
+    // Plain assignment would make it the copy's prototype, and its content would look like checked arguments.
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: property, enumerable: true, writable: true });
+    else copy[key] = property;
+  }
+  return copy as Value;
+}

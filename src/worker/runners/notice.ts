@@ -1,0 +1,45 @@
+import type { JsonValue } from '../../domain/json.ts';
+import type { ToolLogLine } from '../../ports/tool-runner.ts';
+import { makePlain, SizeBudget } from './make-plain.ts';
+
+const MAX_NOTICES = 200;
+const MAX_NOTICE_BYTES = 16 * 1024;
+const MAX_BYTES = 256 * 1024;
+const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'];
+
+type Tell = (level: unknown, data: unknown) => void;
+
+/**
+ * Limits the notices of one call by number and by bytes; what exceeds the limit is dropped. Data that cannot be sent is replaced by a
+ * description of the problem.
+ */
+export function limitNotices(deliver: (line: ToolLogLine) => void): Tell {
+  let left = MAX_NOTICES;
+  let leftBytes = MAX_BYTES;
+  return (level, data) => {
+    if (left <= 0 || leftBytes <= 0) return;
+    left -= 1;
+    const value = plainNotice(data);
+    leftBytes -= JSON.stringify(value).length;
+    if (leftBytes <= 0) return;
+    const known = LEVELS.includes(level) ? (level as ToolLogLine['level']) : 'info';
+    deliver({ level: known, message: '', told: { value } });
+  };
+}
+
+function plainNotice(data: unknown): JsonValue {
+  try {
+    return makePlain(data ?? null, new SizeBudget(MAX_NOTICE_BYTES), 'data');
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'the data cannot be read' };
+  }
+}
+
+/** Kept outside the facts of a run, because most runs send no notices. */
+const tells = new WeakMap<object, Tell>();
+
+export function noticeOf(run: object, host: { onLog(line: ToolLogLine): void }): Tell {
+  let tell = tells.get(run);
+  if (tell === undefined) tells.set(run, (tell = limitNotices((line) => host.onLog(line))));
+  return tell;
+}

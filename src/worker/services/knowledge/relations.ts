@@ -1,0 +1,52 @@
+import type { JsonObject } from '../../../domain/json.ts';
+import type { Relation } from '../../../ports/tool-services.ts';
+import { sha256 } from '../../../wire/digest.ts';
+import { ServiceFailure } from '../service-failure.ts';
+import { busy } from '../storage/change-document.ts';
+import type { Put, ScopedStore, StoredDocument } from '../storage/scoped-store.ts';
+import { ENTITIES, unknownEntity } from './entities.ts';
+
+export const RELATIONS = 'relations';
+
+type Ends = Pick<Relation, 'from' | 'relation' | 'to'>;
+
+export function relationId({ from, relation, to }: Ends): string {
+  return sha256(JSON.stringify([from, relation, to])).slice(0, 24);
+}
+
+/** Labels the relation with both entities, so that it is found from either end. */
+export function relationPut(relation: Relation, most?: number): Put {
+  return {
+    collection: RELATIONS,
+    id: relationId(relation),
+    body: JSON.stringify(relation),
+    labels: [...new Set([relation.from, relation.to])],
+    ...(most === undefined ? {} : { most }),
+  };
+}
+
+export async function relate(
+  store: ScopedStore,
+  scope: string,
+  wish: Ends & { readonly facts: JsonObject },
+  most: number,
+): Promise<Relation> {
+  const relation: Relation = { from: wish.from, relation: wish.relation, to: wish.to, facts: wish.facts };
+  // Checked in the same step as the write: if an entity is deleted meanwhile, no relation to it is left behind.
+  const checks = [wish.from, wish.to].map((id) => ({ collection: ENTITIES, id }));
+  const answer = await store.commit(scope, { checks, puts: [relationPut(relation, most)] });
+  if (answer.kind === 'committed') return relation;
+  if (answer.kind === 'full') throw new ServiceFailure('KNOWLEDGE_FULL', `There are ${most} relations; delete some.`);
+  const ends = await store.read(scope, ENTITIES, [wish.from, wish.to]);
+  const missing = [wish.from, wish.to].find((_, index) => ends[index] === undefined);
+  throw missing === undefined ? busy() : unknownEntity(missing);
+}
+
+export async function unrelate(store: ScopedStore, scope: string, ends: Ends): Promise<boolean> {
+  const target = { collection: RELATIONS, id: relationId(ends) };
+  return (await store.commit(scope, { checks: [target], deletes: [target] })).kind === 'committed';
+}
+
+export function toRelation({ body }: Pick<StoredDocument, 'body'>): Relation {
+  return JSON.parse(body) as Relation;
+}
