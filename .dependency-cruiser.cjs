@@ -7,27 +7,19 @@ const EVERYTHING = null;
  */
 const MAY_IMPORT = {
   base: [],
-  domain: [],
-  ports: ['domain'],
-  wire: ['domain'],
-  http: ['domain'],
-  gate: ['domain', 'ports', 'wire', 'modules/authoring/own-package.ts'],
-  redact: ['domain', 'ports', 'wire'],
-  config: ['domain', 'gate'],
-  observe: ['domain', 'ports', 'config'],
-  stages: ['domain', 'ports', 'wire', 'gate', 'redact/question-masks.ts'],
-  'data-path.ts': ['domain', 'ports', 'stages', 'start-permit.ts'],
-  'start-permit.ts': ['domain', 'ports', 'stages'],
-  'start-permit.test.ts': ['domain', 'ports', 'wire', 'start-permit.ts'],
-  modules: ['domain', 'ports', 'wire', 'stages/accept'],
-  stores: ['domain', 'ports', 'wire', 'config', 'observe'],
-  audit: ['domain', 'ports', 'wire', 'stores/embedded/database.ts', 'stores/sqlite-audit'],
+  domain: ['base'],
+  gate: ['base', 'domain'],
+  redact: ['base', 'domain'],
+  config: ['base', 'domain', 'gate'],
+  observe: ['base', 'domain', 'config'],
+  stages: ['base', 'domain', 'gate', 'redact/question-masks.ts'],
+  'data-path.ts': ['base', 'domain', 'stages'],
+  modules: ['base', 'domain', 'stages/accept'],
+  stores: ['base', 'domain', 'config', 'observe'],
+  audit: ['base', 'domain', 'stores/embedded/database.ts', 'stores/sqlite-audit'],
   worker: [
     'base',
     'domain',
-    'ports',
-    'wire',
-    'http',
     'gate',
     'config',
     'observe',
@@ -40,36 +32,23 @@ const MAY_IMPORT = {
     'stores/redis/redis-options.ts',
   ],
   client: [
+    'base',
     'domain',
-    'ports',
-    'wire',
     'gate/approvals',
     'gate/loop',
     'gate/wrap/run-memory.ts',
     'stages/accept',
     'stages/answer',
   ],
-  gateway: [
-    'base',
-    'domain',
-    'ports',
-    'wire',
-    'http',
-    'gate/approvals',
-    'config',
-    'observe',
-    'redact',
-    'modules',
-    'client',
-  ],
+  gateway: ['base', 'domain', 'gate/approvals', 'config', 'observe', 'redact', 'modules', 'client'],
   compose: EVERYTHING,
   cli: EVERYTHING,
   exports: EVERYTHING,
 };
 
-/** Folders without I/O: they import no package, and no node: module but node:url, which only computes. */
-const PURE = ['domain', 'ports'];
-const NODE_URL = '^(?:node:)?url$';
+/** Folders without I/O: they import no package, and only those node: modules that compute. */
+const PURE = ['domain'];
+const COMPUTING = '^(?:node:)?(?:url|crypto|util)$';
 
 const TESTS = '\\.test\\.ts$';
 
@@ -79,12 +58,12 @@ const tableRules = Object.entries(MAY_IMPORT)
   .filter(([, allowed]) => allowed !== EVERYTHING)
   .map(([name, allowed]) => ({
     name: `table-${name}`,
-    comment: `src/${name} may import only itself${allowed.length > 0 ? `, ${allowed.join(', ')}` : ''}${PURE.includes(name) ? '; no packages, no node: modules but node:url' : ''}.`,
+    comment: `src/${name} may import only itself${allowed.length > 0 ? `, ${allowed.join(', ')}` : ''}${PURE.includes(name) ? '; no packages, no node: modules but url, crypto and util' : ''}.`,
     severity: 'error',
     from: { path: place(name), pathNot: TESTS },
     to: {
       ...(PURE.includes(name) ? {} : { path: '^src/' }),
-      pathNot: [...[name, ...allowed].map(place), ...(PURE.includes(name) ? [NODE_URL] : [])],
+      pathNot: [...[name, ...allowed].map(place), ...(PURE.includes(name) ? [COMPUTING] : [])],
     },
   }));
 
@@ -125,7 +104,7 @@ module.exports = {
       from: { path: '^console/' },
       to: {
         path: '^(src|test|dist)/',
-        pathNot: '^src/domain/(outcome|audit-record|call-filter|approval)\\.ts$',
+        pathNot: '^src/domain/(outcome/outcome|audit/audit-record|call/call-filter|policy/approval)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

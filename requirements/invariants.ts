@@ -188,7 +188,7 @@ export const INVARIANTS: readonly Requirement[] = [
     tests: [
       test('src/worker/policy-cache.test.ts', 'a version written while a read was under way is read again'),
       test('src/stages/identify/identify.test.ts', 'acts for one that did not select it'),
-      test('src/domain/agent.test.ts', 'an agent holds at most what those it acts for hold'),
+      test('src/domain/identity/agent.test.ts', 'an agent holds at most what those it acts for hold'),
       test('src/stages/identify/identify.test.ts', 'asks the policy that comes with the claim, not one it knew before'),
       ...onBothStores('every lane has moved when writePolicy has returned'),
       test('test/plane/agents.test.ts', 'are judged by the selection at the claim'),
@@ -269,7 +269,7 @@ export const INVARIANTS: readonly Requirement[] = [
     id: 'I23',
     says: 'Unknown versions are refused, visibly.',
     tests: [
-      test('src/wire/envelope.test.ts', 'visibly'),
+      test('src/domain/call/envelope.test.ts', 'visibly'),
       test('src/stores/embedded/schema.test.ts', 'a store of a newer release is refused and left as it is'),
       test('test/redis/server-safety.test.ts', 'refuses a store of an unknown schema version'),
     ],

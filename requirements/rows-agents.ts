@@ -38,7 +38,7 @@ export const ROWS_AGENTS: readonly Requirement[] = [
       test(OVER_HTTP, 'an MCP task of another agent is an unknown task'),
       test(LIBRARY, 'result and wait find no call of another agent'),
       test(LIBRARY, 'a session sees no question of another agent'),
-      test('src/domain/agent.test.ts', 'a delegate does not reach what its delegator called'),
+      test('src/domain/identity/agent.test.ts', 'a delegate does not reach what its delegator called'),
     ],
     mutants: [
       'agents-cancel-each-others-calls-redis',

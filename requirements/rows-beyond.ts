@@ -43,7 +43,7 @@ export const ROWS_BEYOND: readonly Requirement[] = [
     says: 'The audit is complete, chained and signed, and a verifier names the first record that was changed.',
     tests: [
       ...onBothStores('the audit has one ending per call, in the order they happened, without gaps'),
-      test('src/wire/audit-record.test.ts', 'is chained to the one before, to its lane and to its store'),
+      test('src/domain/audit/record-bytes.test.ts', 'is chained to the one before, to its lane and to its store'),
       test('test/audit/trail.test.ts', 'was changed'),
       test('test/audit/trail.test.ts', 'names a record that was removed'),
       test('test/audit/kill-soak.test.ts', 'verifies, and has exactly the records of every call'),
@@ -54,8 +54,8 @@ export const ROWS_BEYOND: readonly Requirement[] = [
     id: 'D5',
     says: 'Why a call is denied is told by a command and on a page, with the smallest change that would allow it.',
     tests: [
-      test('src/domain/explain-call.test.ts', 'decides as the plane does, and its changes suffice'),
-      test('src/domain/explain-call.test.ts', 'tells every obstacle and a change for each of them'),
+      test('src/domain/policy/explain-call.test.ts', 'decides as the plane does, and its changes suffice'),
+      test('src/domain/policy/explain-call.test.ts', 'tells every obstacle and a change for each of them'),
       test('test/cli/explain.test.ts', 'says which rule lets a call through'),
       test('test/console/access.test.ts', 'tries a call with its arguments and runs nothing'),
     ],

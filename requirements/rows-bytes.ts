@@ -55,10 +55,10 @@ export const ROWS_BYTES: readonly Requirement[] = [
     says: 'explain gives no verdict on bytes that would not run.',
     tests: [
       test(
-        'src/domain/explain-call.test.ts',
+        'src/domain/policy/explain-call.test.ts',
         'asks the rules about the arguments with the defaults of the published schema',
       ),
-      test('src/domain/explain-call.test.ts', 'claims no verdict on arguments that a worker normalises first'),
+      test('src/domain/policy/explain-call.test.ts', 'claims no verdict on arguments that a worker normalises first'),
     ],
     mutants: ['explain-judges-other-bytes'],
   },
@@ -87,7 +87,7 @@ export const ROWS_BYTES: readonly Requirement[] = [
       test(RESOURCES, 'are judged by the URI that is read, however it was encoded'),
       test(RESOURCES, 'are not read by a URI that leads out of its place'),
       test(RESOURCES, 'are asked about with the URI that is read'),
-      test('src/domain/uri-template.test.ts', 'says different things with different canonical URIs'),
+      test('src/base/uri-template.test.ts', 'says different things with different canonical URIs'),
     ],
     mutants: ['rules-judge-encoded-uris', 'uris-lead-out-of-their-place'],
   },

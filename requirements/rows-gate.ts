@@ -113,8 +113,8 @@ export const ROWS_GATE: readonly Requirement[] = [
     id: 'B9',
     says: 'Diagnostic events tell every step of a call with durations and a category from a closed list, never a value.',
     tests: [
-      test('src/domain/event-table.test.ts', 'no event has a field for text that somebody wrote'),
-      test('src/domain/error-category.test.ts', 'errorOfOutcome has a category for every outcome but ok'),
+      test('src/domain/events/event-table.test.ts', 'no event has a field for text that somebody wrote'),
+      test('src/domain/outcome/error-category.test.ts', 'errorOfOutcome has a category for every outcome but ok'),
       test('src/observe/event-bus.test.ts', 'leaves out what is no field of the event'),
       test('test/plane/events.test.ts', 'tell its way from caller to caller, in order'),
       test('test/plane/events.test.ts', 'say nothing of what went through the plane'),
@@ -149,8 +149,8 @@ export const ROWS_GATE: readonly Requirement[] = [
     id: 'B12',
     says: 'The W3C trace of the caller goes through the plane into the tool and what that calls.',
     tests: [
-      test('src/domain/trace-context.test.ts', 'takes a traceparent apart'),
-      test('src/domain/trace-context.test.ts', 'gives what parseTrace reads, frozen'),
+      test('src/domain/call/trace-context.test.ts', 'takes a traceparent apart'),
+      test('src/domain/call/trace-context.test.ts', 'gives what parseTrace reads, frozen'),
       test('src/worker/call-emitter.test.ts', 'that is the one of the caller, with a span for each stage below'),
       test('src/worker/call-emitter.test.ts', 'that the tool gets as it came while nobody listens'),
       test('test/plane/events.test.ts', 'have the trace of the caller, which reaches the tools'),

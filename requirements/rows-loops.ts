@@ -77,7 +77,7 @@ export const ROWS_LOOPS: readonly Requirement[] = [
     id: 'LP5',
     says: 'The advice of loop detection is a field of the outcome, whatever became of the call. Models read it through HTTP, MCP, every toolkit format and the gate as a library.',
     tests: [
-      test('src/wire/outcome.test.ts', 'keeps the advice beside a value and beside a text'),
+      test('src/domain/outcome/outcome-bytes.test.ts', 'keeps the advice beside a value and beside a text'),
       test(GATE, 'is beside the reason of calls that a hook blocks, a rule denies or nobody can check'),
       test(PLANE, 'A A A … are warned inside the result, blocked, and end the run'),
       test('test/plane/gate-hooks.test.ts', 'give the advice of loop detection with it'),

@@ -178,7 +178,7 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     id: 'A13',
     says: 'Privileged is part of a tool. Such a tool is closed until it is named, and its intent is in the audit before it runs. Arguments are redacted at any depth, with a digest of all.',
     tests: [
-      test('src/domain/policy.test.ts', 'neither everybody nor a whole tenant nor all tools opens a privileged tool'),
+      test('src/domain/policy/policy.test.ts', 'neither everybody nor a whole tenant nor all tools opens a privileged tool'),
       test('src/stages/execute/begin.test.ts', 'writes the intent of a privileged tool with its mark, and of no other'),
       ...onBothStores('start commits the intent of a privileged call to the audit before it answers'),
       test('src/redact/create-redactor.test.ts', 'mask members whose name has a secret word in it, at any depth'),
@@ -294,9 +294,9 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     id: 'A23',
     says: 'MessagePack with a version on the wire; bytes travel as bytes.',
     tests: [
-      test('src/wire/envelope.test.ts', 'gives back what was encoded, optional fields included'),
-      test('src/wire/envelope.test.ts', 'visibly'),
-      test('src/wire/outcome.test.ts', 'is read as it was written'),
+      test('src/domain/call/envelope.test.ts', 'gives back what was encoded, optional fields included'),
+      test('src/domain/call/envelope.test.ts', 'visibly'),
+      test('src/domain/outcome/outcome-bytes.test.ts', 'is read as it was written'),
       test('test/runners/process-runner.test.ts', 'carries a file of 8 MiB unchanged'),
     ],
     mutants: ['unknown-version-accepted'],

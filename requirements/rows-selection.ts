@@ -6,9 +6,9 @@ export const ROWS_SELECTION: readonly Requirement[] = [
     id: 'C1',
     says: 'Agents select tools by module and name, or by setup_id and triggers. Nothing selected means nothing.',
     tests: [
-      test('src/domain/selection-cases.test.ts', 'a selection with'),
-      test('src/domain/selection.test.ts', 'in the one form that is stored'),
-      test('src/domain/selection.test.ts', 'takes no tool whose switch is'),
+      test('src/domain/identity/selection-cases.test.ts', 'a selection with'),
+      test('src/domain/identity/selection.test.ts', 'in the one form that is stored'),
+      test('src/domain/identity/selection.test.ts', 'takes no tool whose switch is'),
     ],
     mutants: ['odd-switches-select', 'nothing-selected-means-everything'],
   },
@@ -17,9 +17,9 @@ export const ROWS_SELECTION: readonly Requirement[] = [
     says: 'What is kept of a module is whole, frozen and shared. Narrowing it for one agent changes nothing for another.',
     tests: [
       test('src/client/resolution-cache.test.ts', 'freezes values all the way down'),
-      test('src/domain/toolkit.test.ts', 'cannot be changed, and neither can what agents share'),
+      test('src/domain/tool/toolkit.test.ts', 'cannot be changed, and neither can what agents share'),
       test(
-        'src/domain/toolkit.test.ts',
+        'src/domain/tool/toolkit.test.ts',
         'is the intersection of selections and permissions, whatever is resolved before it',
       ),
       test('src/client/session-toolkits.test.ts', 'and what is shared never changes'),
@@ -31,7 +31,7 @@ export const ROWS_SELECTION: readonly Requirement[] = [
     says: 'Each agent gets exactly its own toolkit, in any order and all at once.',
     tests: [
       test('test/plane/agents.test.ts', 'are shown exactly what each of them selected, in every order, all at once'),
-      test('src/domain/agent.test.ts', 'peers of one module do not narrow or widen each other'),
+      test('src/domain/identity/agent.test.ts', 'peers of one module do not narrow or widen each other'),
     ],
     mutants: ['toolkits-are-kept-per-subject', 'peers-take-from-each-other'],
   },
@@ -40,8 +40,8 @@ export const ROWS_SELECTION: readonly Requirement[] = [
     says: 'Main agent, members and workflow steps are peers with selections of their own. Only delegation narrows.',
     tests: [
       test('src/stages/identify/identify.test.ts', 'acts for one that did not select it'),
-      test('src/domain/toolkit.test.ts', 'main without edit does not take it from the member'),
-      test('src/domain/agent.test.ts', 'an agent holds at most what those it acts for hold'),
+      test('src/domain/tool/toolkit.test.ts', 'main without edit does not take it from the member'),
+      test('src/domain/identity/agent.test.ts', 'an agent holds at most what those it acts for hold'),
       test('test/plane/agents.test.ts', 'delegate at most what they hold'),
     ],
     mutants: ['delegation-widens'],
@@ -52,8 +52,8 @@ export const ROWS_SELECTION: readonly Requirement[] = [
     tests: [
       test('src/client/resolution-cache.test.ts', 'builds a key once for all who ask while it is being built'),
       test('src/client/resolution-cache.test.ts', 'gives a build up after its time'),
-      test('src/domain/toolkit.test.ts', 'explains each tool that is missing'),
-      test('src/domain/toolkit.test.ts', 'says of a selection whose names all are unknown that nothing matched'),
+      test('src/domain/tool/toolkit.test.ts', 'explains each tool that is missing'),
+      test('src/domain/tool/toolkit.test.ts', 'says of a selection whose names all are unknown that nothing matched'),
     ],
     mutants: ['everybody-builds-alone'],
   },

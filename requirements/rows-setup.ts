@@ -101,7 +101,7 @@ export const ROWS_SETUP: readonly Requirement[] = [
     id: 'SET9',
     says: 'Tools that are published, but that no live worker serves, are named as such by catalog, explain, doctor, API and the answer to a call. An operator withdraws them, with an audit record in the same step; modules that a live worker serves are refused. `sallyport dev` withdraws what it published earlier and serves no more, and never a module that is merely broken.',
     tests: [
-      test('src/domain/serving.test.ts', 'expects no worker of the fleet for a module'),
+      test('src/domain/tool/serving.test.ts', 'expects no worker of the fleet for a module'),
       test('src/stages/identify/identify.test.ts', 'but that no live worker serves, just that'),
       test('src/compose/withdraw-modules.test.ts', 'with all others that were named'),
       test('src/compose/withdraw-modules.test.ts', 'whose worker started between'),

@@ -54,7 +54,7 @@ export const ROWS_SHARES: readonly Requirement[] = [
     tests: [
       test(GATEWAY, 'makes a short list of questions'),
       test(GATEWAY, 'is listed in pages'),
-      test('src/wire/preview-text.test.ts', 'ends before a mark or a pair of surrogates'),
+      test('src/base/preview-text.test.ts', 'ends before a mark or a pair of surrogates'),
     ],
     mutants: ['lists-show-everything', 'cut-questions-can-be-decided'],
   },

@@ -23,7 +23,7 @@ export const ROWS_UNATTENDED: readonly Requirement[] = [
     id: 'UN2',
     says: 'Nothing takes it back: neither a request with an unattended token, nor a delegate, nor a run that an unattended one opens is attended again.',
     tests: [
-      test('src/domain/unattended.test.ts', 'stays where one says attended and another does not'),
+      test('src/domain/identity/unattended.test.ts', 'stays where one says attended and another does not'),
       test('src/client/open-session.test.ts', 'an unattended session has unattended delegates'),
       test('src/client/open-session.test.ts', 'what is neither true nor false is not taken for attended'),
       test(OVER_HTTP, 'nobody is asked by an unattended token, session or run'),
@@ -39,14 +39,14 @@ export const ROWS_UNATTENDED: readonly Requirement[] = [
     id: 'UN3',
     says: 'explain says deny, and why, where a person would be asked and none watches.',
     tests: [
-      test('src/domain/explain-call.test.ts', 'denies what asks a person where no person watches'),
+      test('src/domain/policy/explain-call.test.ts', 'denies what asks a person where no person watches'),
       test('test/cli/rules.test.ts', 'an unattended session, call or token asks no person'),
     ],
     mutants: ['explain-promises-a-person'],
   },
 ];
 
-const AGENT = 'src/domain/agent.test.ts';
+const AGENT = 'src/domain/identity/agent.test.ts';
 
 /** Requirements for agents that are declared for one tenant. */
 export const ROWS_TENANT_AGENTS: readonly Requirement[] = [
@@ -76,7 +76,7 @@ export const ROWS_TENANT_AGENTS: readonly Requirement[] = [
       ...onBothStores('pausing, resuming and agents have events of their own'),
       test('test/cli/agents.test.ts', 'say for which tenant an agent is declared'),
       test('test/gateway/front.test.ts', 'and the list of agents show what is declared for a tenant'),
-      test('src/domain/explain-call.test.ts', 'names the tenant of a declaration that decides'),
+      test('src/domain/policy/explain-call.test.ts', 'names the tenant of a declaration that decides'),
       test('src/compose/inspect-agents.test.ts', 'counts the agents of each tenant'),
     ],
     mutants: ['audit-forgets-the-tenant-of-agents'],

@@ -17,7 +17,7 @@ const HTTP = 'node:http';
  */
 const STARTED = [
   'cli/main',
-  'modules/authoring/own-package-hooks',
+  'base/own-package-hooks',
   'modules/catalog/describe-child',
   'compose/supervisor-thread',
   'worker/runners/process/loaded-code-hooks',

@@ -1,6 +1,6 @@
-import { isEnding, type Ending } from './domain/ending.ts';
-import { settingsFor } from './domain/loop-settings.ts';
-import type { DeliveredCall, Plane } from './ports/plane.ts';
+import { isEnding, type Ending } from './domain/call/ending.ts';
+import { settingsFor } from './domain/policy/loop-settings.ts';
+import type { DeliveredCall, Plane } from './domain/ports/plane.ts';
 import { admit } from './stages/admit/admit.ts';
 import { execute } from './stages/execute/execute.ts';
 import { checkRefusedForLoop } from './stages/gate/check-refused-for-loop.ts';
@@ -9,9 +9,9 @@ import { identify } from './stages/identify/identify.ts';
 import { countSettled } from './stages/settle/count-settled.ts';
 import { observe } from './stages/settle/observe.ts';
 import { settle, type SettlementFacts } from './stages/settle/settle.ts';
-import { StartPermit } from './start-permit.ts';
+import { StartPermit } from './stages/start-permit.ts';
 
-export { STAGES, type Stage } from './domain/stages.ts';
+export { STAGES, type Stage } from './domain/call/stages.ts';
 
 /**
  * The path of a call on a worker; each block is a folder in stages/. The caller's part, stages/accept, comes before it: the call was

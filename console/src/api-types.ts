@@ -1,7 +1,7 @@
 // The types of the API's answers, taken from its own schemas. Types only: no code of the gateway is part of the console.
-export type { ApprovalDecision, ApprovalState, Severity } from '../../src/domain/approval.ts';
-export type { OutcomeKind } from '../../src/domain/outcome.ts';
-export type { Stage } from '../../src/domain/stages.ts';
+export type { ApprovalDecision, ApprovalState, Severity } from '../../src/domain/policy/approval.ts';
+export type { OutcomeKind } from '../../src/domain/outcome/outcome.ts';
+export type { Stage } from '../../src/domain/call/stages.ts';
 export type {
   ApprovalView,
   ListedApprovalView,

@@ -1,4 +1,4 @@
-import type { TokenScope } from '../../src/domain/gateway-token.ts';
+import type { TokenScope } from '../../src/domain/identity/gateway-token.ts';
 import { who } from './api.ts';
 
 /** Whether the signed-in person has one of these scopes. This only decides what the console offers; the gateway decides what is allowed. */

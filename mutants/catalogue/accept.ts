@@ -46,7 +46,7 @@ export const ACCEPT: readonly Mutant[] = [
   {
     id: 'key-released-for-denied',
     bug: 'A denied call gives its key back, so that a retry asks the gate again and again.',
-    file: 'src/domain/outcome.ts',
+    file: 'src/domain/outcome/outcome.ts',
     find: "['stale', 'unauthenticated', 'overloaded'];",
     replace: "['stale', 'unauthenticated', 'overloaded', 'denied'];",
     caughtBy: [

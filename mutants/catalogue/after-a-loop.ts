@@ -93,7 +93,7 @@ export const AFTER_A_LOOP: readonly Mutant[] = [
   {
     id: 'queued-calls-end-the-next-run',
     bug: 'A call that was queued when a loop ended its run is settled as one that ends a run.',
-    file: 'src/domain/session-ended.ts',
+    file: 'src/domain/identity/session-ended.ts',
     find: "return ending === 'run-ended' ? runEndedByLoop() :",
     replace: "return ending === 'run-ended' ? runEndedByLoop(0) :",
     caughtBy: [
@@ -103,7 +103,7 @@ export const AFTER_A_LOOP: readonly Mutant[] = [
   {
     id: 'ended-runs-are-replaced-at-once',
     bug: 'The gateway gives a model that goes on a new run although the rest is not over.',
-    file: 'src/domain/session-ended.ts',
+    file: 'src/domain/identity/session-ended.ts',
     find: "error.facts?.['restMs'] === 0",
     replace: "error.facts?.['restMs'] !== undefined",
     caughtBy: [{ file: SESSIONS_TEST, title: 'only when its rest is over' }],

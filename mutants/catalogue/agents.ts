@@ -96,10 +96,10 @@ export const AGENTS: readonly Mutant[] = [
   {
     id: 'delegates-read-what-their-delegator-called',
     bug: 'A delegate reaches the calls of its delegator.',
-    file: 'src/domain/agent.ts',
+    file: 'src/domain/identity/agent.ts',
     find: 'own.every((agent, at) => agent === others[begins + at])',
     replace: 'others.every((agent, at) => agent === own[at - begins])',
-    caughtBy: [{ file: 'src/domain/agent.test.ts', title: 'a delegate does not reach what its delegator called' }],
+    caughtBy: [{ file: 'src/domain/identity/agent.test.ts', title: 'a delegate does not reach what its delegator called' }],
   },
   {
     id: 'agents-see-each-others-questions',

@@ -172,7 +172,7 @@ export const BYTES: readonly Mutant[] = [
   {
     id: 'uris-lead-out-of-their-place',
     bug: 'An encoded slash, a NUL or a dot segment reaches the code of a resource.',
-    file: 'src/domain/uri-template.ts',
+    file: 'src/base/uri-template.ts',
     find: "if (problem !== undefined) return { kind: 'refused', problem };",
     replace: '',
     caughtBy: [{ file: RESOURCES_TEST, title: 'are not read by a URI that leads out of its place' }],
@@ -180,7 +180,7 @@ export const BYTES: readonly Mutant[] = [
   {
     id: 'states-are-read-loosely',
     bug: 'A state with a name twice or an escaped letter is taken: it reads otherwise than it looks.',
-    file: 'src/wire/read-input.ts',
+    file: 'src/domain/call/read-input.ts',
     find: ' || canonicalJson(parsed.value) !== text) return undefined;',
     replace: ') return undefined;',
     caughtBy: [{ file: INPUT_TEST, title: 'is not run with a state that reads otherwise than it looks' }],
@@ -196,12 +196,12 @@ export const BYTES: readonly Mutant[] = [
   {
     id: 'explain-judges-other-bytes',
     bug: 'explain gives a verdict on arguments that a worker would normalise first.',
-    file: 'src/domain/explain-call.ts',
+    file: 'src/domain/policy/explain-call.ts',
     find: 'if (tool.normalises === true) return {};',
     replace: '',
     caughtBy: [
       {
-        file: 'src/domain/explain-call.test.ts',
+        file: 'src/domain/policy/explain-call.test.ts',
         title: 'claims no verdict on arguments that a worker normalises first',
       },
     ],

@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const CONNECTIONS_TEST = 'test/gateway/connections.test.ts';
 const FRONT_TEST = 'test/gateway/front.test.ts';
 const CONNECTIONS = 'src/gateway/http/connections.ts';
-const IN_TURN = 'src/http/serve-in-turn.ts';
+const IN_TURN = 'src/base/http/serve-in-turn.ts';
 
 /** Bugs against the rows of requirements/rows-front.ts: what a client without a token can take from a gateway. */
 export const FRONT: readonly Mutant[] = [

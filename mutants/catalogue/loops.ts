@@ -110,10 +110,10 @@ export const LOOPS: readonly Mutant[] = [
   {
     id: 'advice-is-lost-in-short-forms',
     bug: 'An outcome with a plain value is stored without the advice beside it.',
-    file: 'src/wire/outcome.ts',
+    file: 'src/domain/outcome/outcome-bytes.ts',
     find: ' || advice !== undefined;',
     replace: ';',
-    caughtBy: [{ file: 'src/wire/outcome.test.ts', title: 'keeps the advice beside a value and beside a text' }],
+    caughtBy: [{ file: 'src/domain/outcome/outcome-bytes.test.ts', title: 'keeps the advice beside a value and beside a text' }],
   },
   {
     id: 'refused-calls-get-no-advice',

@@ -62,7 +62,7 @@ export const PERMISSION: readonly Mutant[] = [
   {
     id: 'delegation-widens',
     bug: 'Who acts for another agent is judged by its own selection alone.',
-    file: 'src/domain/agent.ts',
+    file: 'src/domain/identity/agent.ts',
     find: 'return [agent, ...delegators];',
     replace: 'return [agent];',
     caughtBy: [{ file: 'src/stages/identify/identify.test.ts', title: 'acts for one that did not select it' }],

@@ -55,10 +55,10 @@ export const PLANE: readonly Mutant[] = [
   {
     id: 'unknown-version-accepted',
     bug: 'An envelope of any version is read as if it were ours.',
-    file: 'src/wire/envelope.ts',
+    file: 'src/domain/call/envelope.ts',
     find: "fields['version'] !== ENVELOPE_VERSION",
     replace: "fields['version'] === undefined",
-    caughtBy: [{ file: 'src/wire/envelope.test.ts', title: 'refuses version' }],
+    caughtBy: [{ file: 'src/domain/call/envelope.test.ts', title: 'refuses version' }],
   },
   {
     id: 'unknown-schema-opened',

@@ -31,12 +31,12 @@ export const ROWS_BEYOND: readonly Mutant[] = [
   {
     id: 'records-are-not-chained',
     bug: 'The link of an audit record does not depend on the record before it.',
-    file: 'src/wire/audit-record.ts',
+    file: 'src/domain/audit/record-bytes.ts',
     find: 'Buffer.concat([previous, Buffer.from(text)])',
     replace: 'Buffer.concat([previous.subarray(0, 0), Buffer.from(text)])',
     caughtBy: [
       {
-        file: 'src/wire/audit-record.test.ts',
+        file: 'src/domain/audit/record-bytes.test.ts',
         title: 'is chained to the one before, to its lane and to its store',
       },
     ],
@@ -44,11 +44,11 @@ export const ROWS_BEYOND: readonly Mutant[] = [
   {
     id: 'explain-forgets-pauses',
     bug: 'explain does not know that a tool, an agent or everything is paused.',
-    file: 'src/domain/explain-call.ts',
+    file: 'src/domain/policy/explain-call.ts',
     find: '    answerPaused(policy, tool, identity),\n',
     replace: '',
     caughtBy: [
-      { file: 'src/domain/explain-call.test.ts', title: 'decides as the plane does, and its changes suffice' },
+      { file: 'src/domain/policy/explain-call.test.ts', title: 'decides as the plane does, and its changes suffice' },
     ],
   },
   {

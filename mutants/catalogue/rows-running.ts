@@ -121,12 +121,12 @@ export const ROWS_RUNNING: readonly Mutant[] = [
   {
     id: 'everybody-opens-privileged-tools',
     bug: 'A permission for everybody opens privileged tools.',
-    file: 'src/domain/policy.ts',
+    file: 'src/domain/policy/policy.ts',
     find: 'permission.allow ?? [], identity, tool.privileged)',
     replace: 'permission.allow ?? [], identity)',
     caughtBy: [
       {
-        file: 'src/domain/policy.test.ts',
+        file: 'src/domain/policy/policy.test.ts',
         title: 'neither everybody nor a whole tenant nor all tools opens a privileged tool',
       },
     ],

@@ -8,18 +8,18 @@ export const ROWS_SELECTION: readonly Mutant[] = [
   {
     id: 'odd-switches-select',
     bug: 'A trigger whose switch is neither true nor false is selected.',
-    file: 'src/domain/selection.ts',
+    file: 'src/domain/identity/selection.ts',
     find: 'tools[name] === true',
     replace: 'tools[name] !== false',
-    caughtBy: [{ file: 'src/domain/selection.test.ts', title: 'takes no tool whose switch is ' }],
+    caughtBy: [{ file: 'src/domain/identity/selection.test.ts', title: 'takes no tool whose switch is ' }],
   },
   {
     id: 'nothing-selected-means-everything',
     bug: 'A selection whose triggers are all off gives the whole module.',
-    file: 'src/domain/selection.ts',
+    file: 'src/domain/identity/selection.ts',
     find: "if (tools === 'all') return 'all';",
     replace: "if (tools === 'all' || Object.values(tools).every((on) => on === false)) return 'all';",
-    caughtBy: [{ file: 'src/domain/selection-cases.test.ts', title: 'a selection with' }],
+    caughtBy: [{ file: 'src/domain/identity/selection-cases.test.ts', title: 'a selection with' }],
   },
   {
     id: 'shared-toolkits-can-be-changed',
@@ -45,10 +45,10 @@ export const ROWS_SELECTION: readonly Mutant[] = [
   {
     id: 'peers-take-from-each-other',
     bug: 'A tool that any agent left out is taken from all of them.',
-    file: 'src/domain/agent.ts',
+    file: 'src/domain/identity/agent.ts',
     find: 'if (!selects(declaration.selection, toolId))',
     replace: 'if (Object.values(policy.agents).some((peer) => !selects(peer.selection, toolId)))',
-    caughtBy: [{ file: 'src/domain/agent.test.ts', title: 'peers of one module do not narrow or widen each other' }],
+    caughtBy: [{ file: 'src/domain/identity/agent.test.ts', title: 'peers of one module do not narrow or widen each other' }],
   },
   {
     id: 'everybody-builds-alone',

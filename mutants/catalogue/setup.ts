@@ -48,7 +48,7 @@ export const SETUP: readonly Mutant[] = [
   {
     id: 'modules-outside-find-no-package',
     bug: 'A module outside the package cannot import sallyport.',
-    file: 'src/modules/authoring/own-package.ts',
+    file: 'src/base/own-package.ts',
     find: '  if (registered || findsPackage(file)) return;',
     replace: '  if (!registered || findsPackage(file)) return;',
     caughtBy: [{ file: 'test/deploy/outside-modules.test.ts', title: 'import sallyport from the installation' }],
@@ -201,7 +201,7 @@ export const SETUP: readonly Mutant[] = [
   {
     id: 'bundled-package-is-not-in-the-bill',
     bug: 'A package is bundled, and the bill of materials does not list it.',
-    file: 'src/wire/canonical-json.ts',
+    file: 'src/base/canonical-json.ts',
     find: "import canonicalize from 'canonicalize';",
     replace: "import canonicalize from 'canonicalize';\nimport 'semver';",
     caughtBy: [

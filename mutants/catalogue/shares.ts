@@ -65,7 +65,7 @@ export const SHARES: readonly Mutant[] = [
   {
     id: 'lists-show-everything',
     bug: 'A list of questions has all arguments of each, whatever their size.',
-    file: 'src/wire/preview-text.ts',
+    file: 'src/base/preview-text.ts',
     find: 'shown.length <= PREVIEW_CHARACTERS',
     replace: 'shown.length <= 1e12',
     caughtBy: [{ file: GATEWAY, title: 'makes a short list of questions' }],

@@ -75,7 +75,7 @@ export const STATEMENTS: readonly Mutant[] = [
   {
     id: 'query-believes-the-index',
     bug: 'A query shows a record that its columns give, whatever call its own text is about.',
-    file: 'src/wire/record-index.ts',
+    file: 'src/domain/audit/record-index.ts',
     find: 'return wrongColumn === undefined || matchesFilter(record, filter);',
     replace: 'return wrongColumn === undefined || record.version === 1 || matchesFilter(record, filter);',
     caughtBy: [{ file: INDEX_TEST, title: 'make no query show the records of another call or time' }],

@@ -10,12 +10,12 @@ export const UNATTENDED: readonly Mutant[] = [
   {
     id: 'unattended-sessions-ask',
     bug: 'A person is asked about calls of a session that was opened unattended.',
-    file: 'src/domain/unattended.ts',
+    file: 'src/domain/identity/unattended.ts',
     find: 'if (identity.unattended === true) return',
     replace: 'if (identity.subject === undefined) return',
     caughtBy: [
       { file: RULES, title: IN_SESSIONS },
-      { file: 'src/domain/unattended.test.ts', title: 'names the session, and the run' },
+      { file: 'src/domain/identity/unattended.test.ts', title: 'names the session, and the run' },
     ],
   },
   {
@@ -69,21 +69,21 @@ export const UNATTENDED: readonly Mutant[] = [
   {
     id: 'explain-promises-a-person',
     bug: 'explain says that a person would be asked where none is.',
-    file: 'src/domain/explain-call.ts',
+    file: 'src/domain/policy/explain-call.ts',
     find: "const passes = verdict !== 'deny' && !isDenied;",
     replace: "const passes = verdict !== 'deny';",
-    caughtBy: [{ file: 'src/domain/explain-call.test.ts', title: 'denies what asks a person where no person watches' }],
+    caughtBy: [{ file: 'src/domain/policy/explain-call.test.ts', title: 'denies what asks a person where no person watches' }],
   },
 ];
 
-const AGENT = 'src/domain/agent.test.ts';
+const AGENT = 'src/domain/identity/agent.test.ts';
 
 /** Bugs against the rows of requirements/rows-unattended.ts that are about agents of one tenant. */
 export const TENANT_AGENTS: readonly Mutant[] = [
   {
     id: 'general-declarations-win',
     bug: 'What is declared in general wins over what is declared for the tenant.',
-    file: 'src/domain/agent.ts',
+    file: 'src/domain/identity/agent.ts',
     find: 'return declaredAt(policy, name, tenant) ?? declaredAt(policy, name);',
     replace: 'return declaredAt(policy, name) ?? declaredAt(policy, name, tenant);',
     caughtBy: [
@@ -94,7 +94,7 @@ export const TENANT_AGENTS: readonly Mutant[] = [
   {
     id: 'tenants-do-not-select-alone',
     bug: 'A tenant with agents of its own does not select where the deployment does not.',
-    file: 'src/domain/agent.ts',
+    file: 'src/domain/identity/agent.ts',
     find: 'return policy.agents !== undefined || agentsOfTenant(policy, tenant) !== undefined;',
     replace: 'return policy.agents !== undefined;',
     caughtBy: [{ file: AGENT, title: 'selects in that tenant alone where the deployment does not select' }],
@@ -102,7 +102,7 @@ export const TENANT_AGENTS: readonly Mutant[] = [
   {
     id: 'toolkits-ignore-the-tenant',
     bug: 'A toolkit shows the general declaration to an agent of a tenant that has its own.',
-    file: 'src/domain/toolkit.ts',
+    file: 'src/domain/tool/toolkit.ts',
     find: 'const selections = isOpen ? [] : agentsOf(identity).map((name) => findAgent(policy, identity.tenant, name));',
     replace: "const selections = isOpen ? [] : agentsOf(identity).map((name) => findAgent(policy, '', name));",
     caughtBy: [{ file: 'test/plane/agents.test.ts', title: 'have in a tenant what they declared for it' }],

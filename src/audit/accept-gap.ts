@@ -1,6 +1,6 @@
-import type { GapStatement } from '../domain/audit-record.ts';
-import { planeError } from '../domain/errors.ts';
-import type { AuditState, AuditTrail } from '../ports/audit-store.ts';
+import type { GapStatement } from '../domain/audit/audit-record.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { AuditState, AuditTrail } from '../domain/ports/audit-store.ts';
 import type { StatementSigner } from './statement-signer.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ForeignStatement, GapStatement } from '../domain/audit-record.ts';
+import type { ForeignStatement, GapStatement } from '../domain/audit/audit-record.ts';
 import { crossGaps, distinct, findLost } from './accepted-gaps.ts';
 
 const gap = (from: number, to: number, more: Partial<GapStatement> = {}): GapStatement => ({

@@ -1,4 +1,4 @@
-import type { ForeignStatement, GapStatement } from '../domain/audit-record.ts';
+import type { ForeignStatement, GapStatement } from '../domain/audit/audit-record.ts';
 import { isInLane } from './same-lane.ts';
 
 interface Place {

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { planeError } from '../domain/errors.ts';
-import type { ArgumentSealer } from '../ports/argument-sealer.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { ArgumentSealer } from '../domain/ports/argument-sealer.ts';
 import { auditorKeyId, createSealer } from './seal-arguments.ts';
 
 const PRIVATE_FILE = 'auditor.private.pem';

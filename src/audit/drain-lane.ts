@@ -1,8 +1,8 @@
-import type { ChainedRecord } from '../domain/audit-record.ts';
-import { errorText } from '../domain/error-text.ts';
-import type { AuditBounds, AuditEntry, AuditSink, AuditSource, JournalPage } from '../ports/audit-store.ts';
-import type { Log } from '../ports/log.ts';
-import { chainEntry, parseRecord } from '../wire/audit-record.ts';
+import type { ChainedRecord } from '../domain/audit/audit-record.ts';
+import { errorText } from '../domain/errors/error-text.ts';
+import type { AuditBounds, AuditEntry, AuditSink, AuditSource, JournalPage } from '../domain/ports/audit-store.ts';
+import type { Log } from '../domain/ports/log.ts';
+import { chainEntry, parseRecord } from '../domain/audit/record-bytes.ts';
 import type { DrainStatements } from './drain-statements.ts';
 import { planDrain, type DrainPlan, type DrainProblem } from './plan-drain.ts';
 

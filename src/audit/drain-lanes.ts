@@ -1,4 +1,4 @@
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { drainLane, type DrainNeeds, type DrainSettings, type LaneDrain, type LaneDrainState } from './drain-lane.ts';
 
 export interface LaneDrains {

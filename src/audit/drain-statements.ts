@@ -1,5 +1,5 @@
-import type { AuditStatement, GapStatement, PlacedStatement, StatementMark } from '../domain/audit-record.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
+import type { AuditStatement, GapStatement, PlacedStatement, StatementMark } from '../domain/audit/audit-record.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import { isStillThere } from './follow-statements.ts';
 import { isInLane } from './same-lane.ts';
 import { checkStatement } from './sign-statement.ts';

@@ -1,4 +1,4 @@
-import type { AuditStatement, DroppedStatements, SignedHead, StatementMark } from '../domain/audit-record.ts';
+import type { AuditStatement, DroppedStatements, SignedHead, StatementMark } from '../domain/audit/audit-record.ts';
 import type { ReadLink, Statements } from './read-statements.ts';
 import { linkAfter } from './statement-links.ts';
 

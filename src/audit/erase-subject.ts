@@ -1,4 +1,4 @@
-import type { AuditTrail } from '../ports/audit-store.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import { readSignedHeads } from './sign-statement.ts';
 import type { StatementSigner } from './statement-signer.ts';
 

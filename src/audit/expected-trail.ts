@@ -1,4 +1,4 @@
-import type { SignedHead, StatementMark } from '../domain/audit-record.ts';
+import type { SignedHead, StatementMark } from '../domain/audit/audit-record.ts';
 import { isMark } from './statement-marks.ts';
 
 /** The output of an earlier `verify --json`, kept in another place. Today's trail must continue exactly that trail. */

@@ -1,5 +1,5 @@
-import type { DroppedStatements, PlacedStatement, StatementMark } from '../domain/audit-record.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
+import type { DroppedStatements, PlacedStatement, StatementMark } from '../domain/audit/audit-record.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import { collectStatements, toLink, type CollectedStatements, type Statements } from './read-statements.ts';
 import { checkStatement } from './sign-statement.ts';
 import type { TrustedKeys } from './signing-keys.ts';

@@ -1,7 +1,7 @@
-import { errorText } from '../domain/error-text.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
-import type { Log } from '../ports/log.ts';
-import { canonicalJson } from '../wire/canonical-json.ts';
+import { errorText } from '../domain/errors/error-text.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import type { Log } from '../domain/ports/log.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
 import { followStatements } from './follow-statements.ts';
 import { retainTrail, type Retention } from './retain-trail.ts';
 import { signHeads, type LastSigned } from './sign-heads.ts';

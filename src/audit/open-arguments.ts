@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto';
-import { isAboutCall, type AboutCall, type AuditRecord, type ChainedRecord } from '../domain/audit-record.ts';
-import { planeError } from '../domain/errors.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
-import { readSealed } from '../wire/audit-detail.ts';
-import { parseRecord, payloadDigest } from '../wire/audit-record.ts';
-import { sha256 } from '../wire/digest.ts';
+import { isAboutCall, type AboutCall, type AuditRecord, type ChainedRecord } from '../domain/audit/audit-record.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import { readSealed } from '../domain/audit/audit-detail.ts';
+import { parseRecord, payloadDigest } from '../domain/audit/record-bytes.ts';
+import { sha256 } from '../domain/tool/digest.ts';
 import { openSeal } from './seal-arguments.ts';
 
 export interface OpenedArguments {

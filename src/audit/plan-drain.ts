@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ForeignStatement } from '../domain/audit-record.ts';
-import type { AuditEntry, JournalElement, JournalPage, SequenceRange } from '../ports/audit-store.ts';
+import type { ForeignStatement } from '../domain/audit/audit-record.ts';
+import type { AuditEntry, JournalElement, JournalPage, SequenceRange } from '../domain/ports/audit-store.ts';
 
 export interface DrainPlan {
   /** Records to be chained and committed. */

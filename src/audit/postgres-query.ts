@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import type { AuditFilter, ChainedRecord } from '../domain/audit-record.ts';
-import { findWrongColumn, isFoundRightly } from '../wire/record-index.ts';
-import type { QueryTrailRequest, TrailPage, TrailPlace } from '../ports/audit-store.ts';
+import type { AuditFilter, ChainedRecord } from '../domain/audit/audit-record.ts';
+import { findWrongColumn, isFoundRightly } from '../domain/audit/record-index.ts';
+import type { QueryTrailRequest, TrailPage, TrailPlace } from '../domain/ports/audit-store.ts';
 
 export interface RecordRow {
   readonly record: string;

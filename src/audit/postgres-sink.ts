@@ -1,9 +1,9 @@
 import { Pool, type PoolClient } from 'pg';
-import type { AuditHead, ChainedRecord, PlacedStatement } from '../domain/audit-record.ts';
-import { planeError } from '../domain/errors.ts';
-import type { AuditBatch, AuditSink, CutRequest, EraseRequest, NextStatement } from '../ports/audit-store.ts';
-import { firstLink, parseRecord, sizeOfRecord } from '../wire/audit-record.ts';
-import { indexText } from '../wire/record-index.ts';
+import type { AuditHead, ChainedRecord, PlacedStatement } from '../domain/audit/audit-record.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { AuditBatch, AuditSink, CutRequest, EraseRequest, NextStatement } from '../domain/ports/audit-store.ts';
+import { firstLink, parseRecord, sizeOfRecord } from '../domain/audit/record-bytes.ts';
+import { indexText } from '../domain/audit/record-index.ts';
 import { inTransaction, prepareSchema } from './postgres-schema.ts';
 import { queryTrail, RECORD_COLUMNS, RECORD_TABLES, toChained, type RecordRow } from './postgres-query.ts';
 

@@ -5,8 +5,8 @@ import type {
   GapStatement,
   PlacedStatement,
   SignedHead,
-} from '../domain/audit-record.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
+} from '../domain/audit/audit-record.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import { checkStatement } from './sign-statement.ts';
 import { statementHash } from './statement-links.ts';
 import type { TrustedKeys } from './signing-keys.ts';

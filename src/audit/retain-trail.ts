@@ -1,7 +1,7 @@
-import type { AuditHead, AuditStatement, DroppedStatements, SignedHead } from '../domain/audit-record.ts';
-import { planeError } from '../domain/errors.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
-import { parseRecord, sizeOfRecord, toSignedHead } from '../wire/audit-record.ts';
+import type { AuditHead, AuditStatement, DroppedStatements, SignedHead } from '../domain/audit/audit-record.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import { parseRecord, sizeOfRecord, toSignedHead } from '../domain/audit/record-bytes.ts';
 import { planDrop } from './drop-statements.ts';
 import type { StatementFollower } from './follow-statements.ts';
 import type { Statements } from './read-statements.ts';

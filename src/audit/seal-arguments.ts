@@ -7,8 +7,8 @@ import {
   hkdfSync,
   type KeyObject,
 } from 'node:crypto';
-import type { ArgumentSealer, SealBinding } from '../ports/argument-sealer.ts';
-import { sha256Bytes } from '../wire/digest.ts';
+import type { ArgumentSealer, SealBinding } from '../domain/ports/argument-sealer.ts';
+import { sha256Bytes } from '../domain/tool/digest.ts';
 
 /*
  * Version 1, all lengths in bytes:

@@ -1,8 +1,8 @@
-import type { SignedHead } from '../domain/audit-record.ts';
-import { planeError } from '../domain/errors.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
-import { parseRecord } from '../wire/audit-record.ts';
-import { canonicalJson } from '../wire/canonical-json.ts';
+import type { SignedHead } from '../domain/audit/audit-record.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import { parseRecord } from '../domain/audit/record-bytes.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
 import { isInLane } from './same-lane.ts';
 import { checkStatement, readSignedHeads } from './sign-statement.ts';
 import type { TrustedKeys } from './signing-keys.ts';

@@ -1,8 +1,8 @@
 import { sign, verify } from 'node:crypto';
-import type { AuditHead, AuditStatement, NumberedText, SignedHead, SignedStatement } from '../domain/audit-record.ts';
-import { toSignedHead } from '../wire/audit-record.ts';
-import { canonicalJson } from '../wire/canonical-json.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
+import type { AuditHead, AuditStatement, NumberedText, SignedHead, SignedStatement } from '../domain/audit/audit-record.ts';
+import { toSignedHead } from '../domain/audit/record-bytes.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import type { SigningKey, TrustedKeys } from './signing-keys.ts';
 
 /** Names the purpose of the signature, so that it cannot be taken for a signature over anything else. */

@@ -13,8 +13,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { planeError, type PlaneError } from '../domain/errors.ts';
-import { sha256 } from '../wire/digest.ts';
+import { planeError, type PlaneError } from '../domain/errors/errors.ts';
+import { sha256 } from '../domain/tool/digest.ts';
 
 export interface SigningKey {
   readonly id: string;

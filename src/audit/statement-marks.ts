@@ -1,9 +1,9 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { StatementMark } from '../domain/audit-record.ts';
-import { planeError } from '../domain/errors.ts';
-import type { AuditSource, AuditTrail } from '../ports/audit-store.ts';
-import { randomId } from '../wire/ids.ts';
+import type { StatementMark } from '../domain/audit/audit-record.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { AuditSource, AuditTrail } from '../domain/ports/audit-store.ts';
+import { randomId } from '../domain/identity/new-id.ts';
 import { markOf, parseNumbered } from './statement-links.ts';
 import { walkStatements } from './walk-statements.ts';
 

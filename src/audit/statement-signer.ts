@@ -1,6 +1,6 @@
-import type { AuditStatement, NumberedText, StatementMark } from '../domain/audit-record.ts';
-import { planeError } from '../domain/errors.ts';
-import type { AuditTrail, NextStatement } from '../ports/audit-store.ts';
+import type { AuditStatement, NumberedText, StatementMark } from '../domain/audit/audit-record.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { AuditTrail, NextStatement } from '../domain/ports/audit-store.ts';
 import { readSignedHeads, signText } from './sign-statement.ts';
 import { openSigningKey, type SigningKey } from './signing-keys.ts';
 import { FIRST_STATEMENT_LINK, markOf, nextStatementLink } from './statement-links.ts';

@@ -1,4 +1,4 @@
-import type { AuditTrail } from '../ports/audit-store.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
 
 const MAX_TRIES = 5;
 

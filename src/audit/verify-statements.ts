@@ -1,4 +1,4 @@
-import type { StatementMark } from '../domain/audit-record.ts';
+import type { StatementMark } from '../domain/audit/audit-record.ts';
 import type { ReadLink, ReadRollback, Statements } from './read-statements.ts';
 import { FIRST_STATEMENT_LINK, linkAfter } from './statement-links.ts';
 import { describeAhead, describeOther, isSame, type KeptMark } from './statement-marks.ts';

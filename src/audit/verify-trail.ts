@@ -1,6 +1,6 @@
-import type { AuditHead, ForeignStatement, GapStatement, SignedHead, StatementMark } from '../domain/audit-record.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
-import { firstLink } from '../wire/audit-record.ts';
+import type { AuditHead, ForeignStatement, GapStatement, SignedHead, StatementMark } from '../domain/audit/audit-record.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import { firstLink } from '../domain/audit/record-bytes.ts';
 import { crossGaps, distinct, findLost } from './accepted-gaps.ts';
 import { readStatements, type Statements } from './read-statements.ts';
 import type { TrustedKeys } from './signing-keys.ts';

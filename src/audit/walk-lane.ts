@@ -1,6 +1,6 @@
-import type { AuditHead, AuditRecord, ChainedRecord, SignedHead } from '../domain/audit-record.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
-import { firstLink, nextLink, parseRecord, payloadDigest } from '../wire/audit-record.ts';
+import type { AuditHead, AuditRecord, ChainedRecord, SignedHead } from '../domain/audit/audit-record.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import { firstLink, nextLink, parseRecord, payloadDigest } from '../domain/audit/record-bytes.ts';
 import { crossGaps } from './accepted-gaps.ts';
 import type { Statements } from './read-statements.ts';
 import { isInLane } from './same-lane.ts';

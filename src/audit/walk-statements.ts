@@ -1,5 +1,5 @@
-import type { PlacedStatement } from '../domain/audit-record.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
+import type { PlacedStatement } from '../domain/audit/audit-record.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
 
 const AT_ONCE = 500;
 

@@ -1,6 +1,6 @@
-import type { AuditHead, ChainedRecord } from '../domain/audit-record.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
-import { parseRecord } from '../wire/audit-record.ts';
+import type { AuditHead, ChainedRecord } from '../domain/audit/audit-record.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import { parseRecord } from '../domain/audit/record-bytes.ts';
 
 const AT_ONCE = 500;
 

@@ -1,4 +1,4 @@
-import type { TokenScope } from '../domain/gateway-token.ts';
+import type { TokenScope } from '../domain/identity/gateway-token.ts';
 import { usage } from './command-failure.ts';
 
 /** Adds one value of the repeatable option `--scope`. Rejects an unknown scope and a duplicate. */

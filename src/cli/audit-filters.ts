@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { AUDIT_EVENTS, type AuditFilter } from '../domain/audit-record.ts';
-import { OUTCOME_KINDS } from '../domain/outcome.ts';
+import { AUDIT_EVENTS, type AuditFilter } from '../domain/audit/audit-record.ts';
+import { OUTCOME_KINDS } from '../domain/outcome/outcome.ts';
 import type { CommandContext } from './command-context.ts';
 import { readDuration } from './duration.ts';
 import { SingleOption } from './single-option.ts';

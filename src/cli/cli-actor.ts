@@ -1,5 +1,5 @@
 import { systemUser } from '../compose/system-user.ts';
-import type { Actor, Administered } from '../domain/actor.ts';
+import type { Actor, Administered } from '../domain/identity/actor.ts';
 import type { CommandContext } from './command-context.ts';
 import { SingleOption } from './single-option.ts';
 

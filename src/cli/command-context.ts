@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { PlaneError } from '../domain/errors.ts';
-import { nearNames } from '../domain/near-names.ts';
+import { PlaneError } from '../domain/errors/errors.ts';
+import { nearNames } from '../base/near-names.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
 import { ConfigOption } from './single-option.ts';
 import { createTerminal, type Terminal } from './terminal.ts';

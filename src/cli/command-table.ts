@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { nearNames } from '../domain/near-names.ts';
+import { nearNames } from '../base/near-names.ts';
 import { usage } from './command-failure.ts';
 
 type LoadCommand = () => Promise<Command>;

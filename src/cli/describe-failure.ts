@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { PlaneError, type PlaneErrorCode } from '../domain/errors.ts';
+import { PlaneError, type PlaneErrorCode } from '../domain/errors/errors.ts';
 import { CommandFailure } from './command-failure.ts';
 import { EXIT } from './exit-codes.ts';
 

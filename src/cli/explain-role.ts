@@ -1,5 +1,5 @@
 import type { Config } from '../config/config-schema.ts';
-import type { PlaneError } from '../domain/errors.ts';
+import type { PlaneError } from '../domain/errors/errors.ts';
 import { ROLES } from '../stores/redis/acl-roles.ts';
 import { CommandFailure } from './command-failure.ts';
 import { EXIT } from './exit-codes.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AUDIT_LIMITS } from '../domain/audit-record.ts';
+import { AUDIT_LIMITS } from '../domain/audit/audit-record.ts';
 import { filterUntilNow } from './filter-until-now.ts';
 
 it('ends a little after the store\u2019s time, at every look anew, unless an end was given', async () => {

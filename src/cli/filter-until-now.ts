@@ -1,5 +1,5 @@
-import { AUDIT_LIMITS, type AuditFilter } from '../domain/audit-record.ts';
-import type { Store } from '../ports/store.ts';
+import { AUDIT_LIMITS, type AuditFilter } from '../domain/audit/audit-record.ts';
+import type { Store } from '../domain/ports/store.ts';
 
 /**
  * Adds an end to a filter that has none: the current time plus `aheadMs`. A Redis role can append

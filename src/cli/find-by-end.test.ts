@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Config } from '../config/config-schema.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { findCallId } from './find-by-end.ts';
 
 const ONE = '0.AAAAAAAAAAAA.1111111111111111111111';

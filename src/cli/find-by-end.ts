@@ -1,12 +1,12 @@
 import type { Approvals } from '../client/approvals.ts';
 import type { Approver } from '../client/approver.ts';
 import type { Config } from '../config/config-schema.ts';
-import type { Approval } from '../domain/approval.ts';
-import { planeError, type PlaneError } from '../domain/errors.ts';
-import { parseScopedId, type CallId } from '../domain/ids.ts';
+import type { Approval } from '../domain/policy/approval.ts';
+import { planeError, type PlaneError } from '../domain/errors/errors.ts';
+import { parseScopedId, type CallId } from '../domain/identity/ids.ts';
 import { readSettled, type SettledPage } from '../gateway/follow/read-settled.ts';
-import type { AuditTrail, TrailPlace } from '../ports/audit-store.ts';
-import type { Store } from '../ports/store.ts';
+import type { AuditTrail, TrailPlace } from '../domain/ports/audit-store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { withTrailOf } from './with-trail.ts';
 
 /** Min length of the end of an id. The console shows the last 8 characters; an end shorter than 4 would often match several ids. */

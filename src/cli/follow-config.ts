@@ -1,4 +1,4 @@
-import { nearNames } from '../domain/near-names.ts';
+import { nearNames } from '../base/near-names.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import { readPolicyFile, type PolicyFile } from '../config/policy-file.ts';
 import { watchConfig, type ConfigWatch } from '../config/watch-config.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { ApprovalId } from '../domain/approval.ts';
-import type { CallRecord } from '../domain/call.ts';
-import { errorOutcome } from '../domain/errors.ts';
-import type { CallId } from '../domain/ids.ts';
-import { encodeOutcome } from '../wire/outcome.ts';
+import type { ApprovalId } from '../domain/policy/approval.ts';
+import type { CallRecord } from '../domain/call/call.ts';
+import { errorOutcome } from '../domain/errors/errors.ts';
+import type { CallId } from '../domain/identity/ids.ts';
+import { encodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import { followEdit } from './follow-edit.ts';
 
 const decided = 'one' as ApprovalId;

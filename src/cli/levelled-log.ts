@@ -1,6 +1,6 @@
-import type { Log } from '../ports/log.ts';
+import type { Log } from '../domain/ports/log.ts';
 import type { Terminal } from './terminal.ts';
-import { toSafeJson } from '../wire/escape-text.ts';
+import { toSafeJson } from '../base/escape-text.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LEVELS)[number];

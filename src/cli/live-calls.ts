@@ -1,10 +1,10 @@
-import type { CallRecord } from '../domain/call.ts';
-import { matchesCall, type CallFilter } from '../domain/call-filter.ts';
-import type { WorkerId } from '../domain/ids.ts';
-import type { Outcome } from '../domain/outcome.ts';
+import type { CallRecord } from '../domain/call/call.ts';
+import { matchesCall, type CallFilter } from '../domain/call/call-filter.ts';
+import type { WorkerId } from '../domain/identity/ids.ts';
+import type { Outcome } from '../domain/outcome/outcome.ts';
 import { rowOfCall } from '../gateway/follow/call-rows.ts';
-import type { Store } from '../ports/store.ts';
-import { decodeOutcome } from '../wire/outcome.ts';
+import type { Store } from '../domain/ports/store.ts';
+import { decodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 
 export const LIVE_STATES = ['queued', 'running', 'parked'] as const;
 

@@ -1,5 +1,5 @@
-import type { DiagnosticEvent } from '../domain/diagnostic-event.ts';
-import type { EventSource } from '../ports/events.ts';
+import type { DiagnosticEvent } from '../domain/events/diagnostic-event.ts';
+import type { EventSource } from '../domain/ports/events.ts';
 import type { LevelledLog } from './levelled-log.ts';
 
 /** The trace id as the field `traceId`, where the other log lines have it. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { shellWord } from '../compose/shell-word.ts';
+import { shellWord } from '../base/shell-word.ts';
 
 export { shellWord };
 

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { RELEASE } from '../compose/release.ts';
+import { RELEASE } from '../base/release.ts';
 import { usage } from './command-failure.ts';
 import { COMMANDS } from './command-table.ts';
 import { EXIT_CODES } from './exit-codes.ts';

@@ -1,9 +1,9 @@
-import { nearNames } from '../domain/near-names.ts';
+import { nearNames } from '../base/near-names.ts';
 import { agentName, plainText, tenantName } from '../config/agent-schema.ts';
-import { agentsOfTenant, declaredAt, findAgent, nameAgent, namesInTenant } from '../domain/agent.ts';
-import type { Policy } from '../domain/policy.ts';
-import type { AgentDeclaration } from '../domain/selection.ts';
-import type { Identity } from '../domain/session.ts';
+import { agentsOfTenant, declaredAt, findAgent, nameAgent, namesInTenant } from '../domain/identity/agent.ts';
+import type { Policy } from '../domain/policy/policy.ts';
+import type { AgentDeclaration } from '../domain/identity/selection.ts';
+import type { Identity } from '../domain/identity/session.ts';
 import { CommandFailure, usage } from './command-failure.ts';
 import { EXIT } from './exit-codes.ts';
 

@@ -1,4 +1,4 @@
-import type { Principal } from '../domain/approval.ts';
+import type { Principal } from '../domain/policy/approval.ts';
 import { systemUser } from '../compose/system-user.ts';
 import { SingleOption } from './single-option.ts';
 

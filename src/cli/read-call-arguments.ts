@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { isJsonObject, type JsonObject } from '../domain/json.ts';
-import { JSON_LIMITS, parseStrictJson } from '../wire/strict-json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { JSON_LIMITS, parseStrictJson } from '../base/strict-json.ts';
 import { usage } from './command-failure.ts';
 
 const STDIN_WITHIN_MS = 30_000;

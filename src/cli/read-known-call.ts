@@ -1,7 +1,7 @@
-import { planeError } from '../domain/errors.ts';
-import type { CallRecord } from '../domain/call.ts';
-import { parseScopedId, type CallId } from '../domain/ids.ts';
-import type { Store } from '../ports/store.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { CallRecord } from '../domain/call/call.ts';
+import { parseScopedId, type CallId } from '../domain/identity/ids.ts';
+import type { Store } from '../domain/ports/store.ts';
 
 /** Throws CALL_UNKNOWN for a text that cannot be a call id, before the store is asked. */
 export function asCallId(text: string): CallId {

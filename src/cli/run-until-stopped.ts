@@ -1,6 +1,6 @@
 import { unavailable } from './command-failure.ts';
 import { describeFailure } from './describe-failure.ts';
-import type { Log } from '../ports/log.ts';
+import type { Log } from '../domain/ports/log.ts';
 
 interface Stoppable {
   /** The name in the error message when it fails. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { displayFileName } from '../modules/authoring/shown-text.ts';
-import type { FileWriteBack } from '../domain/content.ts';
+import type { FileWriteBack } from '../domain/outcome/content.ts';
 import { unavailable } from './command-failure.ts';
 
 const MAX_NAMES = 1000;

@@ -1,8 +1,8 @@
 import type { Client } from '../client/client.ts';
-import type { CallRecord } from '../domain/call.ts';
-import { indexTools, type Catalog } from '../domain/catalog.ts';
-import { parseScopedId, type CallId, type ToolId } from '../domain/ids.ts';
-import type { Store } from '../ports/store.ts';
+import type { CallRecord } from '../domain/call/call.ts';
+import { indexTools, type Catalog } from '../domain/tool/catalog.ts';
+import { parseScopedId, type CallId, type ToolId } from '../domain/identity/ids.ts';
+import type { Store } from '../domain/ports/store.ts';
 import type { CommandContext } from './command-context.ts';
 import { withHolders, type LiveCall } from './live-calls.ts';
 import { asCallId } from './read-known-call.ts';

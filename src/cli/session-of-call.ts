@@ -1,6 +1,6 @@
-import type { SessionHandle } from '../domain/session.ts';
-import { isJsonObject } from '../domain/json.ts';
-import { parseStrictJson } from '../wire/strict-json.ts';
+import type { SessionHandle } from '../domain/identity/session.ts';
+import { isJsonObject } from '../base/json.ts';
+import { parseStrictJson } from '../base/strict-json.ts';
 import { unauthorised, usage } from './command-failure.ts';
 import { readSecretFile } from './read-secret-file.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Approval } from '../domain/approval.ts';
+import type { Approval } from '../domain/policy/approval.ts';
 import { renderQuestion } from '../gate/approvals/render-question.ts';
 import { toShownJson } from './show-approval.ts';
 

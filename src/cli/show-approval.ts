@@ -1,7 +1,7 @@
 import type { ShownApproval } from '../compose/render-approvals.ts';
-import type { Principal } from '../domain/approval.ts';
+import type { Principal } from '../domain/policy/approval.ts';
 import type { RenderedQuestion } from '../gate/approvals/render-question.ts';
-import { PREVIEW_CHARACTERS, previewOf } from '../wire/preview-text.ts';
+import { PREVIEW_CHARACTERS, previewOf } from '../base/preview-text.ts';
 import { showDuration } from './duration.ts';
 import { thisCommand } from './own-command.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,6 +1,6 @@
-import { showRecord, type ShownRecord } from '../wire/show-record.ts';
-import type { ChainedRecord } from '../domain/audit-record.ts';
-import { escapeJson } from '../wire/escape-text.ts';
+import { showRecord, type ShownRecord } from '../domain/audit/show-record.ts';
+import type { ChainedRecord } from '../domain/audit/audit-record.ts';
+import { escapeJson } from '../base/escape-text.ts';
 import type { Cell, Terminal } from './terminal.ts';
 
 const HEAD = ['TIME', 'EVENT', 'ENDED', 'TOOL', 'AGENT', 'SUBJECT', 'CALL', 'WHY'];

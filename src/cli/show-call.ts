@@ -1,4 +1,4 @@
-import { whyUnattended } from '../domain/unattended.ts';
+import { whyUnattended } from '../domain/identity/unattended.ts';
 import type { CallDetail } from '../gateway/api/call-schema.ts';
 import { showDuration } from './duration.ts';
 import type { ShownCall } from './live-calls.ts';

@@ -1,7 +1,7 @@
-import type { EffectAnswer, EffectBody, EffectRecord } from '../domain/platform-effect.ts';
-import { isJsonObject, type JsonObject } from '../domain/json.ts';
-import { decode } from '../wire/message-pack.ts';
-import { toSafeJson } from '../wire/escape-text.ts';
+import type { EffectAnswer, EffectBody, EffectRecord } from '../domain/platform/platform-effect.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { decode } from '../base/message-pack.ts';
+import { toSafeJson } from '../base/escape-text.ts';
 
 const SHORT = 60;
 

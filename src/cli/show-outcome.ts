@@ -1,6 +1,6 @@
-import type { ContentBlock } from '../domain/content.ts';
-import type { Outcome } from '../domain/outcome.ts';
-import { toSafeJson } from '../wire/escape-text.ts';
+import type { ContentBlock } from '../domain/outcome/content.ts';
+import type { Outcome } from '../domain/outcome/outcome.ts';
+import { toSafeJson } from '../base/escape-text.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 

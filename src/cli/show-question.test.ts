@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { ApprovalQuestion } from '../domain/approval.ts';
+import type { ApprovalQuestion } from '../domain/policy/approval.ts';
 import { decideCommands, QuestionBoard } from './show-question.ts';
 import { storeFlags } from './same-store-command.ts';
 

@@ -1,6 +1,6 @@
-import type { ApprovalQuestion } from '../domain/approval.ts';
+import type { ApprovalQuestion } from '../domain/policy/approval.ts';
 import { masksOf, renderQuestion } from '../gate/approvals/render-question.ts';
-import type { ApprovalNotifier } from '../ports/approval-notifier.ts';
+import type { ApprovalNotifier } from '../domain/ports/approval-notifier.ts';
 import { showDuration } from './duration.ts';
 import type { Terminal } from './terminal.ts';
 

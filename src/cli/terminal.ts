@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import pc from 'picocolors';
 import { asTyped } from './own-command.ts';
-import { escapeLine, escapeText, toSafeJson } from '../wire/escape-text.ts';
+import { escapeLine, escapeText, toSafeJson } from '../base/escape-text.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 export type Cell = string | { readonly text: string; readonly style: Style };

@@ -1,5 +1,5 @@
-import type { TrailPage } from '../ports/audit-store.ts';
-import { nameLane } from '../domain/audit-record.ts';
+import type { TrailPage } from '../domain/ports/audit-store.ts';
+import { nameLane } from '../domain/audit/audit-record.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Warns of records that the trail's index returned for the query although their own text does not match it: the index was changed. */

@@ -3,7 +3,7 @@ import { storeOptionsOf } from '../compose/settings-from-config.ts';
 import { openStore, type StoreOptions } from '../compose/open-store.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { refuseLostStore } from '../stores/embedded/store-traces.ts';
 import type { CommandContext } from './command-context.ts';

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { unknownActor } from '../domain/actor.ts';
-import type { Principal } from '../domain/approval.ts';
-import { CLOSED_POLICY } from '../domain/policy.ts';
-import type { SessionHandle } from '../domain/session.ts';
+import { unknownActor } from '../domain/identity/actor.ts';
+import type { Principal } from '../domain/policy/approval.ts';
+import { CLOSED_POLICY } from '../domain/policy/policy.ts';
+import type { SessionHandle } from '../domain/identity/session.ts';
 import { createEventBus } from '../observe/event-bus.ts';
-import type { Store } from '../ports/store.ts';
-import { sha256 } from '../wire/digest.ts';
+import type { Store } from '../domain/ports/store.ts';
+import { sha256 } from '../domain/tool/digest.ts';
 import {
   askAbout,
   HOUR_MS,

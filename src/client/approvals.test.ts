@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { unknownActor } from '../domain/actor.ts';
-import type { Approval, Principal } from '../domain/approval.ts';
-import { CLOSED_POLICY } from '../domain/policy.ts';
-import type { Store } from '../ports/store.ts';
-import { decode } from '../wire/message-pack.ts';
-import { decodeOutcome } from '../wire/outcome.ts';
+import { unknownActor } from '../domain/identity/actor.ts';
+import type { Approval, Principal } from '../domain/policy/approval.ts';
+import { CLOSED_POLICY } from '../domain/policy/policy.ts';
+import type { Store } from '../domain/ports/store.ts';
+import { decode } from '../base/message-pack.ts';
+import { decodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import {
   askAbout,
   claimMany,

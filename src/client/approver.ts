@@ -1,9 +1,9 @@
-import { APPROVAL_LIMITS, type Principal } from '../domain/approval.ts';
-import { planeError } from '../domain/errors.ts';
-import type { Identity, SessionHandle } from '../domain/session.ts';
-import type { Store } from '../ports/store.ts';
-import { sha256 } from '../wire/digest.ts';
-import { hasLoneSurrogate } from '../wire/json-rules.ts';
+import { APPROVAL_LIMITS, type Principal } from '../domain/policy/approval.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { Identity, SessionHandle } from '../domain/identity/session.ts';
+import type { Store } from '../domain/ports/store.ts';
+import { sha256 } from '../domain/tool/digest.ts';
+import { hasLoneSurrogate } from '../base/json-rules.ts';
 
 /**
  * The person or session that lists and decides approvals. A `session` proves itself with its token. For the other kinds the trusted side

@@ -1,10 +1,10 @@
-import type { ApprovalId } from '../domain/approval.ts';
-import type { CallEvent } from '../domain/call-event.ts';
-import type { CallVia } from '../domain/diagnostic-event.ts';
-import type { CallId } from '../domain/ids.ts';
-import type { InputKind, RequiredInput } from '../domain/input.ts';
-import type { JsonObject } from '../domain/json.ts';
-import type { Outcome } from '../domain/outcome.ts';
+import type { ApprovalId } from '../domain/policy/approval.ts';
+import type { CallEvent } from '../domain/call/call-event.ts';
+import type { CallVia } from '../domain/events/diagnostic-event.ts';
+import type { CallId } from '../domain/identity/ids.ts';
+import type { InputKind, RequiredInput } from '../domain/call/input.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Outcome } from '../domain/outcome/outcome.ts';
 import type { RedirectTarget } from './redirect.ts';
 
 /**

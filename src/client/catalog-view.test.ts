@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { toolId } from '../domain/ids.ts';
-import type { Catalog } from '../domain/catalog.ts';
+import { toolId } from '../domain/identity/ids.ts';
+import type { Catalog } from '../domain/tool/catalog.ts';
 import {
   deferred,
   partialStore,

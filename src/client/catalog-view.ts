@@ -1,8 +1,8 @@
-import { EMPTY_CATALOG, indexTools, type Catalog, type PublishedTool } from '../domain/catalog.ts';
-import type { ToolId } from '../domain/ids.ts';
-import type { CatalogStore } from '../ports/catalog-store.ts';
-import { deepFreeze } from '../domain/deep-freeze.ts';
-import { shareNext } from '../domain/share-next.ts';
+import { EMPTY_CATALOG, indexTools, type Catalog, type PublishedTool } from '../domain/tool/catalog.ts';
+import type { ToolId } from '../domain/identity/ids.ts';
+import type { CatalogStore } from '../domain/ports/catalog-store.ts';
+import { deepFreeze } from '../base/deep-freeze.ts';
+import { shareNext } from '../domain/call/share-next.ts';
 
 /** The catalog as this process last read it. */
 export interface CatalogView {

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { unknownActor } from '../domain/actor.ts';
-import type { CallEvent } from '../domain/call-event.ts';
-import type { Outcome } from '../domain/outcome.ts';
-import type { CallId, RunId, SessionId } from '../domain/ids.ts';
-import type { SessionEnding } from '../domain/session.ts';
-import type { AcceptAnswer, AcceptRequest, TakenReply } from '../ports/call-store.ts';
-import type { Store } from '../ports/store.ts';
+import { unknownActor } from '../domain/identity/actor.ts';
+import type { CallEvent } from '../domain/call/call-event.ts';
+import type { Outcome } from '../domain/outcome/outcome.ts';
+import type { CallId, RunId, SessionId } from '../domain/identity/ids.ts';
+import type { SessionEnding } from '../domain/identity/session.ts';
+import type { AcceptAnswer, AcceptRequest, TakenReply } from '../domain/ports/call-store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { createEventBus } from '../observe/event-bus.ts';
-import { callIdFor } from '../wire/ids.ts';
-import { sha256 } from '../wire/digest.ts';
-import { encodeOutcome } from '../wire/outcome.ts';
+import { callIdFor } from '../domain/identity/new-id.ts';
+import { sha256 } from '../domain/tool/digest.ts';
+import { encodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import {
   deferred,
   partialStore,

@@ -1,15 +1,15 @@
-import { APPROVAL_LIMITS, type ApprovalDecision, type ApprovalQuestion, type Principal } from '../domain/approval.ts';
-import { planeError } from '../domain/errors.ts';
-import type { JsonObject } from '../domain/json.ts';
+import { APPROVAL_LIMITS, type ApprovalDecision, type ApprovalQuestion, type Principal } from '../domain/policy/approval.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { JsonObject } from '../base/json.ts';
 import { argumentsDigest, bindingOf } from '../gate/approvals/binding.ts';
 import { cutText } from '../gate/approvals/cut-text.ts';
 import { endingOutcome } from '../gate/approvals/endings.ts';
 import { makeGrant, type GrantOptions } from '../gate/approvals/grants.ts';
-import type { DecideRequest } from '../ports/approval-store.ts';
-import { checkArguments } from '../wire/check-arguments.ts';
-import { newGrantId } from '../wire/ids.ts';
-import { encode } from '../wire/message-pack.ts';
-import { encodeOutcome } from '../wire/outcome.ts';
+import type { DecideRequest } from '../domain/ports/approval-store.ts';
+import { checkArguments } from '../domain/call/check-arguments.ts';
+import { newGrantId } from '../domain/identity/new-id.ts';
+import { encode } from '../base/message-pack.ts';
+import { encodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 
 export interface Decision {
   readonly decision: ApprovalDecision;

@@ -1,6 +1,6 @@
-import type { Grant, NewGrant } from '../domain/approval.ts';
-import type { DecideAnswer, DecideRequest } from '../ports/approval-store.ts';
-import type { Store } from '../ports/store.ts';
+import type { Grant, NewGrant } from '../domain/policy/approval.ts';
+import type { DecideAnswer, DecideRequest } from '../domain/ports/approval-store.ts';
+import type { Store } from '../domain/ports/store.ts';
 
 /**
  * A repeated `allow-always` gets the answer of the first one, with its grant. If the repeat asks for another grant, that answer would hide

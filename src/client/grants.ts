@@ -1,8 +1,8 @@
-import { isSameSubject } from '../domain/agent.ts';
-import type { Grant, GrantId } from '../domain/approval.ts';
-import { planeError } from '../domain/errors.ts';
-import type { Store } from '../ports/store.ts';
-import { encode } from '../wire/message-pack.ts';
+import { isSameSubject } from '../domain/identity/agent.ts';
+import type { Grant, GrantId } from '../domain/policy/approval.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { Store } from '../domain/ports/store.ts';
+import { encode } from '../base/message-pack.ts';
 import { toViewer, type Approver, type Viewer } from './approver.ts';
 
 /**

@@ -1,11 +1,11 @@
-import type { PublishedTool } from '../domain/catalog.ts';
-import { parseScopedId, type RunId, type SessionId } from '../domain/ids.ts';
-import { planeError } from '../domain/errors.ts';
-import type { Identity, SessionHandle } from '../domain/session.ts';
-import type { CallProof } from '../ports/call-store.ts';
-import type { Store } from '../ports/store.ts';
-import { envelopeHead } from '../wire/envelope-text.ts';
-import { sha256 } from '../wire/digest.ts';
+import type { PublishedTool } from '../domain/tool/catalog.ts';
+import { parseScopedId, type RunId, type SessionId } from '../domain/identity/ids.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { Identity, SessionHandle } from '../domain/identity/session.ts';
+import type { CallProof } from '../domain/ports/call-store.ts';
+import type { Store } from '../domain/ports/store.ts';
+import { envelopeHead } from '../domain/call/envelope-text.ts';
+import { sha256 } from '../domain/tool/digest.ts';
 
 export type Caller = Pick<SessionHandle, 'id' | 'token' | 'run'>;
 

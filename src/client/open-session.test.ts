@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { unknownActor } from '../domain/actor.ts';
-import type { SessionId } from '../domain/ids.ts';
-import type { Identity, Session, SessionEnding } from '../domain/session.ts';
-import type { OpenSessionRequest } from '../ports/session-store.ts';
+import { unknownActor } from '../domain/identity/actor.ts';
+import type { SessionId } from '../domain/identity/ids.ts';
+import type { Identity, Session, SessionEnding } from '../domain/identity/session.ts';
+import type { OpenSessionRequest } from '../domain/ports/session-store.ts';
 import { partialStore } from '../../test/support/sample-call.ts';
-import { sha256 } from '../wire/digest.ts';
-import { newRunId } from '../wire/ids.ts';
+import { sha256 } from '../domain/tool/digest.ts';
+import { newRunId } from '../domain/identity/new-id.ts';
 import { openSession, type OpenSessionOptions } from './open-session.ts';
 
 /** Sessions as a store keeps them: the identity and the digest of the token. */

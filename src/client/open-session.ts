@@ -1,12 +1,12 @@
-import type { Actor } from '../domain/actor.ts';
-import { agentsOf } from '../domain/agent.ts';
-import { planeError } from '../domain/errors.ts';
-import { DELEGATOR_ENDED, type Identity, type SessionHandle } from '../domain/session.ts';
-import { isUnattendedRun } from '../domain/unattended.ts';
-import type { Store } from '../ports/store.ts';
-import { sha256 } from '../wire/digest.ts';
-import { hasLoneSurrogate } from '../wire/json-rules.ts';
-import { newRunId, newSessionId, newToken } from '../wire/ids.ts';
+import type { Actor } from '../domain/identity/actor.ts';
+import { agentsOf } from '../domain/identity/agent.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { DELEGATOR_ENDED, type Identity, type SessionHandle } from '../domain/identity/session.ts';
+import { isUnattendedRun } from '../domain/identity/unattended.ts';
+import type { Store } from '../domain/ports/store.ts';
+import { sha256 } from '../domain/tool/digest.ts';
+import { hasLoneSurrogate } from '../base/json-rules.ts';
+import { newRunId, newSessionId, newToken } from '../domain/identity/new-id.ts';
 
 export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegators' | 'unattended'> {
   readonly tenant?: string;

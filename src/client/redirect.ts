@@ -1,7 +1,7 @@
-import { planeError } from '../domain/errors.ts';
-import type { CallId } from '../domain/ids.ts';
-import type { EffectOrigin } from '../domain/platform-effect.ts';
-import type { Store } from '../ports/store.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { CallId } from '../domain/identity/ids.ts';
+import type { EffectOrigin } from '../domain/platform/platform-effect.ts';
+import type { Store } from '../domain/ports/store.ts';
 import type { KnownSession } from './known-sessions.ts';
 
 /** The channel that the outcome of a call is sent to. Empty: the session's own channel. Other channels need the operator's permission. */

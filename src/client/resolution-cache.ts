@@ -1,4 +1,4 @@
-import { deepFreeze } from '../domain/deep-freeze.ts';
+import { deepFreeze } from '../base/deep-freeze.ts';
 
 /**
  * Why there is no value. `failed`: the build failed, and is not repeated for `failedForMs`. `failed-before`: an earlier build failed within

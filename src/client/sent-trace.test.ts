@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { SAMPLE_SESSION } from '../../test/support/sample-call.ts';
-import type { RunId } from '../domain/ids.ts';
-import { parseTrace } from '../domain/trace-context.ts';
+import type { RunId } from '../domain/identity/ids.ts';
+import { parseTrace } from '../domain/call/trace-context.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import { CallerEmitter } from '../stages/accept/caller-emitter.ts';
 import type { CallOptions } from './call-answer.ts';

@@ -1,7 +1,7 @@
-import { LIMITS } from '../domain/call.ts';
-import { parseTrace, toTraceContext } from '../domain/trace-context.ts';
+import { LIMITS } from '../domain/call/call.ts';
+import { parseTrace, toTraceContext } from '../domain/call/trace-context.ts';
 import type { CallerEmitter } from '../stages/accept/caller-emitter.ts';
-import { startTrace } from '../wire/trace.ts';
+import { startTrace } from '../domain/call/trace.ts';
 import type { CallOptions } from './call-answer.ts';
 
 interface SentTrace {

@@ -1,16 +1,16 @@
-import { EMPTY_CATALOG, type Catalog, type PublishedTool } from '../domain/catalog.ts';
-import { changedModules } from '../domain/changed-modules.ts';
-import { ERRORS, planeError, PlaneError } from '../domain/errors.ts';
-import type { RunId, SessionId } from '../domain/ids.ts';
-import { addInjected } from '../domain/injected-tools.ts';
-import type { PolicyRecord } from '../domain/policy.ts';
-import type { Identity, InjectedGrant, Session } from '../domain/session.ts';
-import { buildToolkit, explainMissing, findSurfaces, modulesOfToolkit, type Toolkit } from '../domain/toolkit.ts';
-import type { Store } from '../ports/store.ts';
+import { EMPTY_CATALOG, type Catalog, type PublishedTool } from '../domain/tool/catalog.ts';
+import { changedModules } from '../domain/tool/changed-modules.ts';
+import { ERRORS, planeError, PlaneError } from '../domain/errors/errors.ts';
+import type { RunId, SessionId } from '../domain/identity/ids.ts';
+import { addInjected } from '../domain/tool/injected-tools.ts';
+import type { PolicyRecord } from '../domain/policy/policy.ts';
+import type { Identity, InjectedGrant, Session } from '../domain/identity/session.ts';
+import { buildToolkit, explainMissing, findSurfaces, modulesOfToolkit, type Toolkit } from '../domain/tool/toolkit.ts';
+import type { Store } from '../domain/ports/store.ts';
 import type { CatalogView } from './catalog-view.ts';
-import { deepFreeze } from '../domain/deep-freeze.ts';
+import { deepFreeze } from '../base/deep-freeze.ts';
 import { ResolutionCache, type Resolution, type ResolutionCacheSettings } from './resolution-cache.ts';
-import { shareNext } from '../domain/share-next.ts';
+import { shareNext } from '../domain/call/share-next.ts';
 
 /** The toolkit shown to the agent of a session, with the catalog and policy versions it was built from. */
 export interface SessionToolkit extends Toolkit {

@@ -1,13 +1,13 @@
-import { errorOutcome } from '../domain/errors.ts';
-import { settingsFor } from '../domain/loop-settings.ts';
-import { withAdvice, type Outcome } from '../domain/outcome.ts';
-import type { Identity } from '../domain/session.ts';
-import type { SessionId } from '../domain/ids.ts';
+import { errorOutcome } from '../domain/errors/errors.ts';
+import { settingsFor } from '../domain/policy/loop-settings.ts';
+import { withAdvice, type Outcome } from '../domain/outcome/outcome.ts';
+import type { Identity } from '../domain/identity/session.ts';
+import type { SessionId } from '../domain/identity/ids.ts';
 import { detectLoop } from '../gate/loop/detect-loop.ts';
 import { endOfAttempt } from '../gate/loop/end-of-attempt.ts';
 import { factsOfBlock, RUN_ENDED, type LoopBlock } from '../gate/loop/loop-verdict.ts';
 import { createRunMemory, type RunMemory } from '../gate/wrap/run-memory.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import type { Caller } from './known-sessions.ts';
 
 /**

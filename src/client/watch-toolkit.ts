@@ -1,5 +1,5 @@
-import { PlaneError } from '../domain/errors.ts';
-import type { CatalogStore } from '../ports/catalog-store.ts';
+import { PlaneError } from '../domain/errors/errors.ts';
+import type { CatalogStore } from '../domain/ports/catalog-store.ts';
 import type { SessionToolkit } from './session-toolkits.ts';
 
 /** Poll interval. A new catalog is noticed at once; a new policy at the next poll. */

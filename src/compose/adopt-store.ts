@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
-import { indexTools } from '../domain/catalog.ts';
-import { errorOutcome } from '../domain/errors.ts';
-import type { CallRecord } from '../domain/call.ts';
+import { indexTools } from '../domain/tool/catalog.ts';
+import { errorOutcome } from '../domain/errors/errors.ts';
+import type { CallRecord } from '../domain/call/call.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { adoptEmbeddedStore, inspectEmbeddedAdoption, makeStoreAnew } from '../stores/embedded/backup-store.ts';
 import { adoptRedisStore, inspectAdoption, type Adoption } from '../stores/redis/adopt-store.ts';
 import { withServer } from '../stores/redis/with-server.ts';
-import { encode } from '../wire/message-pack.ts';
-import { encodeOutcome } from '../wire/outcome.ts';
+import { encode } from '../base/message-pack.ts';
+import { encodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import { loadLibraries, type LibraryState } from './load-libraries.ts';
 import type { StoreOptions } from './open-store.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Retention } from '../audit/retain-trail.ts';
 import type { Config } from '../config/config-schema.ts';
-import type { AuditBounds } from '../ports/audit-store.ts';
+import type { AuditBounds } from '../domain/ports/audit-store.ts';
 
 export interface AuditOptions {
   /** Absent: the store keeps its audit itself. */

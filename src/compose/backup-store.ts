@@ -8,7 +8,7 @@ import { restoreRedisStore } from '../stores/redis/restore-store.ts';
 import { withServer, type ReachedServer } from '../stores/redis/with-server.ts';
 import { describeLibrary, loadLibraries } from './load-libraries.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
-import { RELEASE } from './release.ts';
+import { RELEASE } from '../base/release.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 
 export interface BackupOptions {

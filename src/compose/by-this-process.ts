@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Administered } from '../domain/actor.ts';
+import type { Administered } from '../domain/identity/actor.ts';
 
 /** The actor and comment of administrative records about what a process does by itself. The actor is `process HOST.PID`. */
 export function byThisProcess(comment: string): Administered {

@@ -1,9 +1,9 @@
 import { keepTrail, type TrailCare } from '../audit/keep-trail.ts';
 import { openSigningKey, readTrustedKeys } from '../audit/signing-keys.ts';
 import { openSigner } from '../audit/statement-signer.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
-import type { Log } from '../ports/log.ts';
-import type { Store } from '../ports/store.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import type { Log } from '../domain/ports/log.ts';
+import type { Store } from '../domain/ports/store.ts';
 import type { AuditOptions } from './audit-options.ts';
 
 /** Keeps signing the heads of a trail, and deletes records beyond the retention. Makes a signing key if there is none. */

@@ -1,10 +1,10 @@
 import { findPolicyWarnings } from '../config/policy-file.ts';
-import type { Administered } from '../domain/actor.ts';
-import { splitToolId } from '../domain/ids.ts';
-import { entriesOf } from '../domain/module.ts';
-import { nearNames } from '../domain/near-names.ts';
-import type { Paused, Policy } from '../domain/policy.ts';
-import type { Store } from '../ports/store.ts';
+import type { Administered } from '../domain/identity/actor.ts';
+import { splitToolId } from '../domain/identity/ids.ts';
+import { entriesOf } from '../domain/tool/module.ts';
+import { nearNames } from '../base/near-names.ts';
+import type { Paused, Policy } from '../domain/policy/policy.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { changePolicy } from './change-policy.ts';
 
 export interface PauseTarget {

@@ -1,8 +1,8 @@
-import type { Administered } from '../domain/actor.ts';
-import { planeError } from '../domain/errors.ts';
-import type { Policy, PolicyRecord } from '../domain/policy.ts';
-import type { PolicyStore } from '../ports/policy-store.ts';
-import { canonicalJson } from '../wire/canonical-json.ts';
+import type { Administered } from '../domain/identity/actor.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { Policy, PolicyRecord } from '../domain/policy/policy.ts';
+import type { PolicyStore } from '../domain/ports/policy-store.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
 
 /** Max attempts. An attempt fails only if another writer succeeded, so even with this many writers at once every one of them succeeds. */
 const MAX_TRIES = 100;

@@ -1,5 +1,5 @@
-import type { Log } from '../ports/log.ts';
-import { PlaneError } from '../domain/errors.ts';
+import type { Log } from '../domain/ports/log.ts';
+import { PlaneError } from '../domain/errors/errors.ts';
 import { DEFAULT_USER_LINE, type Role } from '../stores/redis/acl-roles.ts';
 import { checkRole } from '../stores/redis/check-role.ts';
 import { openConnection, toPlaneError } from '../stores/redis/connection.ts';

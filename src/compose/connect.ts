@@ -1,19 +1,19 @@
 import { createClient, type Client } from '../client/client.ts';
-import { unknownActor, type Actor } from '../domain/actor.ts';
-import { planeError } from '../domain/errors.ts';
-import type { AdmissionLimits } from '../ports/call-store.ts';
+import { unknownActor, type Actor } from '../domain/identity/actor.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { AdmissionLimits } from '../domain/ports/call-store.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import { SILENT } from '../observe/log.ts';
 import type { Telemetry, TelemetryOptions } from '../observe/telemetry.ts';
 import { createRefusalLog } from '../observe/refusal-log.ts';
-import type { DiagnosticListener, DiagnosticSubscription, EventSource } from '../ports/events.ts';
-import type { Log } from '../ports/log.ts';
-import type { PinnedRoute } from '../ports/pinned-route.ts';
-import type { Store } from '../ports/store.ts';
-import { randomId } from '../wire/ids.ts';
+import type { DiagnosticListener, DiagnosticSubscription, EventSource } from '../domain/ports/events.ts';
+import type { Log } from '../domain/ports/log.ts';
+import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
+import type { Store } from '../domain/ports/store.ts';
+import { randomId } from '../domain/identity/new-id.ts';
 import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from './defaults.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
-import { RELEASE } from './release.ts';
+import { RELEASE } from '../base/release.ts';
 
 export interface ClientOptions {
   readonly admission?: Partial<AdmissionLimits>;

@@ -2,7 +2,7 @@ import { readToolFailure } from '../modules/authoring/tool-failure.ts';
 import { buildGate, type Gate } from '../gate/wrap/create-gate.ts';
 import { checkGateOptions, type GateOptions } from '../gate/wrap/gate-options.ts';
 import { createEventBus } from '../observe/event-bus.ts';
-import type { Events } from '../ports/events.ts';
+import type { Events } from '../domain/ports/events.ts';
 import { judgeResult } from '../stages/execute/judge-result.ts';
 import { readGatePolicy } from './read-gate-policy.ts';
 import { defaultsOf, outputOf, parserOf } from './read-tool-schema.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDirectStore, type DirectStore } from '../../test/embedded/direct-store.ts';
 import { makeCatalog } from '../../test/support/sample-catalog.ts';
-import type { AgentsInput } from '../domain/declared-agents.ts';
-import type { Policy } from '../domain/policy.ts';
-import type { Store } from '../ports/store.ts';
+import type { AgentsInput } from '../domain/identity/declared-agents.ts';
+import type { Policy } from '../domain/policy/policy.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { declareAgents as declareBy } from './declare-agents.ts';
 
 const OPEN: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: { agents: ['rogue'] } };

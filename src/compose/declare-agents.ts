@@ -1,13 +1,13 @@
 import { findAgentWarnings, warnOfFirstAgents } from '../config/agent-warnings.ts';
 import { readAgents } from '../config/read-agents.ts';
-import type { Administered } from '../domain/actor.ts';
-import { agentsOfTenant, declaredAt, isSelecting, withAgents } from '../domain/agent.ts';
-import type { AgentChanges, AgentsInput, DeclaredAgents, DeclareOptions } from '../domain/declared-agents.ts';
-import { nearNames } from '../domain/near-names.ts';
-import type { Policy } from '../domain/policy.ts';
-import { entriesOf } from '../domain/module.ts';
-import type { CatalogStore } from '../ports/catalog-store.ts';
-import type { PolicyStore } from '../ports/policy-store.ts';
+import type { Administered } from '../domain/identity/actor.ts';
+import { agentsOfTenant, declaredAt, isSelecting, withAgents } from '../domain/identity/agent.ts';
+import type { AgentChanges, AgentsInput, DeclaredAgents, DeclareOptions } from '../domain/identity/declared-agents.ts';
+import { nearNames } from '../base/near-names.ts';
+import type { Policy } from '../domain/policy/policy.ts';
+import { entriesOf } from '../domain/tool/module.ts';
+import type { CatalogStore } from '../domain/ports/catalog-store.ts';
+import type { PolicyStore } from '../domain/ports/policy-store.ts';
 import { changePolicy } from './change-policy.ts';
 
 type Needs = PolicyStore & Pick<CatalogStore, 'readCatalog'>;

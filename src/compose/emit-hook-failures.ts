@@ -1,7 +1,7 @@
-import { errorOfThrown } from '../domain/classify-thrown.ts';
-import type { HookFailed } from '../domain/hook.ts';
-import type { CallId, ToolId } from '../domain/ids.ts';
-import type { Events } from '../ports/events.ts';
+import { errorOfThrown } from '../domain/outcome/classify-thrown.ts';
+import type { HookFailed } from '../domain/policy/hook.ts';
+import type { CallId, ToolId } from '../domain/identity/ids.ts';
+import type { Events } from '../domain/ports/events.ts';
 
 /** Emits `hook.failed` with the tool and the call. The thrown value is reported only by its category. */
 export function emitHookFailures(events: Events): (failed: HookFailed, cause: unknown) => void {

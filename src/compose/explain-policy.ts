@@ -3,17 +3,17 @@ import { readUriArgument } from '../modules/catalog/read-uri-argument.ts';
 import { createValidatorCache } from '../modules/catalog/validate-arguments.ts';
 import { placeOfRule } from '../config/place-of-rule.ts';
 import { readPolicyFile, type PolicyFile } from '../config/policy-file.ts';
-import { indexTools, type Catalog } from '../domain/catalog.ts';
-import type { ToolId } from '../domain/ids.ts';
-import { explainCall, type Asked, type CheckAnswer, type Explanation } from '../domain/explain-call.ts';
-import { nearNames } from '../domain/near-names.ts';
-import type { PolicyChange } from '../domain/nearest-change.ts';
-import type { PolicyRecord } from '../domain/policy.ts';
-import { OTHER_VERSION, servingOf, UNSERVED, type Serving, type ServingState } from '../domain/serving.ts';
-import type { ToolDeclaration } from '../domain/tool.ts';
+import { indexTools, type Catalog } from '../domain/tool/catalog.ts';
+import type { ToolId } from '../domain/identity/ids.ts';
+import { explainCall, type Asked, type CheckAnswer, type Explanation } from '../domain/policy/explain-call.ts';
+import { nearNames } from '../base/near-names.ts';
+import type { PolicyChange } from '../domain/policy/nearest-change.ts';
+import type { PolicyRecord } from '../domain/policy/policy.ts';
+import { OTHER_VERSION, servingOf, UNSERVED, type Serving, type ServingState } from '../domain/tool/serving.ts';
+import type { ToolDeclaration } from '../domain/tool/tool.ts';
 import { foreseeRules } from '../gate/rules/foresee-rules.ts';
-import type { Store } from '../ports/store.ts';
-import { shellWord } from './shell-word.ts';
+import type { Store } from '../domain/ports/store.ts';
+import { shellWord } from '../base/shell-word.ts';
 
 /** An explanation for a person: with places in the policy file, and with changes as something to type. */
 export interface ExplainedPolicy extends Explanation {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { WorkerId } from '../domain/ids.ts';
-import type { WorkerBeat, WorkerEntry } from '../ports/fleet-registry.ts';
+import type { WorkerId } from '../domain/identity/ids.ts';
+import type { WorkerBeat, WorkerEntry } from '../domain/ports/fleet-registry.ts';
 import { createFleetMembership } from './fleet-membership.ts';
 
 const BEAT: WorkerBeat = {

@@ -1,4 +1,4 @@
-import type { FleetRegistry, WorkerBeat, WorkerEntry } from '../ports/fleet-registry.ts';
+import type { FleetRegistry, WorkerBeat, WorkerEntry } from '../domain/ports/fleet-registry.ts';
 
 export interface FleetMembership {
   /**

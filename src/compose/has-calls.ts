@@ -1,5 +1,5 @@
-import type { RunId, SessionId } from '../domain/ids.ts';
-import type { Store } from '../ports/store.ts';
+import type { RunId, SessionId } from '../domain/identity/ids.ts';
+import type { Store } from '../domain/ports/store.ts';
 
 const MAX_LISTED = 1000;
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { ModuleDeclaration } from '../domain/module.ts';
-import { CLOSED_POLICY } from '../domain/policy.ts';
+import type { ModuleDeclaration } from '../domain/tool/module.ts';
+import { CLOSED_POLICY } from '../domain/policy/policy.ts';
 import { inspectAgents } from './inspect-agents.ts';
 
 const DESK = { modules: [{ id: 'desk', tools: [{ id: 'desk.look' }] } as unknown as ModuleDeclaration] };

@@ -1,8 +1,8 @@
 import { findAgentWarnings } from '../config/agent-warnings.ts';
-import type { Catalog } from '../domain/catalog.ts';
-import { entriesOf } from '../domain/module.ts';
-import { nearNames } from '../domain/near-names.ts';
-import type { Policy } from '../domain/policy.ts';
+import type { Catalog } from '../domain/tool/catalog.ts';
+import { entriesOf } from '../domain/tool/module.ts';
+import { nearNames } from '../base/near-names.ts';
+import type { Policy } from '../domain/policy/policy.ts';
 import type { Check } from './check.ts';
 
 /** Reports which tenants have agents of their own, and what these agents select that is not published. Empty if no tenant has any. */

@@ -1,6 +1,6 @@
-import type { Approval } from '../domain/approval.ts';
+import type { Approval } from '../domain/policy/approval.ts';
 import { onlyOperatorsDecide } from '../gate/approvals/only-operators.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import type { Check } from './check.ts';
 
 const MAX_READ = 1000;

@@ -1,7 +1,7 @@
 import { findLostMark, readMarks } from '../audit/statement-marks.ts';
-import { nameLane } from '../domain/audit-record.ts';
-import type { AuditState } from '../ports/audit-store.ts';
-import type { Store } from '../ports/store.ts';
+import { nameLane } from '../domain/audit/audit-record.ts';
+import type { AuditState } from '../domain/ports/audit-store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import type { Check } from './check.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planeError } from '../domain/errors.ts';
+import { planeError } from '../domain/errors/errors.ts';
 import { inspectLaneUse, inspectPart, inspectServerRoom } from './inspect-capacity.ts';
 import { inspectServed } from './inspect-served.ts';
 

@@ -1,12 +1,12 @@
-import { PlaneError } from '../domain/errors.ts';
+import { PlaneError } from '../domain/errors/errors.ts';
 import {
   SUBJECT_SHARES,
   subjectShares,
   type ShareSettings,
   type SubjectLimits,
   type SubjectShare,
-} from '../domain/subject-share.ts';
-import type { LaneUse } from '../ports/call-store.ts';
+} from '../domain/call/subject-share.ts';
+import type { LaneUse } from '../domain/ports/call-store.ts';
 import { readFreeSpace } from '../stores/embedded/free-space.ts';
 import type { Check } from './check.ts';
 

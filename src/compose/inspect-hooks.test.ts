@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { HookHealth } from '../domain/hook.ts';
-import type { WorkerId } from '../domain/ids.ts';
+import type { HookHealth } from '../domain/policy/hook.ts';
+import type { WorkerId } from '../domain/identity/ids.ts';
 import { inspectHooks } from './inspect-hooks.ts';
 
 const health = (overrides: Partial<HookHealth> = {}): HookHealth => ({

@@ -1,6 +1,6 @@
-import { countNoun } from '../domain/count-noun.ts';
-import type { HookEventName, HookHealth } from '../domain/hook.ts';
-import type { WorkerEntry } from '../ports/fleet-registry.ts';
+import { countNoun } from '../base/count-noun.ts';
+import type { HookEventName, HookHealth } from '../domain/policy/hook.ts';
+import type { WorkerEntry } from '../domain/ports/fleet-registry.ts';
 import type { Check } from './check.ts';
 
 type HookedWorker = Pick<WorkerEntry, 'workerId' | 'pool' | 'hooks'>;

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
-import { countNoun } from '../domain/count-noun.ts';
-import { PlaneError } from '../domain/errors.ts';
-import type { Policy } from '../domain/policy.ts';
-import type { Store } from '../ports/store.ts';
+import { countNoun } from '../base/count-noun.ts';
+import { PlaneError } from '../domain/errors/errors.ts';
+import type { Policy } from '../domain/policy/policy.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { refuseLostStore } from '../stores/embedded/store-traces.ts';
 import { auditOptionsOf } from './audit-options.ts';

@@ -1,4 +1,4 @@
-import { PlaneError, planeError } from '../domain/errors.ts';
+import { PlaneError, planeError } from '../domain/errors/errors.ts';
 import { asList, asText } from '../stores/redis/answers.ts';
 import { openConnection, sendCommand, toPlaneError, userOf, type Connection } from '../stores/redis/connection.ts';
 import { laneKeys } from '../stores/redis/keys.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ModuleDeclaration } from '../domain/module.ts';
-import { CLOSED_POLICY, type Policy } from '../domain/policy.ts';
-import type { Rule } from '../domain/rule.ts';
+import type { ModuleDeclaration } from '../domain/tool/module.ts';
+import { CLOSED_POLICY, type Policy } from '../domain/policy/policy.ts';
+import type { Rule } from '../domain/policy/rule.ts';
 import { inspectRules } from './inspect-rules.ts';
 
 const LOOK = { id: 'desk.look', effect: 'read', privileged: false, inputSchema: {} };

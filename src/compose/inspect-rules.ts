@@ -1,8 +1,8 @@
 import { findRuleProblems } from '../config/rule-problems.ts';
-import type { Catalog } from '../domain/catalog.ts';
-import { nearNames } from '../domain/near-names.ts';
-import type { Policy } from '../domain/policy.ts';
-import { entriesOf } from '../domain/module.ts';
+import type { Catalog } from '../domain/tool/catalog.ts';
+import { nearNames } from '../base/near-names.ts';
+import type { Policy } from '../domain/policy/policy.ts';
+import { entriesOf } from '../domain/tool/module.ts';
 import type { Check } from './check.ts';
 
 /**

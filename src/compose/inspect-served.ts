@@ -1,5 +1,5 @@
-import type { ModuleDeclaration } from '../domain/module.ts';
-import { servingOf, type ServingWorker } from '../domain/serving.ts';
+import type { ModuleDeclaration } from '../domain/tool/module.ts';
+import { servingOf, type ServingWorker } from '../domain/tool/serving.ts';
 import type { Check } from './check.ts';
 
 type Published = Pick<ModuleDeclaration, 'id' | 'digest' | 'version' | 'pool' | 'tools'>;

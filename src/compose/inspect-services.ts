@@ -1,5 +1,5 @@
-import type { ServiceHealth } from '../domain/service.ts';
-import type { WorkerEntry } from '../ports/fleet-registry.ts';
+import type { ServiceHealth } from '../domain/tool/service.ts';
+import type { WorkerEntry } from '../domain/ports/fleet-registry.ts';
 import type { Check } from './check.ts';
 
 /** Reports the health of all services of the fleet. Empty when there are none. */

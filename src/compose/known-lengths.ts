@@ -1,5 +1,5 @@
 import type { KnownLength } from '../audit/verify-trail.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../domain/ports/store.ts';
 
 /** The lengths of the audit lanes according to the store itself. A trail with fewer records was cut short. */
 export async function knownLengths(

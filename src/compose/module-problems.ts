@@ -1,5 +1,5 @@
 import type { LoadResult } from '../modules/catalog/loaded-module.ts';
-import type { ModuleDeclaration } from '../domain/module.ts';
+import type { ModuleDeclaration } from '../domain/tool/module.ts';
 
 /**
  * Finds the reasons why a worker does not serve what it should. `/readyz` shows them without a login, so they contain no text of a module: its

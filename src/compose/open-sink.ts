@@ -1,4 +1,4 @@
-import type { AuditSink } from '../ports/audit-store.ts';
+import type { AuditSink } from '../domain/ports/audit-store.ts';
 import type { SinkOptions } from './audit-options.ts';
 
 /** Opens the audit sink. Loads only the code of the sink that is asked for. */

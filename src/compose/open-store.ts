@@ -1,4 +1,4 @@
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import type { EmbeddedStoreOptions } from '../stores/embedded/embedded-store.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-options.ts';
 

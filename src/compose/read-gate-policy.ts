@@ -5,12 +5,12 @@ import { keysOfLoops, loopsSchema } from '../config/loop-schema.ts';
 import { checkRules } from '../config/rule-problems.ts';
 import { approversSchema, keysOfRules, rulesSchema, unmatchedSchema } from '../config/rule-schema.ts';
 import type { KnownTools } from '../config/tool-problems.ts';
-import { deepFreeze } from '../domain/deep-freeze.ts';
-import { planeError } from '../domain/errors.ts';
-import { NAME_PATTERN, type ToolId } from '../domain/ids.ts';
-import { isJsonObject } from '../domain/json.ts';
-import { nearNames } from '../domain/near-names.ts';
-import { CLOSED_POLICY, type Policy } from '../domain/policy.ts';
+import { deepFreeze } from '../base/deep-freeze.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { NAME_PATTERN, type ToolId } from '../domain/identity/ids.ts';
+import { isJsonObject } from '../base/json.ts';
+import { nearNames } from '../base/near-names.ts';
+import { CLOSED_POLICY, type Policy } from '../domain/policy/policy.ts';
 import type { GateOptions } from '../gate/wrap/gate-options.ts';
 
 const MAX_NAMES = 10_000;

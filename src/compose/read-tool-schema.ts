@@ -2,11 +2,11 @@ import { deriveJsonSchema } from '../modules/authoring/json-schema.ts';
 import { isStandardSchema, parseWith, type StandardSchema } from '../modules/authoring/standard-schema.ts';
 import { compileDefaults, type FillDefaults } from '../modules/catalog/fill-defaults.ts';
 import { compileSchema } from '../modules/catalog/validate-arguments.ts';
-import { isJsonObject, type JsonObject } from '../domain/json.ts';
-import { andThen } from '../gate/and-then.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { andThen } from '../base/and-then.ts';
 import type { ParsedInput, ParseInput } from '../gate/wrap/guard-entry.ts';
 import type { CheckOutput } from '../gate/wrap/review-result.ts';
-import { canonicalJson } from '../wire/canonical-json.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
 
 /** Finds the input schema of a tool object, where the AI SDK, this package, Anthropic, OpenAI's responses and chat, and LangChain keep it. */
 function schemaOf(tool: object): unknown {

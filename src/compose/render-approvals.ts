@@ -1,9 +1,9 @@
 import type { Config } from '../config/config-schema.ts';
-import type { Approval } from '../domain/approval.ts';
-import type { Catalog } from '../domain/catalog.ts';
-import { entriesOf } from '../domain/module.ts';
+import type { Approval } from '../domain/policy/approval.ts';
+import type { Catalog } from '../domain/tool/catalog.ts';
+import { entriesOf } from '../domain/tool/module.ts';
 import { renderArguments, renderQuestion, type RenderedQuestion } from '../gate/approvals/render-question.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { nameSecretsWith } from '../redact/mask-text.ts';
 import { findQuestionMasks } from '../redact/question-masks.ts';
 import type { RedactionKey } from '../redact/redaction-key.ts';

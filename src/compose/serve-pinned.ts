@@ -1,8 +1,8 @@
 import type { LoadResult } from '../modules/catalog/loaded-module.ts';
-import type { WorkerId } from '../domain/ids.ts';
-import type { EventSource } from '../ports/events.ts';
-import type { PinnedRoute } from '../ports/pinned-route.ts';
-import { newCallerId, privatePoolOf } from '../wire/ids.ts';
+import type { WorkerId } from '../domain/identity/ids.ts';
+import type { EventSource } from '../domain/ports/events.ts';
+import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
+import { newCallerId, privatePoolOf } from '../domain/identity/new-id.ts';
 import { openStore } from './open-store.ts';
 import { bootWorker, type WorkerParts } from './start-worker.ts';
 import type { WorkerOptions } from './worker-settings.ts';

@@ -6,10 +6,10 @@ import type { PublishRequest } from '../modules/catalog/publish-catalog.ts';
 import { createToolIndex, type ToolIndex } from '../modules/catalog/tool-index.ts';
 import { createValidatorCache } from '../modules/catalog/validate-arguments.ts';
 import { watchModules, type ModuleWatch } from '../modules/catalog/watch-modules.ts';
-import type { ToolDeclaration } from '../domain/tool.ts';
-import { entriesOf, type ModuleDeclaration } from '../domain/module.ts';
-import type { WorkerEntry } from '../ports/fleet-registry.ts';
-import type { Log } from '../ports/log.ts';
+import type { ToolDeclaration } from '../domain/tool/tool.ts';
+import { entriesOf, type ModuleDeclaration } from '../domain/tool/module.ts';
+import type { WorkerEntry } from '../domain/ports/fleet-registry.ts';
+import type { Log } from '../domain/ports/log.ts';
 
 /** The modules of one worker: loaded, published, and loaded again when their files change. */
 export interface ServedModules {

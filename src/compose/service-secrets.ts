@@ -1,5 +1,5 @@
-import { planeError } from '../domain/errors.ts';
-import type { SecretSource } from '../ports/secret-source.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { SecretSource } from '../domain/ports/secret-source.ts';
 import { readSecret } from '../worker/services/read-secret.ts';
 
 const REFERENCE = 'secret:';

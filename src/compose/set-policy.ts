@@ -1,11 +1,11 @@
 import { warnOfFirstAgents } from '../config/agent-warnings.ts';
 import { applyPolicyFile, findPolicyWarnings, keptParts, type PolicyFile } from '../config/policy-file.ts';
 import { checkRules } from '../config/rule-problems.ts';
-import type { Administered } from '../domain/actor.ts';
-import { planeError } from '../domain/errors.ts';
-import { entriesOf } from '../domain/module.ts';
-import { nearNames } from '../domain/near-names.ts';
-import type { Store } from '../ports/store.ts';
+import type { Administered } from '../domain/identity/actor.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { entriesOf } from '../domain/tool/module.ts';
+import { nearNames } from '../base/near-names.ts';
+import type { Store } from '../domain/ports/store.ts';
 
 export interface SetPolicy {
   readonly version: number;

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config-schema.ts';
 import type { TelemetryOptions } from '../observe/telemetry.ts';
-import type { PlatformSettings } from '../domain/platform-settings.ts';
-import type { Log } from '../ports/log.ts';
+import type { PlatformSettings } from '../domain/platform/platform-settings.ts';
+import type { Log } from '../domain/ports/log.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-options.ts';
 import { auditBoundsOf } from './audit-options.ts';
 import type { ClientOptions } from './connect.ts';

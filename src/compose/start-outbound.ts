@@ -1,13 +1,13 @@
 import type { Config } from '../config/config-schema.ts';
 import type { PlatformConfig } from '../config/platform-schema.ts';
-import { planeError } from '../domain/errors.ts';
+import { planeError } from '../domain/errors/errors.ts';
 import { createConsoleAdapter } from '../gateway/platform/adapters/console-adapter.ts';
 import { createWebhookAdapter } from '../gateway/platform/adapters/webhook-adapter.ts';
 import type { ServedPlatform } from '../gateway/platform/deliver-effect.ts';
 import { runOutbound, type AttemptEnd, type RunningOutbound } from '../gateway/platform/run-outbound.ts';
-import type { Log } from '../ports/log.ts';
-import type { PlatformAdapter } from '../ports/platform-adapter.ts';
-import type { Store } from '../ports/store.ts';
+import type { Log } from '../domain/ports/log.ts';
+import type { PlatformAdapter } from '../domain/ports/platform-adapter.ts';
+import type { Store } from '../domain/ports/store.ts';
 
 export type { RunningOutbound } from '../gateway/platform/run-outbound.ts';
 

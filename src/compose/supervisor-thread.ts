@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ServiceHealth } from '../domain/service.ts';
+import type { ServiceHealth } from '../domain/tool/service.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { serveHealth, type HealthServer, type Readiness } from '../worker/health-server.ts';

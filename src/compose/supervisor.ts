@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { planeError } from '../domain/errors.ts';
-import type { CallId } from '../domain/ids.ts';
-import type { ServiceHealth } from '../domain/service.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { CallId } from '../domain/identity/ids.ts';
+import type { ServiceHealth } from '../domain/tool/service.ts';
 import type { StopOrder, SupervisorSettings } from '../worker/supervise.ts';
 import { compiledFile } from './compiled-file.ts';
 import type { StoreOptions } from './open-store.ts';

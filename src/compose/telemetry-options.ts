@@ -1,5 +1,5 @@
 import type { Config } from '../config/config-schema.ts';
-import { planeError } from '../domain/errors.ts';
+import { planeError } from '../domain/errors/errors.ts';
 import type { TelemetryOptions } from '../observe/telemetry.ts';
 
 /** The telemetry options in the configuration. `headers` is the content of the headers file, which the caller reads. */

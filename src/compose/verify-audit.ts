@@ -2,8 +2,8 @@ import { readTrustedKeys, keyAgeMs } from '../audit/signing-keys.ts';
 import type { ExpectedTrail } from '../audit/expected-trail.ts';
 import { readMarks } from '../audit/statement-marks.ts';
 import { verifyTrail, type Verification } from '../audit/verify-trail.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
-import type { Store } from '../ports/store.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import type { Store } from '../domain/ports/store.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { knownLengths } from './known-lengths.ts';
 

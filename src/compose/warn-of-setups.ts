@@ -1,8 +1,8 @@
 import type { LoadResult } from '../modules/catalog/loaded-module.ts';
-import { declaresSecret, referencesOfSetup } from '../domain/secret-use.ts';
-import { entriesOf } from '../domain/module.ts';
-import type { Log } from '../ports/log.ts';
-import type { SecretSource } from '../ports/secret-source.ts';
+import { declaresSecret, referencesOfSetup } from '../domain/secret/secret-use.ts';
+import { entriesOf } from '../domain/tool/module.ts';
+import type { Log } from '../domain/ports/log.ts';
+import type { SecretSource } from '../domain/ports/secret-source.ts';
 
 /**
  * Warns of secrets that a setup refers to and no tool will ever get. An operator learns of

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import type { LoadResult } from '../modules/catalog/loaded-module.ts';
-import type { Administered } from '../domain/actor.ts';
-import type { Catalog } from '../domain/catalog.ts';
-import type { WorkerId } from '../domain/ids.ts';
-import { entriesOf, type ModuleDeclaration } from '../domain/module.ts';
-import type { Store } from '../ports/store.ts';
+import type { Administered } from '../domain/identity/actor.ts';
+import type { Catalog } from '../domain/tool/catalog.ts';
+import type { WorkerId } from '../domain/identity/ids.ts';
+import { entriesOf, type ModuleDeclaration } from '../domain/tool/module.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { removeModules } from './withdraw-modules.ts';
 
 interface OwnWorker {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Catalog } from '../domain/catalog.ts';
-import type { ModuleDeclaration } from '../domain/module.ts';
-import type { WithdrawModulesRequest, WriteCatalogRequest } from '../ports/catalog-store.ts';
-import type { WorkerEntry } from '../ports/fleet-registry.ts';
+import type { Catalog } from '../domain/tool/catalog.ts';
+import type { ModuleDeclaration } from '../domain/tool/module.ts';
+import type { WithdrawModulesRequest, WriteCatalogRequest } from '../domain/ports/catalog-store.ts';
+import type { WorkerEntry } from '../domain/ports/fleet-registry.ts';
 import { withdrawModules } from './withdraw-modules.ts';
 
 const WHO = { actor: { by: 'operator ada', via: 'cli' } } as const;

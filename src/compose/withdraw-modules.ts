@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { publishModules } from '../modules/catalog/publish-catalog.ts';
-import type { Administered } from '../domain/actor.ts';
-import type { Catalog } from '../domain/catalog.ts';
-import { planeError, type PlaneError } from '../domain/errors.ts';
-import type { ModuleDeclaration } from '../domain/module.ts';
-import { nearNames } from '../domain/near-names.ts';
-import { servingOf } from '../domain/serving.ts';
-import type { CatalogStore } from '../ports/catalog-store.ts';
-import type { Log } from '../ports/log.ts';
-import type { FleetRegistry, WorkerEntry } from '../ports/fleet-registry.ts';
-import { catalogDigest } from '../wire/digest.ts';
+import type { Administered } from '../domain/identity/actor.ts';
+import type { Catalog } from '../domain/tool/catalog.ts';
+import { planeError, type PlaneError } from '../domain/errors/errors.ts';
+import type { ModuleDeclaration } from '../domain/tool/module.ts';
+import { nearNames } from '../base/near-names.ts';
+import { servingOf } from '../domain/tool/serving.ts';
+import type { CatalogStore } from '../domain/ports/catalog-store.ts';
+import type { Log } from '../domain/ports/log.ts';
+import type { FleetRegistry, WorkerEntry } from '../domain/ports/fleet-registry.ts';
+import { catalogDigest } from '../domain/tool/digest.ts';
 import { byThisProcess } from './by-this-process.ts';
 
 export interface WithdrawRequest {

@@ -1,11 +1,11 @@
 import type { LoadResult } from '../modules/catalog/loaded-module.ts';
-import { nearNames } from '../domain/near-names.ts';
+import { nearNames } from '../base/near-names.ts';
 import { createGateHooks } from '../gate/hooks/gate-hooks.ts';
 import { loadHooks, type HookSource } from '../gate/hooks/load-hooks.ts';
-import type { HookFailed } from '../domain/hook.ts';
-import { entriesOf } from '../domain/module.ts';
-import type { GateHooks } from '../ports/gate-hooks.ts';
-import type { Log } from '../ports/log.ts';
+import type { HookFailed } from '../domain/policy/hook.ts';
+import { entriesOf } from '../domain/tool/module.ts';
+import type { GateHooks } from '../domain/ports/gate-hooks.ts';
+import type { Log } from '../domain/ports/log.ts';
 
 export interface WorkerHooksNeeds {
   readonly log: Log;

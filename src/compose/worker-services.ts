@@ -1,7 +1,7 @@
 import type { LoadedModule, LoadResult } from '../modules/catalog/loaded-module.ts';
-import type { ServiceHealth } from '../domain/service.ts';
+import type { ServiceHealth } from '../domain/tool/service.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
-import type { Log } from '../ports/log.ts';
+import type { Log } from '../domain/ports/log.ts';
 import { loadServices, type ServiceEntries } from '../worker/services/load-services.ts';
 import { readSecret, type SecretSource } from '../worker/services/read-secret.ts';
 import { createServiceRegistry, type ServiceRegistry } from '../worker/services/registry.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { planeError } from '../domain/errors.ts';
-import { NAME_PATTERN } from '../domain/ids.ts';
-import type { TenantPolicy } from '../domain/policy.ts';
-import { ALL_MODULES, normaliseSelection, type AgentDeclaration, type SelectionInput } from '../domain/selection.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { NAME_PATTERN } from '../domain/identity/ids.ts';
+import type { TenantPolicy } from '../domain/policy/policy.ts';
+import { ALL_MODULES, normaliseSelection, type AgentDeclaration, type SelectionInput } from '../domain/identity/selection.ts';
 import { describeIssue, type NearNames } from './describe-issue.ts';
 import type { SettingsFile } from './read-settings-file.ts';
 

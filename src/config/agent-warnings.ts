@@ -1,5 +1,5 @@
-import { splitToolId, toolId } from '../domain/ids.ts';
-import { ALL_MODULES, selects, type AgentDeclaration } from '../domain/selection.ts';
+import { splitToolId, toolId } from '../domain/identity/ids.ts';
+import { ALL_MODULES, selects, type AgentDeclaration } from '../domain/identity/selection.ts';
 import type { NearNames } from './describe-issue.ts';
 
 interface Known {

@@ -1,6 +1,6 @@
-import { hostOfAddress } from '../domain/host-of-address.ts';
-import { subjectShares } from '../domain/subject-share.ts';
-import { findWebhookProblem } from '../domain/webhook-url.ts';
+import { hostOfAddress } from '../base/http/host-of-address.ts';
+import { subjectShares } from '../domain/call/subject-share.ts';
+import { findWebhookProblem } from '../base/http/webhook-url.ts';
 import { MIN_LIVE_BYTES, MIN_RETENTION_MS, type Config } from './config-schema.ts';
 import type { Source } from './config-source.ts';
 import { findTwiceProvided } from './secret-schema.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { LIMITS } from '../domain/call.ts';
+import { LIMITS } from '../domain/call/call.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import { auditSchema } from './audit-schema.ts';
 import { gatewayHttp } from './gateway-schema.ts';

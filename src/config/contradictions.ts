@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonValue } from '../domain/json.ts';
-import type { ArgumentCondition, Rule } from '../domain/rule.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { ArgumentCondition, Rule } from '../domain/policy/rule.ts';
 import { comparisonsOf, compileCondition, type Comparison } from '../gate/rules/compile-condition.ts';
 import { isMet } from '../gate/rules/judgement.ts';
 import { JSON_TYPES, typeOfJson, type JsonType } from '../gate/rules/json-values.ts';

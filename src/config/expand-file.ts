@@ -1,4 +1,4 @@
-import { isJsonObject } from '../domain/json.ts';
+import { isJsonObject } from '../base/json.ts';
 import { expandPlaceholders, isPurePlaceholder } from './expand-placeholders.ts';
 import { rowAt } from './option-rows.ts';
 import type { SettingsFile } from './read-settings-file.ts';

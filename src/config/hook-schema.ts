@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { HOOK_EVENTS, MAX_HOOK_PRIORITY, MAX_HOOK_TIMEOUT_MS } from '../domain/hook.ts';
-import { NAME_PATTERN } from '../domain/ids.ts';
-import { isJsonObject } from '../domain/json.ts';
-import { EFFECTS } from '../domain/tool.ts';
+import { HOOK_EVENTS, MAX_HOOK_PRIORITY, MAX_HOOK_TIMEOUT_MS } from '../domain/policy/hook.ts';
+import { NAME_PATTERN } from '../domain/identity/ids.ts';
+import { isJsonObject } from '../base/json.ts';
+import { EFFECTS } from '../domain/tool/tool.ts';
 import type { HookSource } from '../gate/hooks/load-hooks.ts';
 import type { Kind } from './option.ts';
 import { readJsonText } from './read-json-text.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { planeError } from '../domain/errors.ts';
-import { isJsonObject } from '../domain/json.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { isJsonObject } from '../base/json.ts';
 import { findImpossible } from './check-combinations.ts';
 import { configSchema, type Config } from './config-schema.ts';
 import type { Source } from './config-source.ts';

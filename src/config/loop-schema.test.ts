@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { nearNames } from '../domain/near-names.ts';
-import { DEFAULT_LOOP_SETTINGS, settingsFor, type LoopPolicy } from '../domain/loop-settings.ts';
+import { nearNames } from '../base/near-names.ts';
+import { DEFAULT_LOOP_SETTINGS, settingsFor, type LoopPolicy } from '../domain/policy/loop-settings.ts';
 import { describeIssue } from './describe-issue.ts';
 import { findLoopWarnings } from './loop-warnings.ts';
 import { keysOfLoops, loopsSchema } from './loop-schema.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nearNames } from '../domain/near-names.ts';
+import { nearNames } from '../base/near-names.ts';
 import { loadConfig } from './load-config.ts';
 
 let cwd: string;

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { NAME_PATTERN } from '../domain/ids.ts';
-import { isJsonObject } from '../domain/json.ts';
-import { findWebhookProblem } from '../domain/webhook-url.ts';
+import { NAME_PATTERN } from '../domain/identity/ids.ts';
+import { isJsonObject } from '../base/json.ts';
+import { findWebhookProblem } from '../base/http/webhook-url.ts';
 import type { Kind } from './option.ts';
 import { readJsonText } from './read-json-text.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { planeError } from '../domain/errors.ts';
-import { NAME_PATTERN } from '../domain/ids.ts';
-import { toolPatternMatches, type Policy } from '../domain/policy.ts';
-import { SECRET_PATTERN } from '../domain/secret-reference.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { NAME_PATTERN } from '../domain/identity/ids.ts';
+import { toolPatternMatches, type Policy } from '../domain/policy/policy.ts';
+import { SECRET_PATTERN } from '../domain/secret/secret-reference.ts';
 import { findAgentWarnings } from './agent-warnings.ts';
 import { findLoopWarnings } from './loop-warnings.ts';
 import {

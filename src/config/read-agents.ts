@@ -1,6 +1,6 @@
-import { planeError } from '../domain/errors.ts';
-import type { AgentChanges, DeclareOptions } from '../domain/declared-agents.ts';
-import type { AgentDeclaration } from '../domain/selection.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { AgentChanges, DeclareOptions } from '../domain/identity/declared-agents.ts';
+import type { AgentDeclaration } from '../domain/identity/selection.ts';
 import { agentName, checkDeclaration, tenantName } from './agent-schema.ts';
 import type { NearNames } from './describe-issue.ts';
 

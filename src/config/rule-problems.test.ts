@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearNames } from '../domain/near-names.ts';
-import { toolId } from '../domain/ids.ts';
-import type { JsonObject, JsonValue } from '../domain/json.ts';
-import { CLOSED_POLICY, type Policy } from '../domain/policy.ts';
-import type { ArgumentCondition, Rule } from '../domain/rule.ts';
+import { nearNames } from '../base/near-names.ts';
+import { toolId } from '../domain/identity/ids.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import { CLOSED_POLICY, type Policy } from '../domain/policy/policy.ts';
+import type { ArgumentCondition, Rule } from '../domain/policy/rule.ts';
 import { compileCondition, conditionIsMet } from '../gate/rules/compile-condition.ts';
 import { parsePointer } from '../gate/rules/json-pointer.ts';
 import { findContradiction } from './contradictions.ts';

@@ -1,7 +1,7 @@
-import { declaredNames } from '../domain/agent.ts';
-import { planeError } from '../domain/errors.ts';
-import type { Policy } from '../domain/policy.ts';
-import { VERDICTS, type Rule } from '../domain/rule.ts';
+import { declaredNames } from '../domain/identity/agent.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { Policy } from '../domain/policy/policy.ts';
+import { VERDICTS, type Rule } from '../domain/policy/rule.ts';
 import { callsDigest } from '../gate/rules/rule-digest.ts';
 import { findContradiction } from './contradictions.ts';
 import { guessName, type NearNames } from './describe-issue.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { APPROVAL_DECISIONS, SEVERITIES } from '../domain/approval.ts';
-import { NAME_PATTERN, splitToolId } from '../domain/ids.ts';
-import { isJsonObject, type JsonValue } from '../domain/json.ts';
-import { VERDICTS, type ArgumentCondition, type Rule } from '../domain/rule.ts';
-import { UNMATCHED } from '../domain/rule-decision.ts';
-import { EFFECTS } from '../domain/tool.ts';
+import { APPROVAL_DECISIONS, SEVERITIES } from '../domain/policy/approval.ts';
+import { NAME_PATTERN, splitToolId } from '../domain/identity/ids.ts';
+import { isJsonObject, type JsonValue } from '../base/json.ts';
+import { VERDICTS, type ArgumentCondition, type Rule } from '../domain/policy/rule.ts';
+import { UNMATCHED } from '../domain/policy/rule-decision.ts';
+import { EFFECTS } from '../domain/tool/tool.ts';
 import { COMPARISONS } from '../gate/rules/compile-condition.ts';
 import { parsePointer } from '../gate/rules/json-pointer.ts';
 import { readHostEntry } from '../gate/rules/match-host.ts';

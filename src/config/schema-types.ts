@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { PointerStep } from '../gate/rules/json-pointer.ts';
 import { JSON_TYPES, typeOfJson, type JsonType } from '../gate/rules/json-values.ts';
 

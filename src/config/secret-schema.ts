@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { isJsonObject } from '../domain/json.ts';
-import { SECRET_NAME } from '../domain/secret-reference.ts';
-import type { SecretProvider } from '../domain/secret-provider.ts';
+import { isJsonObject } from '../base/json.ts';
+import { SECRET_NAME } from '../domain/secret/secret-reference.ts';
+import type { SecretProvider } from '../domain/secret/secret-provider.ts';
 import type { Kind } from './option.ts';
 import { readJsonText } from './read-json-text.ts';
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { NAME_PATTERN } from '../domain/ids.ts';
-import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import { NAME_PATTERN } from '../domain/identity/ids.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { Kind } from './option.ts';
 import { readJsonText } from './read-json-text.ts';
 

@@ -1,8 +1,8 @@
-import { splitToolId } from '../domain/ids.ts';
-import { isJsonObject } from '../domain/json.ts';
-import { toolPatternMatches } from '../domain/policy.ts';
-import type { ArgumentCondition, Rule } from '../domain/rule.ts';
-import type { ToolDeclaration } from '../domain/tool.ts';
+import { splitToolId } from '../domain/identity/ids.ts';
+import { isJsonObject } from '../base/json.ts';
+import { toolPatternMatches } from '../domain/policy/policy.ts';
+import type { ArgumentCondition, Rule } from '../domain/policy/rule.ts';
+import type { ToolDeclaration } from '../domain/tool/tool.ts';
 import { comparisonsOf } from '../gate/rules/compile-condition.ts';
 import { isAbout } from '../gate/rules/compile-rules.ts';
 import { parsePointer } from '../gate/rules/json-pointer.ts';

@@ -1,5 +1,5 @@
 export { connect, type ConnectOptions } from '../compose/connect.ts';
-export type { Actor, ActorSurface } from '../domain/actor.ts';
+export type { Actor, ActorSurface } from '../domain/identity/actor.ts';
 export type { Approvals } from '../client/approvals.ts';
 export type { Approver } from '../client/approver.ts';
 export type { CallAnswer, CallInput, CallOptions, Client, RedirectTarget } from '../client/client.ts';
@@ -30,9 +30,9 @@ export type {
   Principal,
   Resolution,
   Severity,
-} from '../domain/approval.ts';
-export type { CallEvent } from '../domain/call-event.ts';
-export type { Catalog, PublishedTool } from '../domain/catalog.ts';
+} from '../domain/policy/approval.ts';
+export type { CallEvent } from '../domain/call/call-event.ts';
+export type { Catalog, PublishedTool } from '../domain/tool/catalog.ts';
 export type {
   ContentBlock,
   FileWriteBack,
@@ -40,21 +40,21 @@ export type {
   ResourceBlock,
   RichMessage,
   WriteBacks,
-} from '../domain/content.ts';
-export type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../domain/diagnostic-event.ts';
-export type { AgentInput, AgentsInput, DeclaredAgents, DeclareOptions } from '../domain/declared-agents.ts';
-export { PlaneError } from '../domain/errors.ts';
-export type { InputKind, InputRequest, InputRequests, RequiredInput, SampleMessage } from '../domain/input.ts';
-export type { ModuleDeclaration } from '../domain/module.ts';
+} from '../domain/outcome/content.ts';
+export type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../domain/events/diagnostic-event.ts';
+export type { AgentInput, AgentsInput, DeclaredAgents, DeclareOptions } from '../domain/identity/declared-agents.ts';
+export { PlaneError } from '../domain/errors/errors.ts';
+export type { InputKind, InputRequest, InputRequests, RequiredInput, SampleMessage } from '../domain/call/input.ts';
+export type { ModuleDeclaration } from '../domain/tool/module.ts';
 export type { GrantOptions } from '../gate/approvals/grants.ts';
-export { outcomeText } from '../domain/outcome-text.ts';
-export { pendingText } from '../domain/pending-text.ts';
+export { outcomeText } from '../domain/outcome/outcome-text.ts';
+export { pendingText } from '../domain/outcome/pending-text.ts';
 export { renderQuestion, type RenderedQuestion, type RenderOptions } from '../gate/approvals/render-question.ts';
-export type { Executed, Outcome, OutcomeError, OutcomeKind } from '../domain/outcome.ts';
-export type { AgentDeclaration, SelectionInput } from '../domain/selection.ts';
-export type { SessionHandle } from '../domain/session.ts';
-export type { PromptArgument, PromptSurface, ResourceSurface, Surface } from '../domain/surface.ts';
-export type { ToolDeclaration } from '../domain/tool.ts';
-export type { MissingReason, MissingTool } from '../domain/toolkit.ts';
-export type { DecideAnswer, RevealAnswer } from '../ports/approval-store.ts';
-export type { DiagnosticListener, DiagnosticSubscription, EventSource } from '../ports/events.ts';
+export type { Executed, Outcome, OutcomeError, OutcomeKind } from '../domain/outcome/outcome.ts';
+export type { AgentDeclaration, SelectionInput } from '../domain/identity/selection.ts';
+export type { SessionHandle } from '../domain/identity/session.ts';
+export type { PromptArgument, PromptSurface, ResourceSurface, Surface } from '../domain/tool/surface.ts';
+export type { ToolDeclaration } from '../domain/tool/tool.ts';
+export type { MissingReason, MissingTool } from '../domain/tool/toolkit.ts';
+export type { DecideAnswer, RevealAnswer } from '../domain/ports/approval-store.ts';
+export type { DiagnosticListener, DiagnosticSubscription, EventSource } from '../domain/ports/events.ts';

@@ -1,9 +1,9 @@
 // `sallyport/gate`: hooks for a worker, and the same gate around tools in an agent's own process.
 export { createGate } from '../compose/create-gate.ts';
-export type { ApprovalDecision, Asker, Resolution, Severity } from '../domain/approval.ts';
-export type { ArgumentChange } from '../domain/argument-change.ts';
-export type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../domain/diagnostic-event.ts';
-export { PlaneError } from '../domain/errors.ts';
+export type { ApprovalDecision, Asker, Resolution, Severity } from '../domain/policy/approval.ts';
+export type { ArgumentChange } from '../domain/call/argument-change.ts';
+export type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../domain/events/diagnostic-event.ts';
+export { PlaneError } from '../domain/errors/errors.ts';
 export type {
   AfterToolCall,
   ApprovalRequest,
@@ -23,11 +23,11 @@ export type {
   ResultBlock,
   ResultOutcome,
   ToolResultCall,
-} from '../domain/hook.ts';
-export type { JsonObject, JsonValue } from '../domain/json.ts';
-export type { LoopBudgets, LoopOptions, LoopPolicy, LoopLevels } from '../domain/loop-settings.ts';
-export type { ArgumentCondition, AskOptions, Rule, RuleVerdict } from '../domain/rule.ts';
-export type { Identity } from '../domain/session.ts';
+} from '../domain/policy/hook.ts';
+export type { JsonObject, JsonValue } from '../base/json.ts';
+export type { LoopBudgets, LoopOptions, LoopPolicy, LoopLevels } from '../domain/policy/loop-settings.ts';
+export type { ArgumentCondition, AskOptions, Rule, RuleVerdict } from '../domain/policy/rule.ts';
+export type { Identity } from '../domain/identity/session.ts';
 export type { CommandHookSource } from '../gate/hooks/command-hook.ts';
 export {
   defineHooks,
@@ -57,4 +57,4 @@ export { GateBlocked } from '../gate/wrap/gate-blocked.ts';
 export type { GateAnswer, GateApprover, GatePolicy, GateQuestion, GateReceipt } from '../gate/wrap/gate-parts.ts';
 export { toolIdOf } from '../gate/wrap/tool-id.ts';
 export { isWrapped } from '../gate/wrap/wrap-tool.ts';
-export type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
+export type { DiagnosticListener, DiagnosticSubscription } from '../domain/ports/events.ts';

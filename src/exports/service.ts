@@ -24,4 +24,4 @@ export type {
   StoredDocument,
   StoredVector,
 } from '../worker/services/storage/scoped-store.ts';
-export type { ServiceCaller, ServiceHealth } from '../domain/service.ts';
+export type { ServiceCaller, ServiceHealth } from '../domain/tool/service.ts';

@@ -1,13 +1,13 @@
 /** For tests and operators' scripts: the store itself, with everything it can do. */
 export { openStore, type StoreOptions } from '../compose/open-store.ts';
 export { startGateway, type GatewayOptions, type RunningGateway } from '../compose/start-gateway.ts';
-export type { Attempt } from '../domain/attempt.ts';
-export type { Catalog } from '../domain/catalog.ts';
-export { normaliseSelection, type SelectionInput } from '../domain/selection.ts';
-export { buildToolkit, type Toolkit } from '../domain/toolkit.ts';
-export type { Policy, PolicyRecord } from '../domain/policy.ts';
-export type { Outcome } from '../domain/outcome.ts';
-export type { Store } from '../ports/store.ts';
+export type { Attempt } from '../domain/call/attempt.ts';
+export type { Catalog } from '../domain/tool/catalog.ts';
+export { normaliseSelection, type SelectionInput } from '../domain/identity/selection.ts';
+export { buildToolkit, type Toolkit } from '../domain/tool/toolkit.ts';
+export type { Policy, PolicyRecord } from '../domain/policy/policy.ts';
+export type { Outcome } from '../domain/outcome/outcome.ts';
+export type { Store } from '../domain/ports/store.ts';
 // The contract that every platform adapter must fulfil, for authors of adapters.
 export { adapterContract, type AdapterCase, type AdapterUnderTest } from '../gateway/platform/adapter-contract.ts';
 export { runOutbound, type OutboundSettings, type RunningOutbound } from '../gateway/platform/run-outbound.ts';
@@ -18,18 +18,18 @@ export type {
   DeliveryResult,
   OperationResult,
   PlatformAdapter,
-} from '../ports/platform-adapter.ts';
+} from '../domain/ports/platform-adapter.ts';
 // Parts of a call's path without the plane around them: the benches measure these.
 export { gate } from '../stages/gate/gate.ts';
 export type { GatedCall } from '../stages/gate/gated-call.ts';
 export { createRedactor } from '../redact/create-redactor.ts';
 export { newRedactionKey } from '../redact/redaction-key.ts';
 export { attemptOf } from '../stages/settle/attempt-of.ts';
-export { encodeHistory } from '../wire/history.ts';
+export { encodeHistory } from '../domain/call/history.ts';
 // What an external checker needs to read the traces of a run.
 export { drainLanes } from '../audit/drain-lanes.ts';
 export { openSqliteSink } from '../audit/sqlite-sink.ts';
 export { verifyTrail, type Verification } from '../audit/verify-trail.ts';
-export { callIdFor } from '../wire/ids.ts';
-export { decodeOutcome } from '../wire/outcome.ts';
-export { readAuditDetail } from '../wire/audit-detail.ts';
+export { callIdFor } from '../domain/identity/new-id.ts';
+export { decodeOutcome } from '../domain/outcome/outcome-bytes.ts';
+export { readAuditDetail } from '../domain/audit/audit-detail.ts';

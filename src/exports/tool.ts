@@ -59,7 +59,7 @@ export type {
   TaskChange,
   TaskList,
   WindowQuery,
-} from '../ports/tool-services.ts';
+} from '../domain/ports/tool-services.ts';
 export type {
   EffectOptions,
   NestedCallOptions,
@@ -73,7 +73,7 @@ export type {
   ToolSecrets,
 } from '../modules/authoring/tool-context.ts';
 export { denied, ToolFailure } from '../modules/authoring/tool-failure.ts';
-export type { JsonObject, JsonValue } from '../domain/json.ts';
-export type { Outcome } from '../domain/outcome.ts';
-export type { Effect, RunnerName, ToolLimits } from '../domain/tool.ts';
-export type { TraceContext } from '../domain/trace-context.ts';
+export type { JsonObject, JsonValue } from '../base/json.ts';
+export type { Outcome } from '../domain/outcome/outcome.ts';
+export type { Effect, RunnerName, ToolLimits } from '../domain/tool/tool.ts';
+export type { TraceContext } from '../domain/call/trace-context.ts';

@@ -15,5 +15,5 @@ export { toolNames, type ObjectSchema, type ToolNames } from '../modules/toolkit
 export { toOpenAiChat, type OpenAiChatTool } from '../modules/toolkit/openai-chat.ts';
 export { toOpenAiResponses, type OpenAiResponsesTool } from '../modules/toolkit/openai-responses.ts';
 export { TOOL_NAME_PATTERN, toolName } from '../modules/toolkit/tool-name.ts';
-export type { PublishedTool } from '../domain/catalog.ts';
-export type { JsonObject } from '../domain/json.ts';
+export type { PublishedTool } from '../domain/tool/catalog.ts';
+export type { JsonObject } from '../base/json.ts';

@@ -9,15 +9,15 @@ import {
   sampleServedTool,
   SILENT_LOG,
 } from '../../test/support/sample-call.ts';
-import { ENVELOPE_VERSION } from '../domain/call.ts';
-import type { BeforeAnswer } from '../domain/hook.ts';
-import { toolId } from '../domain/ids.ts';
-import type { JsonObject } from '../domain/json.ts';
-import type { Policy } from '../domain/policy.ts';
-import { subjectShares } from '../domain/subject-share.ts';
-import type { GateHooks } from '../ports/gate-hooks.ts';
+import { ENVELOPE_VERSION } from '../domain/call/call.ts';
+import type { BeforeAnswer } from '../domain/policy/hook.ts';
+import { toolId } from '../domain/identity/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Policy } from '../domain/policy/policy.ts';
+import { subjectShares } from '../domain/call/subject-share.ts';
+import type { GateHooks } from '../domain/ports/gate-hooks.ts';
 import { gate } from '../stages/gate/gate.ts';
-import { canonicalJson } from '../wire/canonical-json.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
 import { runBeforeHooks } from './hooks/run-before-hooks.ts';
 import { judge, type GateChecks } from './judge.ts';
 import { PASS } from './loop/loop-verdict.ts';

@@ -1,12 +1,12 @@
-import { errorOutcome } from '../domain/errors.ts';
-import type { ToolId } from '../domain/ids.ts';
-import type { JsonObject } from '../domain/json.ts';
-import type { Outcome } from '../domain/outcome.ts';
-import { UNMATCHED, type RuleDecision } from '../domain/rule-decision.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
-import type { HooksVerdict } from '../ports/gate-hooks.ts';
+import { errorOutcome } from '../domain/errors/errors.ts';
+import type { ToolId } from '../domain/identity/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Outcome } from '../domain/outcome/outcome.ts';
+import { UNMATCHED, type RuleDecision } from '../domain/policy/rule-decision.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import type { HooksVerdict } from '../domain/ports/gate-hooks.ts';
 import { factsOfBlock, type LoopBlock, type LoopVerdict, type LoopWarning } from './loop/loop-verdict.ts';
-import { andThen } from './and-then.ts';
+import { andThen } from '../base/and-then.ts';
 
 /** A call's tool, and its arguments as a value and as canonical JSON. */
 export interface JudgedCall {

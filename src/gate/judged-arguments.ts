@@ -1,13 +1,13 @@
-import { ended, type Ending } from '../domain/ending.ts';
-import { errorOutcome } from '../domain/errors.ts';
-import type { JsonObject } from '../domain/json.ts';
-import type { Identity } from '../domain/session.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
-import type { RewrittenArguments } from '../ports/gate-hooks.ts';
-import type { DeliveredCall, Plane, ServedTool } from '../ports/plane.ts';
-import type { RunEnding } from '../ports/tool-runner.ts';
-import { checkArguments } from '../wire/check-arguments.ts';
-import { andThen } from './and-then.ts';
+import { ended, type Ending } from '../domain/call/ending.ts';
+import { errorOutcome } from '../domain/errors/errors.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Identity } from '../domain/identity/session.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import type { RewrittenArguments } from '../domain/ports/gate-hooks.ts';
+import type { DeliveredCall, Plane, ServedTool } from '../domain/ports/plane.ts';
+import type { RunEnding } from '../domain/ports/tool-runner.ts';
+import { checkArguments } from '../domain/call/check-arguments.ts';
+import { andThen } from '../base/and-then.ts';
 
 /** The arguments in the form that rules, hooks, approvers, the audit and the tool all see. */
 export interface JudgedArguments {

@@ -1,4 +1,4 @@
-import type { Actor } from '../domain/actor.ts';
+import type { Actor } from '../domain/identity/actor.ts';
 import type { Authenticated } from './authenticated.ts';
 
 const ADMINISTERS = ['operator', 'approver', 'sessions', 'admin'] as const;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CallAnswer } from '../client/call-answer.ts';
-import { planeError, errorOutcome } from '../domain/errors.ts';
-import type { CallId, RunId, SessionId } from '../domain/ids.ts';
-import { runEndedByLoop } from '../domain/session-ended.ts';
-import type { SessionHandle } from '../domain/session.ts';
+import { planeError, errorOutcome } from '../domain/errors/errors.ts';
+import type { CallId, RunId, SessionId } from '../domain/identity/ids.ts';
+import { runEndedByLoop } from '../domain/identity/session-ended.ts';
+import type { SessionHandle } from '../domain/identity/session.ts';
 import { createAgentSessions, type SessionClient } from './agent-sessions.ts';
 import type { Authenticated } from './authenticated.ts';
 

@@ -1,11 +1,11 @@
 import type { CallAnswer } from '../client/call-answer.ts';
 import type { Client } from '../client/client.ts';
-import { planeError } from '../domain/errors.ts';
-import type { RunId, SessionId } from '../domain/ids.ts';
-import { mayOpenNextRun } from '../domain/session-ended.ts';
-import type { SessionHandle } from '../domain/session.ts';
-import { isUnattendedRun } from '../domain/unattended.ts';
-import type { Store } from '../ports/store.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { RunId, SessionId } from '../domain/identity/ids.ts';
+import { mayOpenNextRun } from '../domain/identity/session-ended.ts';
+import type { SessionHandle } from '../domain/identity/session.ts';
+import { isUnattendedRun } from '../domain/identity/unattended.ts';
+import type { Store } from '../domain/ports/store.ts';
 import type { Authenticated } from './authenticated.ts';
 import { openForToken } from './open-for-token.ts';
 

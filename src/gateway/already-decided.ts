@@ -1,4 +1,4 @@
-import type { ApprovalDecision, ApprovalState } from '../domain/approval.ts';
+import type { ApprovalDecision, ApprovalState } from '../domain/policy/approval.ts';
 
 /**
  * The message of the API and the command line for a decision on a question that was already decided. A late `allow-always` may have asked

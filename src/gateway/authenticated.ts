@@ -1,6 +1,6 @@
-import type { Actor } from '../domain/actor.ts';
-import type { TokenScope } from '../domain/gateway-token.ts';
-import type { Identity, SessionHandle } from '../domain/session.ts';
+import type { Actor } from '../domain/identity/actor.ts';
+import type { TokenScope } from '../domain/identity/gateway-token.ts';
+import type { Identity, SessionHandle } from '../domain/identity/session.ts';
 
 /** The proven sender of a request. All fields come from the store; the request itself brings only the proof. */
 export interface Authenticated {

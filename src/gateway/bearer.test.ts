@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionId } from '../domain/ids.ts';
-import { newSessionId, newToken } from '../wire/ids.ts';
-import { newTokenText } from '../wire/token-text.ts';
+import type { SessionId } from '../domain/identity/ids.ts';
+import { newSessionId, newToken } from '../domain/identity/new-id.ts';
+import { newTokenText } from '../domain/identity/token-text.ts';
 import { newLoginCode, readBearer, readLoginCode, sessionBearer } from './bearer.ts';
 
 describe('readBearer', () => {

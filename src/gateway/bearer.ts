@@ -1,7 +1,7 @@
-import type { SessionId } from '../domain/ids.ts';
-import type { SessionHandle } from '../domain/session.ts';
-import { sha256 } from '../wire/digest.ts';
-import { newTokenText, readTokenText } from '../wire/token-text.ts';
+import type { SessionId } from '../domain/identity/ids.ts';
+import type { SessionHandle } from '../domain/identity/session.ts';
+import { sha256 } from '../domain/tool/digest.ts';
+import { newTokenText, readTokenText } from '../domain/identity/token-text.ts';
 
 /** The value after `Bearer` in the Authorization header: a token of the gateway, or a session's own token. */
 export type Bearer =

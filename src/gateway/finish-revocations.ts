@@ -1,5 +1,5 @@
-import type { Log } from '../ports/log.ts';
-import type { TokenStore } from '../ports/token-store.ts';
+import type { Log } from '../domain/ports/log.ts';
+import type { TokenStore } from '../domain/ports/token-store.ts';
 
 type Revocations = Pick<TokenStore, 'finishRevocations'>;
 

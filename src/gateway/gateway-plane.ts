@@ -1,8 +1,8 @@
 import type { Client } from '../client/client.ts';
 import type { Config } from '../config/config-schema.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
-import type { Log } from '../ports/log.ts';
-import type { Store } from '../ports/store.ts';
+import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import type { Log } from '../domain/ports/log.ts';
+import type { Store } from '../domain/ports/store.ts';
 import type { AgentSessions } from './agent-sessions.ts';
 import type { GatewayOperations } from './operations.ts';
 

@@ -1,10 +1,10 @@
-import type { Actor } from '../domain/actor.ts';
-import { planeError } from '../domain/errors.ts';
-import { TOKEN_LIMITS, type GatewayToken, type TokenScope } from '../domain/gateway-token.ts';
-import type { TokenStore } from '../ports/token-store.ts';
-import { sha256 } from '../wire/digest.ts';
-import { randomId } from '../wire/ids.ts';
-import { newTokenText } from '../wire/token-text.ts';
+import type { Actor } from '../domain/identity/actor.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { TOKEN_LIMITS, type GatewayToken, type TokenScope } from '../domain/identity/gateway-token.ts';
+import type { TokenStore } from '../domain/ports/token-store.ts';
+import { sha256 } from '../domain/tool/digest.ts';
+import { randomId } from '../domain/identity/new-id.ts';
+import { newTokenText } from '../domain/identity/token-text.ts';
 import { newLoginCode, readLoginCode } from './bearer.ts';
 
 /** How long a login link is valid. It can be used once. */

@@ -1,8 +1,8 @@
 import type { Client } from '../client/client.ts';
 import { DEFAULT_LIFETIME_MS, type OpenSessionOptions } from '../client/open-session.ts';
-import { planeError } from '../domain/errors.ts';
-import type { SessionHandle } from '../domain/session.ts';
-import type { TokenStore } from '../ports/token-store.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { SessionHandle } from '../domain/identity/session.ts';
+import type { TokenStore } from '../domain/ports/token-store.ts';
 import { actorOf } from './actor-of.ts';
 import type { Authenticated } from './authenticated.ts';
 

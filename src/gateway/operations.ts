@@ -1,16 +1,16 @@
 import type { AuditVerification } from './api/audit-schema.ts';
-import type { Actor, Administered } from '../domain/actor.ts';
-import type { Approval, ApprovalQuestion, Principal } from '../domain/approval.ts';
-import type { Catalog } from '../domain/catalog.ts';
-import type { DeclaredAgents, DeclaredPlace } from '../domain/declared-agents.ts';
-import type { Asked, Explanation } from '../domain/explain-call.ts';
-import type { CallId } from '../domain/ids.ts';
-import type { JsonObject } from '../domain/json.ts';
-import type { ModuleDeclaration } from '../domain/module.ts';
-import type { Paused, Policy, PolicyRecord } from '../domain/policy.ts';
-import type { Serving } from '../domain/serving.ts';
-import type { AgentDeclaration } from '../domain/selection.ts';
-import type { CancelAnswer } from '../ports/call-store.ts';
+import type { Actor, Administered } from '../domain/identity/actor.ts';
+import type { Approval, ApprovalQuestion, Principal } from '../domain/policy/approval.ts';
+import type { Catalog } from '../domain/tool/catalog.ts';
+import type { DeclaredAgents, DeclaredPlace } from '../domain/identity/declared-agents.ts';
+import type { Asked, Explanation } from '../domain/policy/explain-call.ts';
+import type { CallId } from '../domain/identity/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { ModuleDeclaration } from '../domain/tool/module.ts';
+import type { Paused, Policy, PolicyRecord } from '../domain/policy/policy.ts';
+import type { Serving } from '../domain/tool/serving.ts';
+import type { AgentDeclaration } from '../domain/identity/selection.ts';
+import type { CancelAnswer } from '../domain/ports/call-store.ts';
 
 /** What people do with a deployment. The CLI commands share this code. Built in `compose/`, which may use every part of the plane. */
 export interface GatewayOperations {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { PlaneError, planeError, type PlaneErrorCode } from '../domain/errors.ts';
-import type { JsonObject } from '../domain/json.ts';
-import type { Outcome, OutcomeKind } from '../domain/outcome.ts';
+import { PlaneError, planeError, type PlaneErrorCode } from '../domain/errors/errors.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Outcome, OutcomeKind } from '../domain/outcome/outcome.ts';
 
 /** The body of every error response: RFC 9457, with the codes of `docs/errors.md`. */
 export interface Problem {

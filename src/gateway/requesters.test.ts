@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Actor } from '../domain/actor.ts';
-import type { SessionId } from '../domain/ids.ts';
-import type { Session } from '../domain/session.ts';
+import type { Actor } from '../domain/identity/actor.ts';
+import type { SessionId } from '../domain/identity/ids.ts';
+import type { Session } from '../domain/identity/session.ts';
 import type { Authenticated } from './authenticated.ts';
 import { createRequesters } from './requesters.ts';
 

@@ -1,8 +1,8 @@
-import type { Actor } from '../domain/actor.ts';
-import { isSameSubject } from '../domain/agent.ts';
-import type { ApprovalQuestion } from '../domain/approval.ts';
-import type { SessionId } from '../domain/ids.ts';
-import type { SessionStore } from '../ports/session-store.ts';
+import type { Actor } from '../domain/identity/actor.ts';
+import { isSameSubject } from '../domain/identity/agent.ts';
+import type { ApprovalQuestion } from '../domain/policy/approval.ts';
+import type { SessionId } from '../domain/identity/ids.ts';
+import type { SessionStore } from '../domain/ports/session-store.ts';
 import type { Authenticated } from './authenticated.ts';
 
 type Asked = Pick<ApprovalQuestion, 'identity' | 'session'>;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { planeError } from '../domain/errors.ts';
-import { randomId } from '../wire/ids.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { randomId } from '../domain/identity/new-id.ts';
 import type { GatewayPlane } from './gateway-plane.ts';
 import { createAccessLog } from './http/access-log.ts';
 import { createAuthenticator } from './http/authenticate.ts';

@@ -1,5 +1,5 @@
-import type { GatewayToken } from '../domain/gateway-token.ts';
-import type { Store } from '../ports/store.ts';
+import type { GatewayToken } from '../domain/identity/gateway-token.ts';
+import type { Store } from '../domain/ports/store.ts';
 
 /**
  * The newest tokens without login links that no longer work. Each login leaves such a link behind, and the login has its own entry in the

@@ -1,5 +1,5 @@
-import type { DiagnosticEvent, EventKind, SharedFields } from '../domain/diagnostic-event.ts';
-import { fieldsOf, SHARED_FIELDS } from '../domain/event-table.ts';
+import type { DiagnosticEvent, EventKind, SharedFields } from '../domain/events/diagnostic-event.ts';
+import { fieldsOf, SHARED_FIELDS } from '../domain/events/event-table.ts';
 import { nowMs } from './now-ms.ts';
 
 /** Max length of a text in an event; longer than any id of Sallyport. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deferred } from '../../test/support/sample-call.ts';
-import type { DiagnosticEvent } from '../domain/diagnostic-event.ts';
-import type { CallId, ToolId } from '../domain/ids.ts';
-import type { DiagnosticSubscription, EventBus } from '../ports/events.ts';
+import type { DiagnosticEvent } from '../domain/events/diagnostic-event.ts';
+import type { CallId, ToolId } from '../domain/identity/ids.ts';
+import type { DiagnosticSubscription, EventBus } from '../domain/ports/events.ts';
 import { createEventBus } from './event-bus.ts';
 
 const TIMED = { durationMs: 1 };

@@ -1,7 +1,7 @@
-import type { DiagnosticEvent, EventKind, SharedFields } from '../domain/diagnostic-event.ts';
-import { planeError } from '../domain/errors.ts';
-import { EVENT_KINDS } from '../domain/event-table.ts';
-import type { DiagnosticSubscription, EventBus, MatchedField } from '../ports/events.ts';
+import type { DiagnosticEvent, EventKind, SharedFields } from '../domain/events/diagnostic-event.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { EVENT_KINDS } from '../domain/events/event-table.ts';
+import type { DiagnosticSubscription, EventBus, MatchedField } from '../domain/ports/events.ts';
 import { copyEvent } from './copy-event.ts';
 import { EventQueue } from './event-queue.ts';
 

@@ -1,5 +1,5 @@
-import type { DiagnosticEvent, DiagnosticEventOf } from '../domain/diagnostic-event.ts';
-import type { DiagnosticListener } from '../ports/events.ts';
+import type { DiagnosticEvent, DiagnosticEventOf } from '../domain/events/diagnostic-event.ts';
+import type { DiagnosticListener } from '../domain/ports/events.ts';
 
 /** Marks the place of events that were dropped because the queue was full. */
 interface Gap {

@@ -1,5 +1,5 @@
 import { pino, stdSerializers, type LevelWithSilent } from 'pino';
-import type { Log } from '../ports/log.ts';
+import type { Log } from '../domain/ports/log.ts';
 
 /**
  * Logs one JSON object per line to standard error; standard output belongs to commands. Every line has a stage: a stage of the data path

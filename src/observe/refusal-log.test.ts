@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorOutcome } from '../domain/errors.ts';
+import { errorOutcome } from '../domain/errors/errors.ts';
 import { createRefusalLog } from './refusal-log.ts';
 
 function staged(burst: number) {

@@ -1,5 +1,5 @@
-import type { Outcome } from '../domain/outcome.ts';
-import type { Log } from '../ports/log.ts';
+import type { Outcome } from '../domain/outcome/outcome.ts';
+import type { Log } from '../domain/ports/log.ts';
 
 export interface Refusal {
   readonly session: string;

@@ -1,5 +1,5 @@
-import type { EventSource } from '../ports/events.ts';
-import type { Log } from '../ports/log.ts';
+import type { EventSource } from '../domain/ports/events.ts';
+import type { Log } from '../domain/ports/log.ts';
 import type { Collector } from './metrics/collect-process.ts';
 import type { ReadStore } from './metrics/collect-store.ts';
 import type { Meter } from './metrics/meter.ts';

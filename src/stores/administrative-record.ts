@@ -1,14 +1,14 @@
-import type { Administered } from '../domain/actor.ts';
-import { AUDIT_LIMITS, type AdministrativeEvent, type AdministrativeFacts } from '../domain/audit-record.ts';
-import type { GatewayToken, LoginPurpose } from '../domain/gateway-token.ts';
-import type { Policy } from '../domain/policy.ts';
-import type { Identity } from '../domain/session.ts';
-import type { WithdrawModulesRequest } from '../ports/catalog-store.ts';
-import type { OpenSessionRequest } from '../ports/session-store.ts';
-import type { CreateTokenRequest, RecordLoginRequest } from '../ports/token-store.ts';
-import { canonicalJson } from '../wire/canonical-json.ts';
-import { sha256 } from '../wire/digest.ts';
-import { encode } from '../wire/message-pack.ts';
+import type { Administered } from '../domain/identity/actor.ts';
+import { AUDIT_LIMITS, type AdministrativeEvent, type AdministrativeFacts } from '../domain/audit/audit-record.ts';
+import type { GatewayToken, LoginPurpose } from '../domain/identity/gateway-token.ts';
+import type { Policy } from '../domain/policy/policy.ts';
+import type { Identity } from '../domain/identity/session.ts';
+import type { WithdrawModulesRequest } from '../domain/ports/catalog-store.ts';
+import type { OpenSessionRequest } from '../domain/ports/session-store.ts';
+import type { CreateTokenRequest, RecordLoginRequest } from '../domain/ports/token-store.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
+import { sha256 } from '../domain/tool/digest.ts';
+import { encode } from '../base/message-pack.ts';
 import { boundedChanges, findPolicyChanges } from './policy-changes.ts';
 
 /** The audit record of an administrative change. The store writes it in the same atomic step as the change. Both stores write the same record. */

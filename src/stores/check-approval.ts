@@ -1,8 +1,8 @@
-import { APPROVAL_DECISIONS, APPROVAL_LIMITS, type NewGrant } from '../domain/approval.ts';
-import { planeError } from '../domain/errors.ts';
-import { parseScopedId } from '../domain/ids.ts';
-import type { AskRequest, DecideRequest, RevealRequest } from '../ports/approval-store.ts';
-import { subjectScope } from '../wire/digest.ts';
+import { APPROVAL_DECISIONS, APPROVAL_LIMITS, type NewGrant } from '../domain/policy/approval.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { parseScopedId } from '../domain/identity/ids.ts';
+import type { AskRequest, DecideRequest, RevealRequest } from '../domain/ports/approval-store.ts';
+import { subjectScope } from '../domain/tool/digest.ts';
 
 /** Rejects a question that only a bug in the plane or a forger would send. Runs before the store reads anything. */
 export function checkAsk({ callId, question, timeoutMs }: AskRequest): void {

@@ -1,6 +1,6 @@
-import { planeError } from '../domain/errors.ts';
-import { parseScopedId } from '../domain/ids.ts';
-import type { HoldOwedRequest, ReleaseOwedRequest } from '../ports/owed-store.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { parseScopedId } from '../domain/identity/ids.ts';
+import type { HoldOwedRequest, ReleaseOwedRequest } from '../domain/ports/owed-store.ts';
 
 const DIGEST = /^[0-9a-f]{64}$/;
 const HOLDER = /^[A-Za-z0-9_-]{1,64}$/;

@@ -1,6 +1,6 @@
-import { planeError } from '../domain/errors.ts';
-import { findTokenProblem, TOKEN_LIMITS } from '../domain/gateway-token.ts';
-import type { CreateTokenRequest, TokenStore } from '../ports/token-store.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { findTokenProblem, TOKEN_LIMITS } from '../domain/identity/gateway-token.ts';
+import type { CreateTokenRequest, TokenStore } from '../domain/ports/token-store.ts';
 
 const DIGEST = /^[0-9a-f]{64}$/;
 const MAX_LENGTH = 256;

@@ -1,8 +1,8 @@
-import { agentsOfTenant } from '../domain/agent.ts';
-import { AUDIT_LIMITS, type AdministrativeEvent } from '../domain/audit-record.ts';
-import type { Paused, Policy } from '../domain/policy.ts';
-import type { Rule } from '../domain/rule.ts';
-import { canonicalJson } from '../wire/canonical-json.ts';
+import { agentsOfTenant } from '../domain/identity/agent.ts';
+import { AUDIT_LIMITS, type AdministrativeEvent } from '../domain/audit/audit-record.ts';
+import type { Paused, Policy } from '../domain/policy/policy.ts';
+import type { Rule } from '../domain/policy/rule.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
 
 export interface PolicyChanges {
   readonly event: Extract<AdministrativeEvent, `policy.${string}` | `agents.${string}` | `plane.${string}`>;

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Approval } from '../domain/approval.ts';
-import type { ApprovalResolved, HookedTool } from '../domain/hook.ts';
-import { entriesOf } from '../domain/module.ts';
-import type { Plane } from '../ports/plane.ts';
-import { randomId } from '../wire/ids.ts';
+import type { Approval } from '../domain/policy/approval.ts';
+import type { ApprovalResolved, HookedTool } from '../domain/policy/hook.ts';
+import { entriesOf } from '../domain/tool/module.ts';
+import type { Plane } from '../domain/ports/plane.ts';
+import { randomId } from '../domain/identity/new-id.ts';
 
 type Needs = Pick<Plane, 'workerId' | 'store' | 'hooks' | 'approvals' | 'events' | 'log' | 'tools'>;
 

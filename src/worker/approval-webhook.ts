@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { planeError } from '../domain/errors.ts';
-import { findWebhookProblem } from '../domain/webhook-url.ts';
-import type { JsonObject } from '../domain/json.ts';
-import type { ApprovalNotifier } from '../ports/approval-notifier.ts';
-import type { Log } from '../ports/log.ts';
-import { MIN_SECRET_LENGTH } from '../http/signature.ts';
-import { isWorthAnother, signedPost } from '../http/signed-post.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { findWebhookProblem } from '../base/http/webhook-url.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { ApprovalNotifier } from '../domain/ports/approval-notifier.ts';
+import type { Log } from '../domain/ports/log.ts';
+import { MIN_SECRET_LENGTH } from '../base/http/signature.ts';
+import { isWorthAnother, signedPost } from '../base/http/signed-post.ts';
 import { requestedMessage, resolvedMessage } from './webhook-message.ts';
 
 export interface WebhookOptions {

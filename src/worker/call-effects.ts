@@ -1,16 +1,16 @@
-import { elapsedMs } from '../domain/elapsed.ts';
-import { platformRefusal, type PlatformRefusal } from '../domain/platform-errors.ts';
-import { effectKey, type EffectAnswer, type EffectKey, type EffectOrigin } from '../domain/platform-effect.ts';
-import type { Identity } from '../domain/session.ts';
-import type { CallEffects, EffectSource } from '../ports/call-effects.ts';
-import type { Delivery } from '../ports/call-store.ts';
-import type { Log } from '../ports/log.ts';
-import type { Store } from '../ports/store.ts';
-import type { PlatformReply, PlatformRequest } from '../ports/tool-runner.ts';
+import { elapsedMs } from '../base/elapsed.ts';
+import { platformRefusal, type PlatformRefusal } from '../domain/errors/platform-errors.ts';
+import { effectKey, type EffectAnswer, type EffectKey, type EffectOrigin } from '../domain/platform/platform-effect.ts';
+import type { Identity } from '../domain/identity/session.ts';
+import type { CallEffects, EffectSource } from '../domain/ports/call-effects.ts';
+import type { Delivery } from '../domain/ports/call-store.ts';
+import type { Log } from '../domain/ports/log.ts';
+import type { Store } from '../domain/ports/store.ts';
+import type { PlatformReply, PlatformRequest } from '../domain/ports/tool-runner.ts';
 import { createReplyReader, type ReplyReader } from '../stages/answer/reply-reader.ts';
-import { newCallerId } from '../wire/ids.ts';
-import { decode, encode } from '../wire/message-pack.ts';
-import { maySendTo, type PlatformSettings } from '../domain/platform-settings.ts';
+import { newCallerId } from '../domain/identity/new-id.ts';
+import { decode, encode } from '../base/message-pack.ts';
+import { maySendTo, type PlatformSettings } from '../domain/platform/platform-settings.ts';
 
 type EffectStore = Pick<Store, 'publishEffect' | 'readEffect' | 'takeReplies' | 'readCall' | 'checkIncarnation'>;
 

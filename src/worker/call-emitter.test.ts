@@ -7,23 +7,23 @@ import {
   sampleServedTool,
   SILENT_LOG,
 } from '../../test/support/sample-call.ts';
-import type { ApprovalId } from '../domain/approval.ts';
+import type { ApprovalId } from '../domain/policy/approval.ts';
 import { runClaimed } from '../data-path.ts';
-import { attemptIdOf } from '../domain/attempt-id.ts';
-import { ENVELOPE_VERSION, type Envelope } from '../domain/call.ts';
-import { NO_WRITE_BACKS } from '../domain/content.ts';
-import type { DiagnosticEvent } from '../domain/diagnostic-event.ts';
-import { ended } from '../domain/ending.ts';
-import { planeError, errorOutcome } from '../domain/errors.ts';
-import type { Policy } from '../domain/policy.ts';
-import type { ToolDeclaration } from '../domain/tool.ts';
+import { attemptIdOf } from '../domain/call/attempt-id.ts';
+import { ENVELOPE_VERSION, type Envelope } from '../domain/call/call.ts';
+import { NO_WRITE_BACKS } from '../domain/outcome/content.ts';
+import type { DiagnosticEvent } from '../domain/events/diagnostic-event.ts';
+import { ended } from '../domain/call/ending.ts';
+import { planeError, errorOutcome } from '../domain/errors/errors.ts';
+import type { Policy } from '../domain/policy/policy.ts';
+import type { ToolDeclaration } from '../domain/tool/tool.ts';
 import { createEventBus } from '../observe/event-bus.ts';
-import type { Delivery } from '../ports/call-store.ts';
-import type { EventBus } from '../ports/events.ts';
-import type { Plane } from '../ports/plane.ts';
-import type { Store } from '../ports/store.ts';
-import type { RunEnding, RunRequest } from '../ports/tool-runner.ts';
-import { encodeEnvelope } from '../wire/envelope.ts';
+import type { Delivery } from '../domain/ports/call-store.ts';
+import type { EventBus } from '../domain/ports/events.ts';
+import type { Plane } from '../domain/ports/plane.ts';
+import type { Store } from '../domain/ports/store.ts';
+import type { RunEnding, RunRequest } from '../domain/ports/tool-runner.ts';
+import { encodeEnvelope } from '../domain/call/envelope.ts';
 import { emitterOf } from './call-emitter.ts';
 
 const OPEN: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} };

@@ -1,20 +1,20 @@
-import { attemptIdOf } from '../domain/attempt-id.ts';
-import { errorOfThrown } from '../domain/classify-thrown.ts';
-import type { DiagnosticEventMap, EventKind, SharedFields, TraceIds } from '../domain/diagnostic-event.ts';
-import { elapsedMs } from '../domain/elapsed.ts';
-import { isEnding, type Ending } from '../domain/ending.ts';
-import { errorOfOutcome, toEventError } from '../domain/error-category.ts';
-import { DIAGNOSTIC_EVENTS } from '../domain/event-table.ts';
-import { splitToolId } from '../domain/ids.ts';
-import type { Outcome } from '../domain/outcome.ts';
-import type { Identity } from '../domain/session.ts';
-import type { Stage } from '../domain/stages.ts';
-import { isSampled, parseTrace, toTraceContext, type Trace, type TraceContext } from '../domain/trace-context.ts';
-import type { Delivery, LaneState } from '../ports/call-store.ts';
-import type { CallEmitter, Events } from '../ports/events.ts';
+import { attemptIdOf } from '../domain/call/attempt-id.ts';
+import { errorOfThrown } from '../domain/outcome/classify-thrown.ts';
+import type { DiagnosticEventMap, EventKind, SharedFields, TraceIds } from '../domain/events/diagnostic-event.ts';
+import { elapsedMs } from '../base/elapsed.ts';
+import { isEnding, type Ending } from '../domain/call/ending.ts';
+import { errorOfOutcome, toEventError } from '../domain/outcome/error-category.ts';
+import { DIAGNOSTIC_EVENTS } from '../domain/events/event-table.ts';
+import { splitToolId } from '../domain/identity/ids.ts';
+import type { Outcome } from '../domain/outcome/outcome.ts';
+import type { Identity } from '../domain/identity/session.ts';
+import type { Stage } from '../domain/call/stages.ts';
+import { isSampled, parseTrace, toTraceContext, type Trace, type TraceContext } from '../domain/call/trace-context.ts';
+import type { Delivery, LaneState } from '../domain/ports/call-store.ts';
+import type { CallEmitter, Events } from '../domain/ports/events.ts';
 import { parseIdentity } from '../stages/identify/parse-identity.ts';
-import { decodeEnvelope } from '../wire/envelope.ts';
-import { newSpanId, traceOfCall } from '../wire/trace.ts';
+import { decodeEnvelope } from '../domain/call/envelope.ts';
+import { newSpanId, traceOfCall } from '../domain/call/trace.ts';
 
 /** Undefined while there are no listeners: then a call costs only this check. */
 export function emitterOf(

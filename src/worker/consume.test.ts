@@ -7,13 +7,13 @@ import type {
   LaneState,
   SettleAnswer,
   SettleRequest,
-} from '../ports/call-store.ts';
-import type { Plane } from '../ports/plane.ts';
-import type { Store } from '../ports/store.ts';
-import { CLOSED_POLICY } from '../domain/policy.ts';
-import type { DiagnosticEvent } from '../domain/diagnostic-event.ts';
+} from '../domain/ports/call-store.ts';
+import type { Plane } from '../domain/ports/plane.ts';
+import type { Store } from '../domain/ports/store.ts';
+import { CLOSED_POLICY } from '../domain/policy/policy.ts';
+import type { DiagnosticEvent } from '../domain/events/diagnostic-event.ts';
 import { createEventBus } from '../observe/event-bus.ts';
-import { decodeOutcome } from '../wire/outcome.ts';
+import { decodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import { deferred, partialStore, sampleDelivery, sampleLane, SILENT_LOG } from '../../test/support/sample-call.ts';
 import { consume, type Consumer, type ConsumerNeeds } from './consume.ts';
 import { createHeldCalls } from './held-calls.ts';

@@ -1,9 +1,9 @@
 import { runClaimed } from '../data-path.ts';
-import { nestedPool, type WorkerId } from '../domain/ids.ts';
-import type { ClaimAnswer, Delivery, LaneState } from '../ports/call-store.ts';
-import type { Log } from '../ports/log.ts';
-import type { Plane } from '../ports/plane.ts';
-import type { Store } from '../ports/store.ts';
+import { nestedPool, type WorkerId } from '../domain/identity/ids.ts';
+import type { ClaimAnswer, Delivery, LaneState } from '../domain/ports/call-store.ts';
+import type { Log } from '../domain/ports/log.ts';
+import type { Plane } from '../domain/ports/plane.ts';
+import type { Store } from '../domain/ports/store.ts';
 import { emitterOf } from './call-emitter.ts';
 import type { CallInFlight, InFlight } from './in-flight.ts';
 import type { Slots } from './slots.ts';

@@ -1,9 +1,9 @@
-import { ended, isEnding } from '../domain/ending.ts';
-import { errorOutcome } from '../domain/errors.ts';
-import { nestedPool } from '../domain/ids.ts';
-import type { LaneState, Delivery } from '../ports/call-store.ts';
-import type { DeliveredCall, Plane } from '../ports/plane.ts';
-import type { StopSignal } from '../ports/tool-runner.ts';
+import { ended, isEnding } from '../domain/call/ending.ts';
+import { errorOutcome } from '../domain/errors/errors.ts';
+import { nestedPool } from '../domain/identity/ids.ts';
+import type { LaneState, Delivery } from '../domain/ports/call-store.ts';
+import type { DeliveredCall, Plane } from '../domain/ports/plane.ts';
+import type { StopSignal } from '../domain/ports/tool-runner.ts';
 import { admit } from '../stages/admit/admit.ts';
 import { settle } from '../stages/settle/settle.ts';
 import { emitterOf } from './call-emitter.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deferred, type Deferred } from '../../test/support/sample-call.ts';
-import type { WorkerId } from '../domain/ids.ts';
-import type { WorkerEntry } from '../ports/fleet-registry.ts';
+import type { WorkerId } from '../domain/identity/ids.ts';
+import type { WorkerEntry } from '../domain/ports/fleet-registry.ts';
 import { createFleetView } from './fleet-view.ts';
 
 const SELF = { workerId: 'self' as WorkerId, pool: 'default' };

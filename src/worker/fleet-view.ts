@@ -1,7 +1,7 @@
-import type { WorkerId } from '../domain/ids.ts';
-import { shareNext } from '../domain/share-next.ts';
-import type { FleetRegistry, WorkerEntry } from '../ports/fleet-registry.ts';
-import type { Peers } from '../ports/plane.ts';
+import type { WorkerId } from '../domain/identity/ids.ts';
+import { shareNext } from '../domain/call/share-next.ts';
+import type { FleetRegistry, WorkerEntry } from '../domain/ports/fleet-registry.ts';
+import type { Peers } from '../domain/ports/plane.ts';
 
 /**
  * How long a worker list that contains a serving peer is reused. The list is needed only when a call names a tool digest that this worker

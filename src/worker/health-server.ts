@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { planeError } from '../domain/errors.ts';
-import { serveInTurn } from '../http/serve-in-turn.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import { serveInTurn } from '../base/http/serve-in-turn.ts';
 import { TEXT_FORMAT } from '../observe/metrics/meter.ts';
 
 export interface Readiness {

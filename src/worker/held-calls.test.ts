@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallId } from '../domain/ids.ts';
+import type { CallId } from '../domain/identity/ids.ts';
 import { sampleDelivery } from '../../test/support/sample-call.ts';
 import { createHeldCalls, readHeldCalls } from './held-calls.ts';
 

@@ -1,4 +1,4 @@
-import type { Plane } from '../ports/plane.ts';
+import type { Plane } from '../domain/ports/plane.ts';
 import type { Slots } from './slots.ts';
 import type { ToolLimiter } from './tool-limiter.ts';
 

@@ -1,5 +1,5 @@
-import type { Delivery, OwnedCall } from '../ports/call-store.ts';
-import type { StopSignal } from '../ports/tool-runner.ts';
+import type { Delivery, OwnedCall } from '../domain/ports/call-store.ts';
+import type { StopSignal } from '../domain/ports/tool-runner.ts';
 import type { HeldCalls } from './held-calls.ts';
 
 export type StopReason = 'lost' | 'cancelled' | 'draining';

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Outcome } from '../domain/outcome.ts';
+import type { Outcome } from '../domain/outcome/outcome.ts';
 import { createEventBus } from '../observe/event-bus.ts';
-import type { AcceptRequest, CancelRequest, Delivery, TakenReply } from '../ports/call-store.ts';
-import type { NestedFrame } from '../ports/plane.ts';
-import type { Store } from '../ports/store.ts';
-import type { NestedCallRequest } from '../ports/tool-runner.ts';
-import { encodeOutcome } from '../wire/outcome.ts';
+import type { AcceptRequest, CancelRequest, Delivery, TakenReply } from '../domain/ports/call-store.ts';
+import type { NestedFrame } from '../domain/ports/plane.ts';
+import type { Store } from '../domain/ports/store.ts';
+import type { NestedCallRequest } from '../domain/ports/tool-runner.ts';
+import { encodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import {
   deferred,
   partialStore,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CLOSED_POLICY, type PolicyRecord } from '../domain/policy.ts';
+import { CLOSED_POLICY, type PolicyRecord } from '../domain/policy/policy.ts';
 import { deferred, type Deferred } from '../../test/support/sample-call.ts';
 import { createPolicyCache } from './policy-cache.ts';
 

@@ -1,7 +1,7 @@
-import { planeError } from '../domain/errors.ts';
-import type { PolicyRecord } from '../domain/policy.ts';
-import type { PolicySource } from '../ports/plane.ts';
-import type { PolicyStore } from '../ports/policy-store.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { PolicyRecord } from '../domain/policy/policy.ts';
+import type { PolicySource } from '../domain/ports/plane.ts';
+import type { PolicyStore } from '../domain/ports/policy-store.ts';
 
 /**
  * How long a cached policy is used without checking its record. The version that comes with a delivery is a field of its lane, and on Redis

@@ -1,5 +1,5 @@
-import type { LaneState } from '../ports/call-store.ts';
-import type { Store } from '../ports/store.ts';
+import type { LaneState } from '../domain/ports/call-store.ts';
+import type { Store } from '../domain/ports/store.ts';
 
 /**
  * Gives an upper bound on the age of a store answer. The store read its clock at some time between the request and the answer. So each

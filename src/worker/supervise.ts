@@ -1,9 +1,9 @@
-import { errorOutcome } from '../domain/errors.ts';
-import { nestedPool, type CallId, type WorkerId } from '../domain/ids.ts';
-import type { ReapAnswer, ReapRequest } from '../ports/call-store.ts';
-import type { Store } from '../ports/store.ts';
-import { encode } from '../wire/message-pack.ts';
-import { encodeOutcome } from '../wire/outcome.ts';
+import { errorOutcome } from '../domain/errors/errors.ts';
+import { nestedPool, type CallId, type WorkerId } from '../domain/identity/ids.ts';
+import type { ReapAnswer, ReapRequest } from '../domain/ports/call-store.ts';
+import type { Store } from '../domain/ports/store.ts';
+import { encode } from '../base/message-pack.ts';
+import { encodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import { readHeldCalls, type HeldCall } from './held-calls.ts';
 
 export interface SupervisorSettings {

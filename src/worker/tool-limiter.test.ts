@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_LIMITS } from '../domain/tool.ts';
+import { DEFAULT_LIMITS } from '../domain/tool/tool.ts';
 import { deferred, sampleServedTool, type Deferred } from '../../test/support/sample-call.ts';
 import { createSlots } from './slots.ts';
 import { createToolLimiter } from './tool-limiter.ts';

@@ -1,4 +1,4 @@
-import type { Plane } from '../ports/plane.ts';
+import type { Plane } from '../domain/ports/plane.ts';
 import type { Slots } from './slots.ts';
 
 /** Limits how many runs of one tool execute at once in this worker, for tools that declare a limit. First come, first served. */

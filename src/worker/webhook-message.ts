@@ -1,8 +1,8 @@
-import type { Approval, ApprovalQuestion } from '../domain/approval.ts';
-import type { JsonObject } from '../domain/json.ts';
+import type { Approval, ApprovalQuestion } from '../domain/policy/approval.ts';
+import type { JsonObject } from '../base/json.ts';
 import { argumentsDigest } from '../gate/approvals/binding.ts';
 import { masksOf } from '../gate/approvals/render-question.ts';
-import { escapeHidden } from '../wire/escape-text.ts';
+import { escapeHidden } from '../base/escape-text.ts';
 
 /** What leaves the plane: who asks, and digests of what would run. Never an argument, never the `detail`, never a token. */
 export function requestedMessage(question: ApprovalQuestion, expiresAt: number): JsonObject {

@@ -9,16 +9,16 @@ import { openSigner } from '../../src/audit/statement-signer.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import { knownLengths } from '../../src/compose/known-lengths.ts';
 import { startGateway, type GatewayOptions } from '../../src/compose/start-gateway.ts';
-import { DEPLOYMENT_LANE } from '../../src/domain/audit-record.ts';
-import { CLOSED_POLICY } from '../../src/domain/policy.ts';
-import type { AuditBounds, AuditSink } from '../../src/ports/audit-store.ts';
-import type { Store } from '../../src/ports/store.ts';
+import { DEPLOYMENT_LANE } from '../../src/domain/audit/audit-record.ts';
+import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';
+import type { AuditBounds, AuditSink } from '../../src/domain/ports/audit-store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { openConnection, untilReady } from '../../src/stores/redis/connection.ts';
 import { laneKeys } from '../../src/stores/redis/keys.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { parseRecord } from '../../src/wire/audit-record.ts';
-import { randomId } from '../../src/wire/ids.ts';
-import { encode } from '../../src/wire/message-pack.ts';
+import { parseRecord } from '../../src/domain/audit/record-bytes.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
+import { encode } from '../../src/base/message-pack.ts';
 import {
   acceptMany,
   acceptRequest,

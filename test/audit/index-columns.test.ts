@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openArguments } from '../../src/audit/open-arguments.ts';
 import { createSealer } from '../../src/audit/seal-arguments.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
-import type { AuditFilter, AuditRecord } from '../../src/domain/audit-record.ts';
-import type { AuditSink } from '../../src/ports/audit-store.ts';
-import { chainEntry, parseRecord } from '../../src/wire/audit-record.ts';
-import { withSealed } from '../../src/wire/audit-detail.ts';
-import { sha256 } from '../../src/wire/digest.ts';
-import { encode } from '../../src/wire/message-pack.ts';
+import type { AuditFilter, AuditRecord } from '../../src/domain/audit/audit-record.ts';
+import type { AuditSink } from '../../src/domain/ports/audit-store.ts';
+import { chainEntry, parseRecord } from '../../src/domain/audit/record-bytes.ts';
+import { withSealed } from '../../src/domain/audit/audit-detail.ts';
+import { sha256 } from '../../src/domain/tool/digest.ts';
+import { encode } from '../../src/base/message-pack.ts';
 import { sampleEntry, stageTrails, type StagedTrail } from './trails.ts';
 
 const STAGES = stageTrails();

@@ -4,7 +4,7 @@ import { drainLane } from '../../src/audit/drain-lane.ts';
 import { drainStatements } from '../../src/audit/drain-statements.ts';
 import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
-import type { AuditState } from '../../src/ports/audit-store.ts';
+import type { AuditState } from '../../src/domain/ports/audit-store.ts';
 import { outcomeOf, stagePlane, type StagedPlane } from '../plane/support/stage-plane.ts';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';

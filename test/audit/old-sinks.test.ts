@@ -6,7 +6,7 @@ import { readTrustedKeys } from '../../src/audit/signing-keys.ts';
 import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
 import { openSigner } from '../../src/audit/statement-signer.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
-import type { AuditSink } from '../../src/ports/audit-store.ts';
+import type { AuditSink } from '../../src/domain/ports/audit-store.ts';
 import { Database } from '../../src/stores/embedded/database.ts';
 import { AUDIT_TABLES } from '../../src/stores/sqlite-audit/schema.ts';
 import type { PostgresServer } from '../support/postgres-server.ts';

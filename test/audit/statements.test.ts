@@ -8,8 +8,8 @@ import { openSigningKey, readTrustedKeys } from '../../src/audit/signing-keys.ts
 import { readMarks } from '../../src/audit/statement-marks.ts';
 import { openSigner, type StatementSigner } from '../../src/audit/statement-signer.ts';
 import { verifyTrail, type TrailChecks } from '../../src/audit/verify-trail.ts';
-import type { NumberedText } from '../../src/domain/audit-record.ts';
-import { toSignedHead } from '../../src/wire/audit-record.ts';
+import type { NumberedText } from '../../src/domain/audit/audit-record.ts';
+import { toSignedHead } from '../../src/domain/audit/record-bytes.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { cutTo, stageTrails, type StagedTrail } from './trails.ts';
 

@@ -5,11 +5,11 @@ import { makeSigningKey, openSigningKey, readTrustedKeys } from '../../src/audit
 import { eraseSubject } from '../../src/audit/erase-subject.ts';
 import { signHeads } from '../../src/audit/sign-heads.ts';
 import { openSigner, type StatementSigner } from '../../src/audit/statement-signer.ts';
-import { showRecord } from '../../src/wire/show-record.ts';
+import { showRecord } from '../../src/domain/audit/show-record.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
-import type { AuditSink, AuditTrail, TrailPage, TrailPlace } from '../../src/ports/audit-store.ts';
-import { parseRecord, toSignedHead } from '../../src/wire/audit-record.ts';
-import { encode } from '../../src/wire/message-pack.ts';
+import type { AuditSink, AuditTrail, TrailPage, TrailPlace } from '../../src/domain/ports/audit-store.ts';
+import { parseRecord, toSignedHead } from '../../src/domain/audit/record-bytes.ts';
+import { encode } from '../../src/base/message-pack.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { append, cutTo, stageTrails, type StagedTrail } from './trails.ts';
 

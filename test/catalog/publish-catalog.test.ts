@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadModules } from '../../src/modules/catalog/load-modules.ts';
 import type { LoadedModule } from '../../src/modules/catalog/loaded-module.ts';
 import { publishModules } from '../../src/modules/catalog/publish-catalog.ts';
-import { catalogDigest } from '../../src/wire/digest.ts';
+import { catalogDigest } from '../../src/domain/tool/digest.ts';
 import { createEmbeddedBackend } from '../contract/embedded-backend.ts';
 import { createRedisBackend } from '../contract/redis-backend.ts';
 import type { Backend } from '../contract/scene.ts';

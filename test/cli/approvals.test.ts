@@ -2,14 +2,14 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ApprovalQuestion } from '../../src/domain/approval.ts';
-import { CLOSED_POLICY } from '../../src/domain/policy.ts';
-import type { Store } from '../../src/ports/store.ts';
+import type { ApprovalQuestion } from '../../src/domain/policy/approval.ts';
+import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import { findQuestionMasks } from '../../src/redact/question-masks.ts';
-import { canonicalJson } from '../../src/wire/canonical-json.ts';
-import { decode } from '../../src/wire/message-pack.ts';
-import { decodeOutcome } from '../../src/wire/outcome.ts';
+import { canonicalJson } from '../../src/base/canonical-json.ts';
+import { decode } from '../../src/base/message-pack.ts';
+import { decodeOutcome } from '../../src/domain/outcome/outcome-bytes.ts';
 import {
   askAbout,
   claimMany,

@@ -9,7 +9,7 @@ const TOP = fileURLToPath(new URL('../..', import.meta.url));
 const LINES = ['22', '24', '26'];
 const OTHERS = LINES.filter((line) => line !== process.versions.node.split('.')[0]);
 /** Code that asks Node.js itself for an answer: its URL parser, its Unicode tables. */
-const DEPENDENT = ['src/domain/host-of-address.test.ts', 'src/gate/rules'];
+const DEPENDENT = ['src/base/http/host-of-address.test.ts', 'src/gate/rules'];
 
 let programs: Readonly<Record<string, string>>;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CommandFailure } from '../../src/cli/command-failure.ts';
 import { readCallArguments } from '../../src/cli/read-call-arguments.ts';
-import { checkArguments } from '../../src/wire/check-arguments.ts';
+import { checkArguments } from '../../src/domain/call/check-arguments.ts';
 import { COMMON_BAD_INPUT } from '../fixtures/bad-input/common.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GatewayToken } from '../../src/domain/gateway-token.ts';
-import type { Store } from '../../src/ports/store.ts';
+import type { GatewayToken } from '../../src/domain/identity/gateway-token.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { readTokenText } from '../../src/wire/token-text.ts';
+import { readTokenText } from '../../src/domain/identity/token-text.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';

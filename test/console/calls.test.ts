@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { STAGES } from '../../src/domain/stages.ts';
+import { STAGES } from '../../src/domain/call/stages.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from './browser.ts';
 import { startDesk, type DeskPlane } from './desk-plane.ts';

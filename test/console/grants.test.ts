@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { APPROVAL_LIMITS } from '../../src/domain/approval.ts';
+import { APPROVAL_LIMITS } from '../../src/domain/policy/approval.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from './browser.ts';
 import { openDeskApi, type DeskApi } from './desk-api.ts';

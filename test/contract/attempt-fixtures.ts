@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { Attempt } from '../../src/domain/attempt.ts';
-import type { Delivery, SettledAttempt, SettleRequest } from '../../src/ports/call-store.ts';
-import type { Store } from '../../src/ports/store.ts';
+import type { Attempt } from '../../src/domain/call/attempt.ts';
+import type { Delivery, SettledAttempt, SettleRequest } from '../../src/domain/ports/call-store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { decodeHistory } from '../support/decode-history.ts';
 import {
   acceptOne,

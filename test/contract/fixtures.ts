@@ -1,12 +1,12 @@
-import { agentsOf } from '../../src/domain/agent.ts';
-import { subjectShares } from '../../src/domain/subject-share.ts';
-import type { Actor } from '../../src/domain/actor.ts';
+import { agentsOf } from '../../src/domain/identity/agent.ts';
+import { subjectShares } from '../../src/domain/call/subject-share.ts';
+import type { Actor } from '../../src/domain/identity/actor.ts';
 import { expect } from 'vitest';
-import { ENVELOPE_VERSION } from '../../src/domain/call.ts';
-import { toolId, type CallId, type RunId, type SessionId, type ToolId, type WorkerId } from '../../src/domain/ids.ts';
-import type { ApprovalDecision, ApprovalQuestion, NewGrant, Principal } from '../../src/domain/approval.ts';
-import type { OutcomeKind } from '../../src/domain/outcome.ts';
-import type { Identity } from '../../src/domain/session.ts';
+import { ENVELOPE_VERSION } from '../../src/domain/call/call.ts';
+import { toolId, type CallId, type RunId, type SessionId, type ToolId, type WorkerId } from '../../src/domain/identity/ids.ts';
+import type { ApprovalDecision, ApprovalQuestion, NewGrant, Principal } from '../../src/domain/policy/approval.ts';
+import type { OutcomeKind } from '../../src/domain/outcome/outcome.ts';
+import type { Identity } from '../../src/domain/identity/session.ts';
 import type {
   AcceptRequest,
   AdmissionLimits,
@@ -17,11 +17,11 @@ import type {
   SettleRequest,
   StartRequest,
   Waiter,
-} from '../../src/ports/call-store.ts';
-import type { AskRequest, DecideRequest } from '../../src/ports/approval-store.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { bodyDigest, sha256 } from '../../src/wire/digest.ts';
-import { encodeEnvelope } from '../../src/wire/envelope.ts';
+} from '../../src/domain/ports/call-store.ts';
+import type { AskRequest, DecideRequest } from '../../src/domain/ports/approval-store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
+import { bodyDigest, sha256 } from '../../src/domain/tool/digest.ts';
+import { encodeEnvelope } from '../../src/domain/call/envelope.ts';
 import {
   callIdFor,
   laneOfId,
@@ -33,8 +33,8 @@ import {
   newToken,
   newWorkerId,
   randomId,
-} from '../../src/wire/ids.ts';
-import { encodeOutcome } from '../../src/wire/outcome.ts';
+} from '../../src/domain/identity/new-id.ts';
+import { encodeOutcome } from '../../src/domain/outcome/outcome-bytes.ts';
 
 export const POOL = 'main';
 export const TOOL: ToolId = toolId('files', 'write');

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { ApprovalId } from '../../src/domain/approval.ts';
-import type { CallId } from '../../src/domain/ids.ts';
+import type { ApprovalId } from '../../src/domain/policy/approval.ts';
+import type { CallId } from '../../src/domain/identity/ids.ts';
 import {
   CANCELLED,
   CANCELLED_IF_HELD,
@@ -21,8 +21,8 @@ import {
   type Model,
   type ModelCall,
 } from './model.ts';
-import type { AuditEntry } from '../../src/ports/audit-store.ts';
-import type { ReplyItem } from '../../src/ports/call-store.ts';
+import type { AuditEntry } from '../../src/domain/ports/audit-store.ts';
+import type { ReplyItem } from '../../src/domain/ports/call-store.ts';
 import { drainReplies, readWholeAudit, recordOf } from './observe.ts';
 
 const BYTES: Record<string, Uint8Array> = {

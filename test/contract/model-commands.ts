@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { CallerId, CallId } from '../../src/domain/ids.ts';
-import { EFFECTS, type Effect } from '../../src/domain/tool.ts';
-import type { ClaimAnswer, Delivery, RecoveredCall } from '../../src/ports/call-store.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { callIdFor, newWorkerId, randomId } from '../../src/wire/ids.ts';
+import type { CallerId, CallId } from '../../src/domain/identity/ids.ts';
+import { EFFECTS, type Effect } from '../../src/domain/tool/tool.ts';
+import type { ClaimAnswer, Delivery, RecoveredCall } from '../../src/domain/ports/call-store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
+import { callIdFor, newWorkerId, randomId } from '../../src/domain/identity/new-id.ts';
 import {
   ALICE,
   acceptRequest,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Store } from '../../src/ports/store.ts';
-import { newCallerId, randomId } from '../../src/wire/ids.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
+import { newCallerId, randomId } from '../../src/domain/identity/new-id.ts';
 import { openSession } from './fixtures.ts';
 import { expectAgreement } from './model-agreement.ts';
 import { COMMANDS, type Real } from './model-commands.ts';

@@ -1,6 +1,6 @@
-import type { CallState } from '../../src/domain/call.ts';
-import type { AskRequest } from '../../src/ports/approval-store.ts';
-import type { Effect } from '../../src/domain/tool.ts';
+import type { CallState } from '../../src/domain/call/call.ts';
+import type { AskRequest } from '../../src/domain/ports/approval-store.ts';
+import type { Effect } from '../../src/domain/tool/tool.ts';
 
 /**
  * What a careful reader of the port expects of one subject's calls, without time, leases in milliseconds or bytes.

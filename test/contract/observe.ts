@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import type { CallerId, CallId, WorkerId } from '../../src/domain/ids.ts';
-import { isAboutCall, type AboutCall } from '../../src/domain/audit-record.ts';
-import type { AuditEntry } from '../../src/ports/audit-store.ts';
-import type { Delivery, LaneState, OwnedCall, ReplyItem } from '../../src/ports/call-store.ts';
-import type { CallRecord } from '../../src/domain/call.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { laneOfId, newWorkerId } from '../../src/wire/ids.ts';
-import { decode } from '../../src/wire/message-pack.ts';
+import type { CallerId, CallId, WorkerId } from '../../src/domain/identity/ids.ts';
+import { isAboutCall, type AboutCall } from '../../src/domain/audit/audit-record.ts';
+import type { AuditEntry } from '../../src/domain/ports/audit-store.ts';
+import type { Delivery, LaneState, OwnedCall, ReplyItem } from '../../src/domain/ports/call-store.ts';
+import type { CallRecord } from '../../src/domain/call/call.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
+import { laneOfId, newWorkerId } from '../../src/domain/identity/new-id.ts';
+import { decode } from '../../src/base/message-pack.ts';
 import { eventually } from '../support/process.ts';
 import { POOL } from './fixtures.ts';
 

@@ -1,13 +1,13 @@
-import { effectKey, type EffectBody } from '../../src/domain/platform-effect.ts';
-import type { Delivery } from '../../src/ports/call-store.ts';
+import { effectKey, type EffectBody } from '../../src/domain/platform/platform-effect.ts';
+import type { Delivery } from '../../src/domain/ports/call-store.ts';
 import type {
   ClaimEffectsRequest,
   EffectEnding,
   FinishEffectRequest,
   PublishEffectRequest,
-} from '../../src/ports/outbound-store.ts';
-import { encode } from '../../src/wire/message-pack.ts';
-import { randomId } from '../../src/wire/ids.ts';
+} from '../../src/domain/ports/outbound-store.ts';
+import { encode } from '../../src/base/message-pack.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import { HOUR_MS } from './fixtures.ts';
 
 export const PLATFORM = 'chat';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { EffectBody, EffectKey } from '../../src/domain/platform-effect.ts';
+import type { EffectBody, EffectKey } from '../../src/domain/platform/platform-effect.ts';
 import { createConsoleAdapter } from '../../src/gateway/platform/adapters/console-adapter.ts';
 import { createWebhookAdapter } from '../../src/gateway/platform/adapters/webhook-adapter.ts';
 import { adapterContract, type AdapterUnderTest, type PlatformAdapter } from '../../src/exports/testing.ts';
-import type { Delivery } from '../../src/ports/call-store.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { decode, encode } from '../../src/wire/message-pack.ts';
-import { randomId } from '../../src/wire/ids.ts';
+import type { Delivery } from '../../src/domain/ports/call-store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
+import { decode, encode } from '../../src/base/message-pack.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 import { createEmbeddedBackend } from './embedded-backend.ts';
 import { holdOne, openSession, type TestSession } from './fixtures.ts';

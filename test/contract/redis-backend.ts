@@ -1,5 +1,5 @@
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { randomId } from '../../src/wire/ids.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import type { RedisServer } from '../support/redis-server.ts';
 import type { Backend } from './scene.ts';
 

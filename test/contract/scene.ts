@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from 'vitest';
-import type { Store } from '../../src/ports/store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 
 /** One set of data, new for every test, and as many connections to it as a test needs. */
 export interface Backend {

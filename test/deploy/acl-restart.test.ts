@@ -9,7 +9,7 @@ import { configSchema } from '../../src/config/config-schema.ts';
 import { adoptRedisStore } from '../../src/stores/redis/adopt-store.ts';
 import { DEFAULT_USER_LINE, ROLES, type Role } from '../../src/stores/redis/acl-roles.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { newTokenText } from '../../src/wire/token-text.ts';
+import { newTokenText } from '../../src/domain/identity/token-text.ts';
 import { jsonOf, runCli, writeManifest } from '../cli/run-cli.ts';
 import { acceptMany, claimMany, openSession, POOL, settleRequest } from '../contract/fixtures.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';

@@ -7,7 +7,7 @@ import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
-import { newTokenText } from '../../src/wire/token-text.ts';
+import { newTokenText } from '../../src/domain/identity/token-text.ts';
 import { startAclServer, type AclServer } from './acl-server.ts';
 
 // Each starts a dozen processes one after the other.

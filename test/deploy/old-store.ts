@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import type { AskRequest } from '../../src/ports/approval-store.ts';
-import type { Store } from '../../src/ports/store.ts';
+import type { AskRequest } from '../../src/domain/ports/approval-store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import {
   acceptOne,
   acceptRequest,
@@ -23,7 +23,7 @@ import {
   type TestSession,
   POOL,
 } from '../contract/fixtures.ts';
-import { askedCallId, callIdFor, newWorkerId } from '../../src/wire/ids.ts';
+import { askedCallId, callIdFor, newWorkerId } from '../../src/domain/identity/new-id.ts';
 
 /**
  * Stores as an earlier release left them, with calls in every state. Made by that release's own code and never again: run

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { adoptStore, inspectAdoptionOf } from '../../src/compose/adopt-store.ts';
 import { backupStore, restoreStore } from '../../src/compose/backup-store.ts';
 import { openStore, type StoreOptions } from '../../src/compose/open-store.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { newTokenText } from '../../src/wire/token-text.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
+import { newTokenText } from '../../src/domain/identity/token-text.ts';
 import { HOUR_MS } from '../contract/fixtures.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OPTION_ROWS } from '../../src/config/option-rows.ts';
-import { ERRORS } from '../../src/domain/errors.ts';
+import { ERRORS } from '../../src/domain/errors/errors.ts';
 import { anchors, inlineCode, links, readPages, TOP } from './pages.ts';
 
 const pages = readPages();

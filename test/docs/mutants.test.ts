@@ -68,11 +68,11 @@ describe('a run', () => {
     const broken = {
       ...FENCE,
       id: 'broken',
-      file: 'src/domain/outcome.ts',
+      file: 'src/domain/outcome/outcome.ts',
       find: "'overloaded'];",
       replace: "'overladen'];",
     };
-    const files = [FENCE.file, broken.file, 'dist/domain/outcome.js'];
+    const files = [FENCE.file, broken.file, 'dist/domain/outcome/outcome.js'];
     const read = () => files.map((file) => readFileSync(join(TOP, file), 'utf8'));
     const before = read();
     const end = await run([FENCE, harmless, broken], 'judged');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CLOSED_POLICY } from '../../src/domain/policy.ts';
-import { newTokenText } from '../../src/wire/token-text.ts';
+import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';
+import { newTokenText } from '../../src/domain/identity/token-text.ts';
 import { HOUR_MS, openSession } from '../contract/fixtures.ts';
 import { openDirectStore, type DirectStore } from './direct-store.ts';
 

@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { PlaneError } from '../../src/domain/errors.ts';
-import type { Store } from '../../src/ports/store.ts';
+import { PlaneError } from '../../src/domain/errors/errors.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import { acceptOne, claimMany, openSession, settleRequest } from '../contract/fixtures.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CLOSED_POLICY } from '../../src/domain/policy.ts';
+import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';
 import { adoptStore, inspectAdoptionOf } from '../../src/compose/adopt-store.ts';
 import { backupEmbeddedStore, restoreEmbeddedStore } from '../../src/stores/embedded/backup-store.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';

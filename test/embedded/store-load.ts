@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { CallId } from '../../src/domain/ids.ts';
-import { PlaneError } from '../../src/domain/errors.ts';
-import type { Store } from '../../src/ports/store.ts';
+import type { CallId } from '../../src/domain/identity/ids.ts';
+import { PlaneError } from '../../src/domain/errors/errors.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { acceptOne, claimMany, newWaiter, openSession, settleRequest } from '../contract/fixtures.ts';
 import { drainReplies, readCallAudit, recordOf } from '../contract/observe.ts';
 

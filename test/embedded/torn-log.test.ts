@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAboutCall } from '../../src/domain/audit-record.ts';
+import { isAboutCall } from '../../src/domain/audit/audit-record.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import { storeFile } from '../../src/stores/embedded/ownership.ts';
 import { acceptOne, claimMany, openSession, settleRequest } from '../contract/fixtures.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Store } from '../../src/ports/store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import type { Database } from '../../src/stores/embedded/database.ts';
 import { acceptOne, claimMany, openSession, settleRequest } from '../contract/fixtures.ts';
 import { readWholeAudit } from '../contract/observe.ts';

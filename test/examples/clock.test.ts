@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import clock from '../../examples/modules/clock/index.ts';
 import { timeIn } from '../../examples/modules/clock/time-in.ts';
-import type { Progress } from '../../src/ports/tool-runner.ts';
+import type { Progress } from '../../src/domain/ports/tool-runner.ts';
 import { refusalOf, runExample, valueOf } from './run-example.ts';
 
 describe('clock.now', () => {

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import files from '../../examples/modules/files/index.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { refusalOf, runExample, valueOf } from './run-example.ts';
 

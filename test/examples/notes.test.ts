@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import notes from '../../examples/modules/notes/index.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
-import type { PlatformReply, PlatformRequest } from '../../src/ports/tool-runner.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { PlatformReply, PlatformRequest } from '../../src/domain/ports/tool-runner.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { refusalOf, runExample, valueOf, type ExampleRun } from './run-example.ts';
 

@@ -2,10 +2,10 @@ import type { ModuleDefinition } from 'sallyport/tool';
 import { describeModule } from '../../src/modules/authoring/describe-module.ts';
 import { parseWith } from '../../src/modules/authoring/standard-schema.ts';
 import { compileDefaults } from '../../src/modules/catalog/fill-defaults.ts';
-import { DEFAULT_LIMITS } from '../../src/domain/tool.ts';
-import type { CallId, ToolId } from '../../src/domain/ids.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
-import type { PlatformReply, PlatformRequest, Progress, RunEnding } from '../../src/ports/tool-runner.ts';
+import { DEFAULT_LIMITS } from '../../src/domain/tool/tool.ts';
+import type { CallId, ToolId } from '../../src/domain/identity/ids.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { PlatformReply, PlatformRequest, Progress, RunEnding } from '../../src/domain/ports/tool-runner.ts';
 import { runTool } from '../../src/worker/runners/run-tool.ts';
 
 export interface ExampleRun {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import shell from '../../examples/modules/shell/index.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import { eventually, spawnNode, temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { refusalOf, runExample, valueOf, type ExampleRun } from './run-example.ts';
 

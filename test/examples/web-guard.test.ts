@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Address, WebRules } from '../../src/http/check-target.ts';
+import type { Address, WebRules } from '../../src/base/http/check-target.ts';
 import { fetchGuarded as guardedRequest } from '../../examples/modules/web/fetch-guarded.ts';
 import web from '../../examples/modules/web/index.ts';
-import { isPublicAddress } from '../../src/http/public-address.ts';
+import { isPublicAddress } from '../../src/base/http/public-address.ts';
 import { openLocalSite, type LocalSite } from './local-site.ts';
 import { refusalOf, runExample } from './run-example.ts';
 

@@ -1,7 +1,7 @@
 import { gzipSync, brotliCompressSync, deflateSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import web from '../../examples/modules/web/index.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import { openLocalSite, type Answer, type LocalSite } from './local-site.ts';
 import { refusalOf, runExample, valueOf } from './run-example.ts';
 

@@ -9,7 +9,7 @@ import { runAfterHooks } from '../../src/gate/hooks/run-after-hooks.ts';
 import { runBeforeHooks } from '../../src/gate/hooks/run-before-hooks.ts';
 import { runResolvedHooks } from '../../src/gate/hooks/run-resolved-hooks.ts';
 import { runResultHooks } from '../../src/gate/hooks/run-result-hooks.ts';
-import type { HooksVerdict } from '../../src/ports/gate-hooks.ts';
+import type { HooksVerdict } from '../../src/domain/ports/gate-hooks.ts';
 import { isAlive } from '../runners/process-liveness.ts';
 import { eventually, spawnNode, temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { reapAfterExit } from '../support/reaper.ts';

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import * as wrapping from '../../examples/docs/wrap-tools.ts';
 import { loadModules } from '../../src/modules/catalog/load-modules.ts';
 import { loadWorkerHooks } from '../../src/compose/worker-hooks.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import { defineHooks, type ApprovalDecision, type GateQuestion } from '../../src/exports/gate.ts';
 import { TOP } from '../docs/pages.ts';
 import { answeringFetch } from '../toolkit/model-call.ts';

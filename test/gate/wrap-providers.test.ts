@@ -14,7 +14,7 @@ import {
   type AfterToolCall,
   type GateOptions,
 } from '../../src/exports/gate.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import { answeringFetch } from '../toolkit/model-call.ts';
 
 type Generated = Awaited<ReturnType<MockLanguageModelV3['doGenerate']>>;

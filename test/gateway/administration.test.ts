@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toolId } from '../../src/domain/ids.ts';
-import { DEFAULT_LIMITS } from '../../src/domain/tool.ts';
-import { catalogDigest, moduleDigest, toolDigest } from '../../src/wire/digest.ts';
+import { toolId } from '../../src/domain/identity/ids.ts';
+import { DEFAULT_LIMITS } from '../../src/domain/tool/tool.ts';
+import { catalogDigest, moduleDigest, toolDigest } from '../../src/domain/tool/digest.ts';
 import { MAIN } from '../cli/run-cli.ts';
 import type { AuditRecordView } from '../../src/gateway/api/audit-schema.ts';
 import type { MadeToken } from '../support/create-token.ts';

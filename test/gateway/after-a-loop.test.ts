@@ -7,7 +7,7 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldStdioTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LoopOptions } from '../../src/domain/loop-settings.ts';
+import type { LoopOptions } from '../../src/domain/policy/loop-settings.ts';
 import { MAIN } from '../cli/run-cli.ts';
 import { storeTimePasses } from '../contract/observe.ts';
 import { connectPlain, ERAS, textOf, type Era, type PlainClient } from '../mcp/owed-clients.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { randomId } from '../../src/wire/ids.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import { connectPlain, ERAS, idOf } from '../mcp/owed-clients.ts';
 import { request2026, send } from '../mcp/wire.ts';
 import { failOnLeaks } from '../support/reaper.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../src/wire/canonical-json.ts';
+import { canonicalJson } from '../../src/base/canonical-json.ts';
 import { COMMON_BAD_INPUT, type BadInput } from '../fixtures/bad-input/common.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TOKEN_SCOPES, type TokenScope } from '../../src/domain/gateway-token.ts';
+import { TOKEN_SCOPES, type TokenScope } from '../../src/domain/identity/gateway-token.ts';
 import { openApiDocument } from '../../src/gateway/api/create-api.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ConnectionSettings } from '../../src/gateway/http/connections.ts';
 import { createHttpServer, listen } from '../../src/gateway/http/http-server.ts';
-import { MAX_REQUESTS_AHEAD } from '../../src/http/serve-in-turn.ts';
+import { MAX_REQUESTS_AHEAD } from '../../src/base/http/serve-in-turn.ts';
 import { serveHealth, type Readiness } from '../../src/worker/health-server.ts';
 import { whenSent } from '../../src/gateway/http/when-sent.ts';
 

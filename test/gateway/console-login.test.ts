@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GatewayToken } from '../../src/domain/gateway-token.ts';
+import type { GatewayToken } from '../../src/domain/identity/gateway-token.ts';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { launchChromium, serveForeignPage, type ForeignSite } from './chromium.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { openStore, type StoreOptions } from '../../src/compose/open-store.ts';
-import type { Identity } from '../../src/domain/session.ts';
-import type { Store } from '../../src/ports/store.ts';
+import type { Identity } from '../../src/domain/identity/session.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';
 import { startCli } from '../cli/run-cli.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';

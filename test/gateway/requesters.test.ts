@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CallId } from '../../src/domain/ids.ts';
+import type { CallId } from '../../src/domain/identity/ids.ts';
 import { createLoginLink } from '../../src/gateway/login-link.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { MadeToken } from '../support/create-token.ts';

@@ -4,10 +4,10 @@ import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
 import { listCalls } from '../../src/gateway/api/list-calls.ts';
 import type { CallListQuery, CallRow } from '../../src/gateway/api/call-schema.ts';
 import { SettledHistory } from '../../src/gateway/follow/settled-history.ts';
-import type { AuditEntry, AuditSink } from '../../src/ports/audit-store.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { chainEntry } from '../../src/wire/audit-record.ts';
-import { encode } from '../../src/wire/message-pack.ts';
+import type { AuditEntry, AuditSink } from '../../src/domain/ports/audit-store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
+import { chainEntry } from '../../src/domain/audit/record-bytes.ts';
+import { encode } from '../../src/base/message-pack.ts';
 import { sampleEntry } from '../audit/trails.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TOKEN_SCOPES } from '../../src/domain/gateway-token.ts';
-import { newTokenText } from '../../src/wire/token-text.ts';
-import { newToken, newSessionId } from '../../src/wire/ids.ts';
+import { TOKEN_SCOPES } from '../../src/domain/identity/gateway-token.ts';
+import { newTokenText } from '../../src/domain/identity/token-text.ts';
+import { newToken, newSessionId } from '../../src/domain/identity/new-id.ts';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Policy } from '../../src/domain/policy.ts';
-import type { Approval, Principal } from '../../src/domain/approval.ts';
+import type { Policy } from '../../src/domain/policy/policy.ts';
+import type { Approval, Principal } from '../../src/domain/policy/approval.ts';
 import { OPEN_POLICY } from '../plane/support/stage-plane.ts';
 import { DRESSED_COMMANDS } from '../support/dressed-commands.ts';
 import { eventually } from '../support/process.ts';

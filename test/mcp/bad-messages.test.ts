@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/ports/store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { eventually } from '../support/process.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';
 import { request2026, send, V2026, type Answer, type Request2026, type Sent } from './wire.ts';

@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Principal } from '../../src/domain/approval.ts';
+import type { Principal } from '../../src/domain/policy/approval.ts';
 import { OPEN_POLICY } from '../plane/support/stage-plane.ts';
 import { eventually } from '../support/process.ts';
 import { stageMcp, type StagedMcp } from './stage-mcp.ts';

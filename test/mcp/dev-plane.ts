@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '../../src/compose/open-store.ts';
-import type { Identity } from '../../src/domain/session.ts';
-import type { Policy } from '../../src/domain/policy.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { newTokenText } from '../../src/wire/token-text.ts';
+import type { Identity } from '../../src/domain/identity/session.ts';
+import type { Policy } from '../../src/domain/policy/policy.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
+import { newTokenText } from '../../src/domain/identity/token-text.ts';
 import { MAIN, startCli } from '../cli/run-cli.ts';
 import { OPEN_POLICY } from '../plane/support/stage-plane.ts';
 import { temporaryFolder } from '../support/process.ts';

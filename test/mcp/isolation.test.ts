@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { randomId } from '../../src/wire/ids.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';
 import { request2026, send, type Answer } from './wire.ts';
 

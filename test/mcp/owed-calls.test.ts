@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { planeError } from '../../src/domain/errors.ts';
+import { planeError } from '../../src/domain/errors/errors.ts';
 import { createOwedCalls, type OwedCalls } from '../../src/gateway/mcp/owed-calls.ts';
 import { MAX_UNFINISHED } from '../../src/gateway/mcp/unfinished-work.ts';
 import { openEmbeddedStore, type EmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
-import type { HoldOwedRequest, OwedStore, ReleaseOwedRequest } from '../../src/ports/owed-store.ts';
-import { sha256 } from '../../src/wire/digest.ts';
-import { callIdFor, newSessionId, randomId } from '../../src/wire/ids.ts';
+import type { HoldOwedRequest, OwedStore, ReleaseOwedRequest } from '../../src/domain/ports/owed-store.ts';
+import { sha256 } from '../../src/domain/tool/digest.ts';
+import { callIdFor, newSessionId, randomId } from '../../src/domain/identity/new-id.ts';
 import { storeTimeAfter } from '../contract/observe.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 

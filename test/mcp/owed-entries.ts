@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Store } from '../../src/ports/store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { eventually } from '../support/process.ts';
 import type { DevPlane } from './dev-plane.ts';
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApprovals } from '../../src/client/approvals.ts';
-import type { Approval, Principal } from '../../src/domain/approval.ts';
+import type { Approval, Principal } from '../../src/domain/policy/approval.ts';
 import { startGatewayFixture, type GatewayFixture } from '../gateway/gateway-fixture.ts';
 import type { MadeToken } from '../support/create-token.ts';
 import { OPEN_POLICY } from '../plane/support/stage-plane.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApprovals } from '../../src/client/approvals.ts';
-import type { Approval, Principal } from '../../src/domain/approval.ts';
+import type { Approval, Principal } from '../../src/domain/policy/approval.ts';
 import { eventually } from '../support/process.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';
 import { connectPlain, idOf } from './owed-clients.ts';

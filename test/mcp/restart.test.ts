@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ApprovalQuestion } from '../../src/domain/approval.ts';
+import type { ApprovalQuestion } from '../../src/domain/policy/approval.ts';
 import { createApprovals } from '../../src/client/approvals.ts';
 import { eventually } from '../support/process.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';

@@ -2,7 +2,7 @@ import { serve, type HttpBindings } from '@hono/node-server';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { configSchema } from '../../src/config/config-schema.ts';
-import type { Identity, SessionHandle } from '../../src/domain/session.ts';
+import type { Identity, SessionHandle } from '../../src/domain/identity/session.ts';
 import { whenSent } from '../../src/gateway/http/when-sent.ts';
 import { createMcpEndpoint, type McpEndpoint } from '../../src/gateway/mcp/endpoint.ts';
 import type { McpBearer, McpPlane } from '../../src/gateway/mcp/mcp-plane.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Rule } from '../../src/domain/rule.ts';
+import type { Rule } from '../../src/domain/policy/rule.ts';
 import { startTelemetry, type Telemetry } from '../../src/observe/telemetry.ts';
 import { startCollector, type OtlpCollector } from '../support/otlp-collector.ts';
 import { eventually } from '../support/process.ts';

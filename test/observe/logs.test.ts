@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { STAGES } from '../../src/domain/stages.ts';
+import { STAGES } from '../../src/domain/call/stages.ts';
 import { eventually } from '../support/process.ts';
 import { startProgram } from '../support/watched-process.ts';
 import { stagePlane, type PlaneWorker, type StagedPlane } from '../plane/support/stage-plane.ts';

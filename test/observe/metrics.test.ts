@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { STAGES } from '../../src/domain/stages.ts';
+import { STAGES } from '../../src/domain/call/stages.ts';
 import type { CallAnswer, SessionHandle } from '../../src/exports/client.ts';
 import { startTelemetry, type Telemetry } from '../../src/observe/telemetry.ts';
 import { eventually } from '../support/process.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import type { CallOptions, Client, SessionHandle } from '../../src/exports/client.ts';
 import { startCollector, type CollectedSpan, type OtlpCollector } from '../support/otlp-collector.ts';
 import { eventually } from '../support/process.ts';

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome, SessionHandle, SessionToolkit } from '../../src/exports/client.ts';
-import type { Policy } from '../../src/domain/policy.ts';
-import { normaliseSelection, type SelectionInput } from '../../src/domain/selection.ts';
-import { canonicalJson } from '../../src/wire/canonical-json.ts';
+import type { Policy } from '../../src/domain/policy/policy.ts';
+import { normaliseSelection, type SelectionInput } from '../../src/domain/identity/selection.ts';
+import { canonicalJson } from '../../src/base/canonical-json.ts';
 import { createModuleFolder, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
 import { eventually, spawnNode } from '../support/process.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Approval, ApprovalId, CallbackState } from '../../src/domain/approval.ts';
-import type { Policy } from '../../src/domain/policy.ts';
+import type { Approval, ApprovalId, CallbackState } from '../../src/domain/policy/approval.ts';
+import type { Policy } from '../../src/domain/policy/policy.ts';
 import { eventually } from '../support/process.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type PlaneWorker, type StagedPlane } from './support/stage-plane.ts';
 import { audit, untilStoreTime } from './support/watch-plane.ts';

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isFromSallyport } from '../../examples/docs/verify-webhook.ts';
-import type { Approval, ApprovalQuestion } from '../../src/domain/approval.ts';
-import type { Policy } from '../../src/domain/policy.ts';
+import type { Approval, ApprovalQuestion } from '../../src/domain/policy/approval.ts';
+import type { Policy } from '../../src/domain/policy/policy.ts';
 import type { DiagnosticEvent } from '../../src/exports/client.ts';
 import { startWorker, type RunningWorker } from '../../src/exports/worker.ts';
 import { argumentsDigest } from '../../src/gate/approvals/binding.ts';

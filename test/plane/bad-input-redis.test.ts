@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionHandle } from '../../src/exports/client.ts';
-import type { CallId } from '../../src/domain/ids.ts';
+import type { CallId } from '../../src/domain/identity/ids.ts';
 import { GROUP, laneKeys } from '../../src/stores/redis/keys.ts';
-import { bodyDigest } from '../../src/wire/digest.ts';
-import { callIdFor, newWorkerId, randomId } from '../../src/wire/ids.ts';
-import { encode } from '../../src/wire/message-pack.ts';
+import { bodyDigest } from '../../src/domain/tool/digest.ts';
+import { callIdFor, newWorkerId, randomId } from '../../src/domain/identity/new-id.ts';
+import { encode } from '../../src/base/message-pack.ts';
 import {
   acceptMany,
   acceptRequest,

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallAnswer, CallEvent, Catalog, SessionHandle } from '../../src/exports/client.ts';
-import type { SessionId } from '../../src/domain/ids.ts';
-import { callIdFor } from '../../src/wire/ids.ts';
+import type { SessionId } from '../../src/domain/identity/ids.ts';
+import { callIdFor } from '../../src/domain/identity/new-id.ts';
 import { makeModules, type ModuleSource } from '../fixtures/client-plane/modules.ts';
 import { startChaosProxy, type ChaosProxy } from '../support/chaos-proxy.ts';
 import { eventually, spawnNode } from '../support/process.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import type { Client, DiagnosticEvent, EventKind, SessionHandle } from '../../src/exports/client.ts';
 import { startWorker, type RunningWorker } from '../../src/exports/worker.ts';
 import { eventually } from '../support/process.ts';

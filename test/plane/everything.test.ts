@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallEvent, CallOptions, SessionHandle } from '../../src/exports/client.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import { eventually } from '../support/process.ts';
 import { stagePlane, type StagedPlane } from './support/stage-plane.ts';
 

@@ -1,16 +1,16 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionHandle } from '../../src/exports/client.ts';
-import { indexTools } from '../../src/domain/catalog.ts';
-import type { CallId, RunId, ToolId, WorkerId } from '../../src/domain/ids.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
-import type { AcceptRequest } from '../../src/ports/call-store.ts';
+import { indexTools } from '../../src/domain/tool/catalog.ts';
+import type { CallId, RunId, ToolId, WorkerId } from '../../src/domain/identity/ids.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { AcceptRequest } from '../../src/domain/ports/call-store.ts';
 import { DEFAULT_ADMISSION } from '../../src/compose/defaults.ts';
 import { prepareCall } from '../../src/stages/accept/prepare-call.ts';
 import { laneKeys } from '../../src/stores/redis/keys.ts';
-import { bodyDigest, sha256 } from '../../src/wire/digest.ts';
-import { decode, encode } from '../../src/wire/message-pack.ts';
-import { callIdFor, newToken, randomId } from '../../src/wire/ids.ts';
+import { bodyDigest, sha256 } from '../../src/domain/tool/digest.ts';
+import { decode, encode } from '../../src/base/message-pack.ts';
+import { callIdFor, newToken, randomId } from '../../src/domain/identity/new-id.ts';
 import { eventually } from '../support/process.ts';
 import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openStore, type StoreOptions } from '../../src/compose/open-store.ts';
 import { startWorker, type RunningWorker, type WorkerOptions } from '../../src/compose/start-worker.ts';
-import type { Approval } from '../../src/domain/approval.ts';
-import type { Rule } from '../../src/domain/rule.ts';
+import type { Approval } from '../../src/domain/policy/approval.ts';
+import type { Rule } from '../../src/domain/policy/rule.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
-import type { Store } from '../../src/ports/store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { bindingOf } from '../../src/gate/approvals/binding.ts';
-import { randomId } from '../../src/wire/ids.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import { createModuleFolder } from '../fixtures/catalog/module-folder.ts';
 import { SILENT_LOG } from '../support/sample-call.ts';
 import {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CallId } from '../../src/domain/ids.ts';
-import type { Rule } from '../../src/domain/rule.ts';
+import type { CallId } from '../../src/domain/identity/ids.ts';
+import type { Rule } from '../../src/domain/policy/rule.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
-import { canonicalJson } from '../../src/wire/canonical-json.ts';
-import { sha256 } from '../../src/wire/digest.ts';
-import { randomId } from '../../src/wire/ids.ts';
+import { canonicalJson } from '../../src/base/canonical-json.ts';
+import { sha256 } from '../../src/domain/tool/digest.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import { eventually } from '../support/process.ts';
 import {
   decide,

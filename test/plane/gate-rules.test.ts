@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Rule } from '../../src/domain/rule.ts';
+import type { Rule } from '../../src/domain/policy/rule.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
-import { sha256 } from '../../src/wire/digest.ts';
-import { canonicalJson } from '../../src/wire/canonical-json.ts';
+import { sha256 } from '../../src/domain/tool/digest.ts';
+import { canonicalJson } from '../../src/base/canonical-json.ts';
 import {
   decide,
   GATE_MODULES,

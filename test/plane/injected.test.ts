@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Policy } from '../../src/domain/policy.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { Policy } from '../../src/domain/policy/policy.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import { callFor } from './support/watch-plane.ts';

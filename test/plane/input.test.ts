@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallEvent, CallOptions, SessionHandle } from '../../src/exports/client.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import { renderQuestion } from '../../src/gate/approvals/render-question.ts';
 import { decide, OPERATOR, park, policyWith } from './support/gate-plane.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { indexTools } from '../../src/domain/catalog.ts';
+import { indexTools } from '../../src/domain/tool/catalog.ts';
 import type { ReadFacts } from '../../bench/catalog/read-catalog.ts';
 import { peakMb, residentMb } from '../../bench/catalog/resident.ts';
 import { firstTool, lastTool, LARGE, writeModules } from '../../bench/catalog/write-modules.ts';

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { WorkerId } from '../../src/domain/ids.ts';
+import type { WorkerId } from '../../src/domain/identity/ids.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
-import { callIdFor } from '../../src/wire/ids.ts';
+import { callIdFor } from '../../src/domain/identity/new-id.ts';
 import { acceptRequest, openSession as openTestSession } from '../contract/fixtures.ts';
 import { createModuleFolder, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
 import { eventually } from '../support/process.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import { pendingText, type Outcome, type SessionHandle } from '../../src/exports/client.ts';
 import { eventually, spawnNode } from '../support/process.ts';
 import { stagePlatformPlane, type PlatformPlane } from './support/platform-plane.ts';

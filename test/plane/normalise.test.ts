@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startWorker, type RunningWorker, type WorkerOptions } from '../../src/compose/start-worker.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
-import type { Rule } from '../../src/domain/rule.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { Rule } from '../../src/domain/policy/rule.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
-import { canonicalJson } from '../../src/wire/canonical-json.ts';
-import { sha256 } from '../../src/wire/digest.ts';
+import { canonicalJson } from '../../src/base/canonical-json.ts';
+import { sha256 } from '../../src/domain/tool/digest.ts';
 import { SILENT_LOG } from '../support/sample-call.ts';
 import { decide, park, policyWith, recordOf, untilAsked } from './support/gate-plane.ts';
 import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts';

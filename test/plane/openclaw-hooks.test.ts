@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionHandle } from '../../src/exports/client.ts';
-import { canonicalJson } from '../../src/wire/canonical-json.ts';
+import { canonicalJson } from '../../src/base/canonical-json.ts';
 import { eventually } from '../support/process.ts';
 import { decide, GATE_MODULES, letter, park, policyWith, sentLetters } from './support/gate-plane.ts';
 import { BACKENDS, stagePlane, type PlaneWorker, type StagedPlane } from './support/stage-plane.ts';

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionHandle } from '../../src/exports/client.ts';
 import type { PinnedOptions } from '../../src/exports/worker.ts';
-import { callIdFor } from '../../src/wire/ids.ts';
+import { callIdFor } from '../../src/domain/identity/new-id.ts';
 import { prepareCall } from '../../src/stages/accept/prepare-call.ts';
 import { DEFAULT_ADMISSION } from '../../src/compose/defaults.ts';
-import { indexTools } from '../../src/domain/catalog.ts';
-import { toolId } from '../../src/domain/ids.ts';
-import { sha256 } from '../../src/wire/digest.ts';
+import { indexTools } from '../../src/domain/tool/catalog.ts';
+import { toolId } from '../../src/domain/identity/ids.ts';
+import { sha256 } from '../../src/domain/tool/digest.ts';
 import { eventually } from '../support/process.ts';
 import { PINNED_MODULES, startPinnedCaller, type PinnedCaller } from './support/pinned-caller.ts';
 import { BACKENDS, LEASE_MS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';

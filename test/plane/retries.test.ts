@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Client, SessionHandle } from '../../src/exports/client.ts';
-import type { CallId } from '../../src/domain/ids.ts';
-import { callIdFor } from '../../src/wire/ids.ts';
+import type { CallId } from '../../src/domain/identity/ids.ts';
+import { callIdFor } from '../../src/domain/identity/new-id.ts';
 import { eventually } from '../support/process.ts';
 import { BACKENDS, LEASE_MS, stagePlane, type PlaneWorker, type StagedPlane } from './support/stage-plane.ts';
 import {

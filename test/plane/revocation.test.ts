@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome, SessionHandle } from '../../src/exports/client.ts';
-import type { Policy } from '../../src/domain/policy.ts';
+import type { Policy } from '../../src/domain/policy/policy.ts';
 import { eventually } from '../support/process.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import {

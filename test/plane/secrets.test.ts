@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/domain/json.ts';
-import type { SecretProvider } from '../../src/domain/secret-provider.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { SecretProvider } from '../../src/domain/secret/secret-provider.ts';
 import type { CallOptions, Outcome, SessionHandle } from '../../src/exports/client.ts';
 import { decide, OPERATOR, park } from './support/gate-plane.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client, Outcome, SessionHandle } from '../../src/exports/client.ts';
-import { callIdFor } from '../../src/wire/ids.ts';
+import { callIdFor } from '../../src/domain/identity/new-id.ts';
 import { createModuleFolder, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
 import { eventually } from '../support/process.ts';
 import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts';

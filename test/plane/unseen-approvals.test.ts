@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inspectApprovals } from '../../src/compose/inspect-approvals.ts';
-import { RESOLUTIONS, type Approval, type ApprovalDecision, type Resolution } from '../../src/domain/approval.ts';
-import type { Policy } from '../../src/domain/policy.ts';
-import type { AskOptions } from '../../src/domain/rule.ts';
+import { RESOLUTIONS, type Approval, type ApprovalDecision, type Resolution } from '../../src/domain/policy/approval.ts';
+import type { Policy } from '../../src/domain/policy/policy.ts';
+import type { AskOptions } from '../../src/domain/policy/rule.ts';
 import type { DiagnosticEvent } from '../../src/exports/client.ts';
 import { startWorker, type RunningWorker } from '../../src/exports/worker.ts';
 import { eventually } from '../support/process.ts';

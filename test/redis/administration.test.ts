@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEPLOYMENT_LANE } from '../../src/domain/audit-record.ts';
-import { CLOSED_POLICY } from '../../src/domain/policy.ts';
+import { DEPLOYMENT_LANE } from '../../src/domain/audit/audit-record.ts';
+import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';
 import { laneKeys } from '../../src/stores/redis/keys.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { newTokenText } from '../../src/wire/token-text.ts';
+import { newTokenText } from '../../src/domain/identity/token-text.ts';
 import { HOUR_MS, openSession } from '../contract/fixtures.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { AskRequest, DecideAnswer } from '../../src/ports/approval-store.ts';
-import type { Delivery } from '../../src/ports/call-store.ts';
-import type { Store } from '../../src/ports/store.ts';
+import type { AskRequest, DecideAnswer } from '../../src/domain/ports/approval-store.ts';
+import type { Delivery } from '../../src/domain/ports/call-store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import {
   acceptMany,

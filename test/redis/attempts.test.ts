@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HISTORY_LENGTH } from '../../src/domain/attempt.ts';
-import type { Store } from '../../src/ports/store.ts';
+import { HISTORY_LENGTH } from '../../src/domain/call/attempt.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { args, attemptAll, attemptOne, settled } from '../contract/attempt-fixtures.ts';
 import { holdOne, openSession } from '../contract/fixtures.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/ports/store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { openConnection, untilReady, type Connection } from '../../src/stores/redis/connection.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { randomId } from '../../src/wire/ids.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import {
   acceptMany,
   acceptOne,

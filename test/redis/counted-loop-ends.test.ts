@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openStore } from '../../src/compose/open-store.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { newRunId } from '../../src/wire/ids.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
+import { newRunId } from '../../src/domain/identity/new-id.ts';
 import { holdOne, openSession } from '../contract/fixtures.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 

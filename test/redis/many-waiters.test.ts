@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { LIMITS } from '../../src/domain/call.ts';
+import { LIMITS } from '../../src/domain/call/call.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { newCallerId } from '../../src/wire/ids.ts';
+import { newCallerId } from '../../src/domain/identity/new-id.ts';
 import { acceptOne, acceptRequest, claimMany, claimOne, openSession, settleRequest } from '../contract/fixtures.ts';
 import { drainReplies } from '../contract/observe.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WorkerId } from '../../src/domain/ids.ts';
-import { CLOSED_POLICY } from '../../src/domain/policy.ts';
-import type { Store } from '../../src/ports/store.ts';
+import type { WorkerId } from '../../src/domain/identity/ids.ts';
+import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { toAcceptance } from '../../src/stages/accept/accept.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { randomId } from '../../src/wire/ids.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import { acceptOne, acceptRequest, cancelRequest, claimOne, openSession, settleRequest } from '../contract/fixtures.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { CLOSED_POLICY } from '../../src/domain/policy.ts';
+import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { randomId } from '../../src/wire/ids.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import { reapRequest } from '../contract/fixtures.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 

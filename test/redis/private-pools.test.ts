@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { nestedPool } from '../../src/domain/ids.ts';
-import type { WorkerEntry } from '../../src/ports/fleet-registry.ts';
-import type { Store } from '../../src/ports/store.ts';
+import { nestedPool } from '../../src/domain/identity/ids.ts';
+import type { WorkerEntry } from '../../src/domain/ports/fleet-registry.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { newCallerId, newWorkerId, privatePoolOf, randomId } from '../../src/wire/ids.ts';
+import { newCallerId, newWorkerId, privatePoolOf, randomId } from '../../src/domain/identity/new-id.ts';
 import { acceptOne, claimMany, claimOne, openSession, reapRequest, settleRequest } from '../contract/fixtures.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { newWorkerId, randomId } from '../../src/wire/ids.ts';
+import { newWorkerId, randomId } from '../../src/domain/identity/new-id.ts';
 import { holdOne, openSession, POOL } from '../contract/fixtures.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { startRedis } from '../support/redis-server.ts';

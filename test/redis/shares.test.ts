@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/ports/store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { randomId } from '../../src/wire/ids.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import {
   acceptOne,
   ALICE,

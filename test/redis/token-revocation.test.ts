@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { DEPLOYMENT_LANE } from '../../src/domain/audit-record.ts';
-import type { SessionId } from '../../src/domain/ids.ts';
-import type { Store } from '../../src/ports/store.ts';
+import { DEPLOYMENT_LANE } from '../../src/domain/audit/audit-record.ts';
+import type { SessionId } from '../../src/domain/identity/ids.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { openConnection, sendCommand, untilReady, type Connection } from '../../src/stores/redis/connection.ts';
 import { deploymentKeys, laneKeys } from '../../src/stores/redis/keys.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { randomId } from '../../src/wire/ids.ts';
-import { decodeAll } from '../../src/wire/message-pack.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
+import { decodeAll } from '../../src/base/message-pack.ts';
 import { openSession } from '../contract/fixtures.ts';
 import { readWholeAudit } from '../contract/observe.ts';
 import { createToken, type MadeToken } from '../support/create-token.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/ports/store.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
 import { GROUP, laneKeys } from '../../src/stores/redis/keys.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { newWorkerId, randomId } from '../../src/wire/ids.ts';
+import { newWorkerId, randomId } from '../../src/domain/identity/new-id.ts';
 import { holdOne, openSession, POOL } from '../contract/fixtures.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 

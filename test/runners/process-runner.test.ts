@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ProcessRunner, type ProcessRunnerOptions } from '../../src/worker/runners/process/process-runner.ts';
-import type { RunEnding, ToolRunner } from '../../src/ports/tool-runner.ts';
+import type { RunEnding, ToolRunner } from '../../src/domain/ports/tool-runner.ts';
 import { eventually } from '../support/process.ts';
 import { isAlive } from './process-liveness.ts';
 import { runRequest, type RequestChange, type Seen } from './run-request.ts';

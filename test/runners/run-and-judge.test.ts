@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { describeModule } from '../../src/modules/authoring/describe-module.ts';
 import { importModule } from '../../src/modules/authoring/import-module.ts';
-import type { RunnerName } from '../../src/domain/tool.ts';
+import type { RunnerName } from '../../src/domain/tool/tool.ts';
 import { InlineRunner } from '../../src/worker/runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../../src/worker/runners/process/process-runner.ts';
 import { runAndJudge, type ExecutableCall } from '../../src/stages/execute/run-and-judge.ts';

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { toolId, type CallId, type RunId, type SessionId } from '../../src/domain/ids.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
-import type { Outcome } from '../../src/domain/outcome.ts';
-import { DEFAULT_LIMITS } from '../../src/domain/tool.ts';
-import type { NestedCallRequest, Progress, RunRequest, ToolLogLine } from '../../src/ports/tool-runner.ts';
+import { toolId, type CallId, type RunId, type SessionId } from '../../src/domain/identity/ids.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { Outcome } from '../../src/domain/outcome/outcome.ts';
+import { DEFAULT_LIMITS } from '../../src/domain/tool/tool.ts';
+import type { NestedCallRequest, Progress, RunRequest, ToolLogLine } from '../../src/domain/ports/tool-runner.ts';
 
 export interface Seen {
   readonly progress: Progress[];

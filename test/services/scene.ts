@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
-import type { CallId, SessionId, ToolId } from '../../src/domain/ids.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
-import type { Identity } from '../../src/domain/session.ts';
-import type { Log } from '../../src/ports/log.ts';
-import type { ServiceAccess } from '../../src/ports/service-access.ts';
-import type { Services } from '../../src/ports/tool-services.ts';
+import type { CallId, SessionId, ToolId } from '../../src/domain/identity/ids.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { Identity } from '../../src/domain/identity/session.ts';
+import type { Log } from '../../src/domain/ports/log.ts';
+import type { ServiceAccess } from '../../src/domain/ports/service-access.ts';
+import type { Services } from '../../src/domain/ports/tool-services.ts';
 import { openServiceHandles } from '../../src/worker/runners/open-service-handles.ts';
 import { BUILT_IN } from '../../src/worker/services/built-in.ts';
 import { defineService } from '../../src/worker/services/define-service.ts';

@@ -1,7 +1,7 @@
-import type { TokenScope } from '../../src/domain/gateway-token.ts';
-import type { Identity } from '../../src/domain/session.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { newTokenText } from '../../src/wire/token-text.ts';
+import type { TokenScope } from '../../src/domain/identity/gateway-token.ts';
+import type { Identity } from '../../src/domain/identity/session.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
+import { newTokenText } from '../../src/domain/identity/token-text.ts';
 
 export interface TokenWish {
   readonly name?: string;

@@ -1,5 +1,5 @@
-import type { Attempt, AttemptEnding, RunHistory } from '../../src/domain/attempt.ts';
-import { encodeHistory, openHistory } from '../../src/wire/history.ts';
+import type { Attempt, AttemptEnding, RunHistory } from '../../src/domain/call/attempt.ts';
+import { encodeHistory, openHistory } from '../../src/domain/call/history.ts';
 
 const SIZE = 41;
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createGate } from '../../src/compose/create-gate.ts';
-import type { ApprovalDecision } from '../../src/domain/approval.ts';
-import type { ApprovalRequest, BeforeAnswer } from '../../src/domain/hook.ts';
+import type { ApprovalDecision } from '../../src/domain/policy/approval.ts';
+import type { ApprovalRequest, BeforeAnswer } from '../../src/domain/policy/hook.ts';
 import { defineHooks, type HookDefinition, type HookPlugin } from '../../src/gate/hooks/define-hooks.ts';
 import type { GateOptions } from '../../src/gate/wrap/gate-options.ts';
 import type { GateApprover, GateQuestion } from '../../src/gate/wrap/gate-parts.ts';

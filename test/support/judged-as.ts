@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../src/domain/json.ts';
-import type { ArgumentCondition } from '../../src/domain/rule.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { ArgumentCondition } from '../../src/domain/policy/rule.ts';
 import { compileCondition, conditionIsMet } from '../../src/gate/rules/compile-condition.ts';
 import type { Judgement } from '../../src/gate/rules/judgement.ts';
 

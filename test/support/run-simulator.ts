@@ -1,18 +1,18 @@
-import { addStall, HISTORY_LENGTH, type Attempt, type Stall } from '../../src/domain/attempt.ts';
-import { errorOutcome } from '../../src/domain/errors.ts';
-import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
-import { DEFAULT_LOOP_SETTINGS, type LoopSettings } from '../../src/domain/loop-settings.ts';
-import type { Outcome } from '../../src/domain/outcome.ts';
-import type { ToolDeclaration } from '../../src/domain/tool.ts';
+import { addStall, HISTORY_LENGTH, type Attempt, type Stall } from '../../src/domain/call/attempt.ts';
+import { errorOutcome } from '../../src/domain/errors/errors.ts';
+import type { JsonObject, JsonValue } from '../../src/base/json.ts';
+import { DEFAULT_LOOP_SETTINGS, type LoopSettings } from '../../src/domain/policy/loop-settings.ts';
+import type { Outcome } from '../../src/domain/outcome/outcome.ts';
+import type { ToolDeclaration } from '../../src/domain/tool/tool.ts';
 import { argumentSignatures, targetSignature } from '../../src/gate/loop/argument-signature.ts';
 import { detectLoop } from '../../src/gate/loop/detect-loop.ts';
 import { rememberAttempt } from '../../src/gate/loop/detect-stall.ts';
 import { costOfCall, endOfAttempt } from '../../src/gate/loop/end-of-attempt.ts';
 import type { AskedAttempt } from '../../src/gate/loop/loop-window.ts';
 import { factsOfBlock, type LoopBlock, type LoopVerdict } from '../../src/gate/loop/loop-verdict.ts';
-import { canonicalJson } from '../../src/wire/canonical-json.ts';
-import { bodyDigest } from '../../src/wire/digest.ts';
-import { encodeHistory, NO_HISTORY, openHistory, toolTag } from '../../src/wire/history.ts';
+import { canonicalJson } from '../../src/base/canonical-json.ts';
+import { bodyDigest } from '../../src/domain/tool/digest.ts';
+import { encodeHistory, NO_HISTORY, openHistory, toolTag } from '../../src/domain/call/history.ts';
 
 export type SimulatedTool = { readonly id: string } & Pick<ToolDeclaration, 'poll' | 'progress' | 'cost'> &
   Partial<Pick<ToolDeclaration, 'effect'>>;

@@ -1,15 +1,15 @@
-import { EMPTY_CATALOG, type Catalog, type PublishedTool } from '../../src/domain/catalog.ts';
-import { ENVELOPE_VERSION } from '../../src/domain/call.ts';
-import { toolId, type RunId, type WorkerId } from '../../src/domain/ids.ts';
-import type { Identity } from '../../src/domain/session.ts';
-import { DEFAULT_LIMITS, type ToolDeclaration } from '../../src/domain/tool.ts';
-import type { Delivery, LaneState } from '../../src/ports/call-store.ts';
-import type { Log } from '../../src/ports/log.ts';
-import type { DeliveredCall, ServedTool } from '../../src/ports/plane.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { bodyDigest } from '../../src/wire/digest.ts';
-import { encodeEnvelope } from '../../src/wire/envelope.ts';
-import { callIdFor, newSessionId, randomId } from '../../src/wire/ids.ts';
+import { EMPTY_CATALOG, type Catalog, type PublishedTool } from '../../src/domain/tool/catalog.ts';
+import { ENVELOPE_VERSION } from '../../src/domain/call/call.ts';
+import { toolId, type RunId, type WorkerId } from '../../src/domain/identity/ids.ts';
+import type { Identity } from '../../src/domain/identity/session.ts';
+import { DEFAULT_LIMITS, type ToolDeclaration } from '../../src/domain/tool/tool.ts';
+import type { Delivery, LaneState } from '../../src/domain/ports/call-store.ts';
+import type { Log } from '../../src/domain/ports/log.ts';
+import type { DeliveredCall, ServedTool } from '../../src/domain/ports/plane.ts';
+import type { Store } from '../../src/domain/ports/store.ts';
+import { bodyDigest } from '../../src/domain/tool/digest.ts';
+import { encodeEnvelope } from '../../src/domain/call/envelope.ts';
+import { callIdFor, newSessionId, randomId } from '../../src/domain/identity/new-id.ts';
 
 /** Parts of a call for unit tests: all inputs of a stage, and nothing that has to run. */
 export const SAMPLE_IDENTITY: Identity = { tenant: 'default', subject: 'alice', agent: 'main' };

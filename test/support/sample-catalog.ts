@@ -1,8 +1,8 @@
-import type { Catalog } from '../../src/domain/catalog.ts';
-import { toolId } from '../../src/domain/ids.ts';
-import type { ModuleDeclaration } from '../../src/domain/module.ts';
-import type { ToolDeclaration } from '../../src/domain/tool.ts';
-import { catalogDigest, moduleDigest, toolDigest } from '../../src/wire/digest.ts';
+import type { Catalog } from '../../src/domain/tool/catalog.ts';
+import { toolId } from '../../src/domain/identity/ids.ts';
+import type { ModuleDeclaration } from '../../src/domain/tool/module.ts';
+import type { ToolDeclaration } from '../../src/domain/tool/tool.ts';
+import { catalogDigest, moduleDigest, toolDigest } from '../../src/domain/tool/digest.ts';
 import { sampleDeclaration } from './sample-call.ts';
 
 /** The tools of each module; a name with `!` is privileged. */

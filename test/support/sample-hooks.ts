@@ -1,11 +1,11 @@
-import type { HookEventName, HookFailed } from '../../src/domain/hook.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { HookEventName, HookFailed } from '../../src/domain/policy/hook.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import { createHookSet, type HookSet } from '../../src/gate/hooks/hook-set.ts';
 import { registerHook, type HookParts } from '../../src/gate/hooks/registered-hook.ts';
 import type { BeforeNeeds } from '../../src/gate/hooks/run-before-hooks.ts';
-import type { HookedCall } from '../../src/ports/gate-hooks.ts';
-import type { Log } from '../../src/ports/log.ts';
-import { canonicalJson } from '../../src/wire/canonical-json.ts';
+import type { HookedCall } from '../../src/domain/ports/gate-hooks.ts';
+import type { Log } from '../../src/domain/ports/log.ts';
+import { canonicalJson } from '../../src/base/canonical-json.ts';
 
 /** Hooks as a loader would have registered them. The order of the list is the order of registration. */
 export function hookSet(...hooks: (Omit<HookParts, 'on'> & { readonly on?: HookEventName })[]): HookSet {

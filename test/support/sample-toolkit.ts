@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { defineModule, tool } from '../../src/modules/authoring/define-module.ts';
 import { declareModule, describeModule } from '../../src/modules/authoring/describe-module.ts';
 import { jsonSchema } from '../../src/modules/authoring/plain-schema.ts';
-import type { PublishedTool } from '../../src/domain/catalog.ts';
-import { buildToolkit } from '../../src/domain/toolkit.ts';
-import { catalogDigest } from '../../src/wire/digest.ts';
+import type { PublishedTool } from '../../src/domain/tool/catalog.ts';
+import { buildToolkit } from '../../src/domain/tool/toolkit.ts';
+import { catalogDigest } from '../../src/domain/tool/digest.ts';
 
 const LONG = 'summarise-every-document-of-the-quarter-that-the-board-will-read';
 

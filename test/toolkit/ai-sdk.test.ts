@@ -1,7 +1,7 @@
 import * as ai from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import { makeAiSdkTools, toAiSdk } from '../../src/exports/toolkit.ts';
 import { sampleToolkit } from '../support/sample-toolkit.ts';
 import { backToTools, CALLS, callsByModel, PUBLISHED_SCHEMAS } from './model-call.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import { toolNames } from '../../src/modules/toolkit/named-tools.ts';
 import { sampleToolkit, SUMMARISE_ID } from '../support/sample-toolkit.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EFFECTS } from '../../src/domain/tool.ts';
+import { EFFECTS } from '../../src/domain/tool/tool.ts';
 import { toMcp, toolName } from '../../src/exports/toolkit.ts';
 import { readPages } from '../docs/pages.ts';
 import { samplePublished } from '../support/sample-call.ts';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { APPROVAL_LIMITS } from '../../../src/domain/approval.ts';
+import { APPROVAL_LIMITS } from '../../../src/domain/policy/approval.ts';
 import type { ApprovalView } from '../api-types.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';

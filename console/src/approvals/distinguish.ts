@@ -1,4 +1,4 @@
-import { isIdLike } from '../../../src/domain/call-filter.ts';
+import { isIdLike } from '../../../src/domain/call/call-filter.ts';
 import type { ListedApprovalView } from '../api-types.ts';
 
 const VALUE_LENGTH = 48;

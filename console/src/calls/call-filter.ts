@@ -1,4 +1,4 @@
-import { matchesCall } from '../../../src/domain/call-filter.ts';
+import { matchesCall } from '../../../src/domain/call/call-filter.ts';
 import type { Query } from '../api.ts';
 import type { CallRow } from '../api-types.ts';
 

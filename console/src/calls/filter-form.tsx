@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { OUTCOME_FILTERS, type OutcomeFilter } from '../../../src/domain/call-filter.ts';
+import { OUTCOME_FILTERS, type OutcomeFilter } from '../../../src/domain/call/call-filter.ts';
 import { Button } from '../components/button.tsx';
 import { BETWEEN, PERIODS, type CallFilter, type FilterName } from './call-filter.ts';
 

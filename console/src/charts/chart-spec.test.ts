@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { stackLayers, summariseValues } from './chart-spec.ts';
 import { countGroups, groupOutcome, OUTCOME_GROUPS } from './outcome-groups.ts';
-import { matchesCall } from '../../../src/domain/call-filter.ts';
-import { OUTCOME_KINDS } from '../../../src/domain/outcome.ts';
+import { matchesCall } from '../../../src/domain/call/call-filter.ts';
+import { OUTCOME_KINDS } from '../../../src/domain/outcome/outcome.ts';
 
 const CALL = { callId: 'c', tool: 't', agent: 'a', subject: 's', tenant: 'd', session: 'e', run: 'r' };
 

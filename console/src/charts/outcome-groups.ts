@@ -1,4 +1,4 @@
-import { REFUSALS } from '../../../src/domain/call-filter.ts';
+import { REFUSALS } from '../../../src/domain/call/call-filter.ts';
 
 /** Groups of outcomes. Sixteen kinds are too many for one chart, so they are grouped by who has to look at them. */
 export const OUTCOME_GROUPS = ['ok', 'failed', 'refused', 'stopped', 'unsure'] as const;

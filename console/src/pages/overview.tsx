@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { ERRORS, REFUSALS } from '../../../src/domain/call-filter.ts';
+import { ERRORS, REFUSALS } from '../../../src/domain/call/call-filter.ts';
 import type { CatalogView } from '../../../src/gateway/api/catalog-schema.ts';
 import { api, withQuery } from '../api.ts';
 import type { CallRow, Page } from '../api-types.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { listAgents } from '../../domain/agent.ts';
-import { indexTools } from '../../domain/catalog.ts';
-import { selects } from '../../domain/selection.ts';
+import { listAgents } from '../../domain/identity/agent.ts';
+import { indexTools } from '../../domain/tool/catalog.ts';
+import { selects } from '../../domain/identity/selection.ts';
 import { action } from '../command-context.ts';
 import { NOT_SELECTING } from '../read-agent.ts';
 import { withStore } from '../with-store.ts';

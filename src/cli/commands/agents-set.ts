@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { nameAgent } from '../../domain/agent.ts';
-import { nearNames } from '../../domain/near-names.ts';
+import { nameAgent } from '../../domain/identity/agent.ts';
+import { nearNames } from '../../base/near-names.ts';
 import { changeAgents } from '../../compose/declare-agents.ts';
 import { readDeclaration, type ReadDeclaration } from '../../config/agent-schema.ts';
 import { readSettingsFile } from '../../config/read-settings-file.ts';
-import { planeError } from '../../domain/errors.ts';
-import { parseStrictJson } from '../../wire/strict-json.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { parseStrictJson } from '../../base/strict-json.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { checkAgentName, readTenantFlag } from '../read-agent.ts';

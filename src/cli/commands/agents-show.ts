@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { declaringTenant, isSelecting, nameAgent } from '../../domain/agent.ts';
-import { buildToolkit, type MissingReason, type MissingTool } from '../../domain/toolkit.ts';
+import { declaringTenant, isSelecting, nameAgent } from '../../domain/identity/agent.ts';
+import { buildToolkit, type MissingReason, type MissingTool } from '../../domain/tool/toolkit.ts';
 import { action } from '../command-context.ts';
 import { findDeciding, nameSubject, NOT_SELECTING, readIdentity } from '../read-agent.ts';
 import { SingleOption } from '../single-option.ts';

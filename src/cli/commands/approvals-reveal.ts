@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { createApprovals } from '../../client/approvals.ts';
 import { approvalRenderer } from '../../compose/render-approvals.ts';
-import type { RevealAnswer } from '../../ports/approval-store.ts';
+import type { RevealAnswer } from '../../domain/ports/approval-store.ts';
 import { action } from '../command-context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { findApproval } from '../find-by-end.ts';

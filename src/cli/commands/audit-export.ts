@@ -1,9 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { Command } from 'commander';
-import { matchesFilter } from '../../wire/match-record.ts';
+import { matchesFilter } from '../../domain/audit/match-record.ts';
 import { walkTrail } from '../../audit/walk-trail.ts';
-import { parseRecord } from '../../wire/audit-record.ts';
+import { parseRecord } from '../../domain/audit/record-bytes.ts';
 import { addFilters, filterOf } from '../audit-filters.ts';
 import { action } from '../command-context.ts';
 import { jsonLine } from '../show-audit.ts';

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { parseAuditorKey } from '../../audit/auditor-keys.ts';
 import { openArguments } from '../../audit/open-arguments.ts';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { readPrivateFile } from '../../base/read-private-file.ts';
-import { escapeJson } from '../../wire/escape-text.ts';
+import { escapeJson } from '../../base/escape-text.ts';
 import { action } from '../command-context.ts';
 import { SingleOption } from '../single-option.ts';
 import { withTrail } from '../with-trail.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { showRecord } from '../../wire/show-record.ts';
+import { showRecord } from '../../domain/audit/show-record.ts';
 import { addFilters, filterOf } from '../audit-filters.ts';
 import { action } from '../command-context.ts';
 import { readCount } from '../read-count.ts';

@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander';
-import type { AuditFilter } from '../../domain/audit-record.ts';
-import { matchesFilter } from '../../wire/match-record.ts';
-import { showRecord } from '../../wire/show-record.ts';
+import type { AuditFilter } from '../../domain/audit/audit-record.ts';
+import { matchesFilter } from '../../domain/audit/match-record.ts';
+import { showRecord } from '../../domain/audit/show-record.ts';
 import { endOfTrail, walkTrail } from '../../audit/walk-trail.ts';
-import { parseRecord } from '../../wire/audit-record.ts';
+import { parseRecord } from '../../domain/audit/record-bytes.ts';
 import { addFilters, filterOf } from '../audit-filters.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { filterUntilNow } from '../filter-until-now.ts';

@@ -1,7 +1,7 @@
-import { indexTools } from '../../domain/catalog.ts';
+import { indexTools } from '../../domain/tool/catalog.ts';
 import { Command } from 'commander';
 import { cancelRequest, unsafeDigestOf } from '../../stages/accept/cancel-request.ts';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { EXIT } from '../exit-codes.ts';

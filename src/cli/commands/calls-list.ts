@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { OUTCOME_FILTERS, type CallFilter } from '../../domain/call-filter.ts';
-import type { TrailPlace } from '../../ports/audit-store.ts';
+import { OUTCOME_FILTERS, type CallFilter } from '../../domain/call/call-filter.ts';
+import type { TrailPlace } from '../../domain/ports/audit-store.ts';
 import type { CallRow } from '../../gateway/api/call-schema.ts';
 import { readSettled, type SettledPage } from '../../gateway/follow/read-settled.ts';
 import { action, type CommandContext } from '../command-context.ts';

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { planeError } from '../../domain/errors.ts';
-import { encode } from '../../wire/message-pack.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { encode } from '../../base/message-pack.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
-import type { CallRecord } from '../../domain/call.ts';
-import type { Store } from '../../ports/store.ts';
-import { decodeOutcome } from '../../wire/outcome.ts';
+import type { CallRecord } from '../../domain/call/call.ts';
+import type { Store } from '../../domain/ports/store.ts';
+import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { action } from '../command-context.ts';
 import { readDuration } from '../duration.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { entriesOf } from '../../domain/module.ts';
-import { OTHER_VERSION, servingOf, UNSERVED, type ServingState } from '../../domain/serving.ts';
+import { entriesOf } from '../../domain/tool/module.ts';
+import { OTHER_VERSION, servingOf, UNSERVED, type ServingState } from '../../domain/tool/serving.ts';
 import { action } from '../command-context.ts';
 import { withStore } from '../with-store.ts';
 

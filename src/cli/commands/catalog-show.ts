@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { nearNames } from '../../domain/near-names.ts';
-import { indexTools } from '../../domain/catalog.ts';
-import type { ToolId } from '../../domain/ids.ts';
-import { OTHER_VERSION, servingOf, UNSERVED, type Serving } from '../../domain/serving.ts';
+import { nearNames } from '../../base/near-names.ts';
+import { indexTools } from '../../domain/tool/catalog.ts';
+import type { ToolId } from '../../domain/identity/ids.ts';
+import { OTHER_VERSION, servingOf, UNSERVED, type Serving } from '../../domain/tool/serving.ts';
 import { action } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
-import { toSafeJson } from '../../wire/escape-text.ts';
+import { toSafeJson } from '../../base/escape-text.ts';
 import { EXIT } from '../exit-codes.ts';
 import { withStore } from '../with-store.ts';
 

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { withdrawModules, type Withdrawal } from '../../compose/withdraw-modules.ts';
-import { entriesOf } from '../../domain/module.ts';
+import { entriesOf } from '../../domain/tool/module.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { relative } from 'node:path';
 import { showConfig } from '../../config/show-config.ts';
 import { action } from '../command-context.ts';
-import { toSafeJson } from '../../wire/escape-text.ts';
+import { toSafeJson } from '../../base/escape-text.ts';
 
 export function configShowCommand(): Command {
   return new Command('show').description('The effective configuration and where each value comes from').action(

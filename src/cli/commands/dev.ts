@@ -1,11 +1,11 @@
 import { relative } from 'node:path';
 import { Command } from 'commander';
-import { RELEASE } from '../../compose/release.ts';
+import { RELEASE } from '../../base/release.ts';
 import { findGatewayUrl } from '../../compose/gateway-url.ts';
 import { runDev, type RunningDev } from '../../compose/run-dev.ts';
 import type { Config } from '../../config/config-schema.ts';
-import { countNoun } from '../../domain/count-noun.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
+import { countNoun } from '../../base/count-noun.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { checkHost } from '../check-host.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Check } from '../../compose/check.ts';
 import { inspectPlane } from '../../compose/inspect-plane.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { PlaneError } from '../../domain/errors.ts';
+import { PlaneError } from '../../domain/errors/errors.ts';
 import { action } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { asTyped } from '../own-command.ts';

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { explainPolicy, type ExplainedPolicy } from '../../compose/explain-policy.ts';
-import type { CheckAnswer, Explanation } from '../../domain/explain-call.ts';
-import { UNSERVED } from '../../domain/serving.ts';
+import type { CheckAnswer, Explanation } from '../../domain/policy/explain-call.ts';
+import { UNSERVED } from '../../domain/tool/serving.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { asTyped, thisCommand } from '../own-command.ts';

@@ -3,7 +3,7 @@ import { auditOptionsOf } from '../../compose/audit-options.ts';
 import { storeOptionsOf } from '../../compose/settings-from-config.ts';
 import { startGateway } from '../../compose/start-gateway.ts';
 import { telemetryOptionsOf } from '../../compose/telemetry-options.ts';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { createLog } from '../../observe/log.ts';
 import { checkHost } from '../check-host.ts';
 import { thisCommand } from '../own-command.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { createGrants } from '../../client/grants.ts';
-import type { Grant } from '../../domain/approval.ts';
+import type { Grant } from '../../domain/policy/approval.ts';
 import { showGrant } from '../../gateway/api/show-grant.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { EFFECT_STATES, type EffectState } from '../../domain/platform-effect.ts';
+import { EFFECT_STATES, type EffectState } from '../../domain/platform/platform-effect.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { showDuration } from '../duration.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { parseEffectKey, type EffectKey, type EffectRecord } from '../../domain/platform-effect.ts';
-import type { Store } from '../../ports/store.ts';
-import { toSafeJson } from '../../wire/escape-text.ts';
+import { parseEffectKey, type EffectKey, type EffectRecord } from '../../domain/platform/platform-effect.ts';
+import type { Store } from '../../domain/ports/store.ts';
+import { toSafeJson } from '../../base/escape-text.ts';
 import { action } from '../command-context.ts';
 import { unavailable } from '../command-failure.ts';
 import { describeEffect } from '../show-effect.ts';

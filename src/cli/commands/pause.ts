@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import { changePaused, findTargetProblem, readPaused, type PauseTarget } from '../../compose/change-paused.ts';
-import type { Paused } from '../../domain/policy.ts';
+import type { Paused } from '../../domain/policy/policy.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';

@@ -1,12 +1,12 @@
 import { Command, Option } from 'commander';
-import { countNoun } from '../../domain/count-noun.ts';
-import { nearNames } from '../../domain/near-names.ts';
+import { countNoun } from '../../base/count-noun.ts';
+import { nearNames } from '../../base/near-names.ts';
 import { applyPolicyFile, findPolicyWarnings, readPolicyFile } from '../../config/policy-file.ts';
 import { checkRules } from '../../config/rule-problems.ts';
-import { PlaneError } from '../../domain/errors.ts';
-import { CLOSED_POLICY, type Policy } from '../../domain/policy.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
-import { entriesOf } from '../../domain/module.ts';
+import { PlaneError } from '../../domain/errors/errors.ts';
+import { CLOSED_POLICY, type Policy } from '../../domain/policy/policy.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
+import { entriesOf } from '../../domain/tool/module.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { EXIT } from '../exit-codes.ts';

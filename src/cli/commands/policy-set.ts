@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { nearNames } from '../../domain/near-names.ts';
+import { nearNames } from '../../base/near-names.ts';
 import { setPolicy } from '../../compose/set-policy.ts';
 import { readPolicyFile } from '../../config/policy-file.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';

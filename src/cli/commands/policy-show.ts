@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { action } from '../command-context.ts';
-import { toSafeJson } from '../../wire/escape-text.ts';
+import { toSafeJson } from '../../base/escape-text.ts';
 import { withStore } from '../with-store.ts';
 
 export function policyShowCommand(): Command {

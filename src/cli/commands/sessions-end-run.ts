@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { parseScopedId, type RunId, type SessionId } from '../../domain/ids.ts';
+import { parseScopedId, type RunId, type SessionId } from '../../domain/identity/ids.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Session } from '../../domain/session.ts';
+import type { Session } from '../../domain/identity/session.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';
 import { readCount } from '../read-count.ts';

@@ -6,7 +6,7 @@ import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { readDuration } from '../duration.ts';
 import { openNewFile } from '../open-new-file.ts';
-import { toSafeJson } from '../../wire/escape-text.ts';
+import { toSafeJson } from '../../base/escape-text.ts';
 import { SingleOption } from '../single-option.ts';
 import { withFoundedStore } from '../with-store.ts';
 

@@ -1,18 +1,18 @@
 import { closeSync, unlinkSync, writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import {
   TOKEN_LIMITS,
   TOKEN_SCOPES,
   type GatewayToken,
   type NewToken,
   type TokenScope,
-} from '../../domain/gateway-token.ts';
-import type { Identity } from '../../domain/session.ts';
-import { warnOfUndeclared } from '../../domain/undeclared-agent.ts';
-import type { Store } from '../../ports/store.ts';
-import type { CreateTokenRequest } from '../../ports/token-store.ts';
-import { newTokenText } from '../../wire/token-text.ts';
+} from '../../domain/identity/gateway-token.ts';
+import type { Identity } from '../../domain/identity/session.ts';
+import { warnOfUndeclared } from '../../domain/identity/undeclared-agent.ts';
+import type { Store } from '../../domain/ports/store.ts';
+import type { CreateTokenRequest } from '../../domain/ports/token-store.ts';
+import { newTokenText } from '../../domain/identity/token-text.ts';
 import { addScope } from '../add-scope.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { GatewayToken } from '../../domain/gateway-token.ts';
+import type { GatewayToken } from '../../domain/identity/gateway-token.ts';
 import { listShownTokens } from '../../gateway/shown-tokens.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { planeError } from '../../domain/errors.ts';
-import { readTokenText } from '../../wire/token-text.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { readTokenText } from '../../domain/identity/token-text.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { withStore } from '../with-store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toolId, type SessionId } from '../../domain/ids.ts';
+import { toolId, type SessionId } from '../../domain/identity/ids.ts';
 import { bindingOf, type BoundParts } from './binding.ts';
 
 const PARTS: BoundParts = {

@@ -1,6 +1,6 @@
-import type { ApprovalQuestion, Asker } from '../../domain/approval.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
-import { sha256 } from '../../wire/digest.ts';
+import type { ApprovalQuestion, Asker } from '../../domain/policy/approval.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
 
 export interface BoundParts extends Pick<ApprovalQuestion, 'tool' | 'toolDigest' | 'arguments' | 'session'> {
   readonly askers: readonly Pick<Asker, 'kind' | 'id' | 'digest'>[];

@@ -1,8 +1,8 @@
-import { DENIED_RESULT, type RunHistory } from '../../domain/attempt.ts';
-import type { Policy } from '../../domain/policy.ts';
-import type { Identity } from '../../domain/session.ts';
-import { whyUnattended } from '../../domain/unattended.ts';
-import { codeOf } from '../../wire/history.ts';
+import { DENIED_RESULT, type RunHistory } from '../../domain/call/attempt.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
+import type { Identity } from '../../domain/identity/session.ts';
+import { whyUnattended } from '../../domain/identity/unattended.ts';
+import { codeOf } from '../../domain/call/history.ts';
 
 /** After this many denials of the same call in a run, no approver is asked about it again. */
 const DENIALS_ENOUGH = 2;

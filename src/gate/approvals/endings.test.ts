@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { APPROVAL_ERRORS } from '../../domain/approval-errors.ts';
-import { RESOLUTIONS } from '../../domain/approval.ts';
+import { APPROVAL_ERRORS } from '../../domain/errors/approval-errors.ts';
+import { RESOLUTIONS } from '../../domain/policy/approval.ts';
 import { APPROVAL_ENDINGS, endingOutcome, type ApprovalEnding } from './endings.ts';
 
 /** As the issue lists them; a row more is the end of the session. */

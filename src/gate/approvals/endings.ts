@@ -1,7 +1,7 @@
-import type { Resolution } from '../../domain/approval.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { APPROVAL_ERRORS } from '../../domain/approval-errors.ts';
-import type { Executed, Outcome } from '../../domain/outcome.ts';
+import type { Resolution } from '../../domain/policy/approval.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { APPROVAL_ERRORS } from '../../domain/errors/approval-errors.ts';
+import type { Executed, Outcome } from '../../domain/outcome/outcome.ts';
 
 type ApprovalErrorCode = keyof typeof APPROVAL_ERRORS;
 

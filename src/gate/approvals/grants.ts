@@ -5,9 +5,9 @@ import {
   type Grant,
   type GrantId,
   type NewGrant,
-} from '../../domain/approval.ts';
-import { planeError } from '../../domain/errors.ts';
-import type { Identity } from '../../domain/session.ts';
+} from '../../domain/policy/approval.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import type { Identity } from '../../domain/identity/session.ts';
 import { argumentsDigest } from './binding.ts';
 
 /** A call that needs an approval unless a grant answers it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Principal } from '../../domain/approval.ts';
-import { CLOSED_POLICY, type Policy } from '../../domain/policy.ts';
+import type { Principal } from '../../domain/policy/approval.ts';
+import { CLOSED_POLICY, type Policy } from '../../domain/policy/policy.ts';
 import { mayDecide, standingOf } from './may-decide.ts';
 
 const POLICY: Policy = {

@@ -1,5 +1,5 @@
-import type { ApprovalQuestion, Principal } from '../../domain/approval.ts';
-import { findSubject, type Policy } from '../../domain/policy.ts';
+import type { ApprovalQuestion, Principal } from '../../domain/policy/approval.ts';
+import { findSubject, type Policy } from '../../domain/policy/policy.ts';
 
 /**
  * What a principal may do with a question. `approver`: sees all of it and decides. `requester`: sees only that it was asked. `stranger`:

@@ -6,8 +6,8 @@ import {
   type Approval,
   type ApprovalDecision,
   type Asker,
-} from '../../domain/approval.ts';
-import type { Ask } from '../../domain/hook.ts';
+} from '../../domain/policy/approval.ts';
+import type { Ask } from '../../domain/policy/hook.ts';
 import { cutText } from './cut-text.ts';
 import { mergeAgain, mergeAsks } from './merge-asks.ts';
 

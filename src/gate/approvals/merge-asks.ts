@@ -8,8 +8,8 @@ import {
   type ApprovalQuestion,
   type Asker,
   type Severity,
-} from '../../domain/approval.ts';
-import type { Ask } from '../../domain/hook.ts';
+} from '../../domain/policy/approval.ts';
+import type { Ask } from '../../domain/policy/hook.ts';
 import { cutText } from './cut-text.ts';
 
 /** The deployment's defaults, for askers that do not set a title or approvers. */

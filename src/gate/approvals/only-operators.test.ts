@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Policy } from '../../domain/policy.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
 import { onlyOperatorsDecide } from './only-operators.ts';
 
 const policy: Policy = {

@@ -1,5 +1,5 @@
-import type { ApprovalQuestion } from '../../domain/approval.ts';
-import type { Policy } from '../../domain/policy.ts';
+import type { ApprovalQuestion } from '../../domain/policy/approval.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
 import { mayDecide } from './may-decide.ts';
 
 type Asked = Pick<ApprovalQuestion, 'identity' | 'approvers' | 'requesterMayDecide'>;

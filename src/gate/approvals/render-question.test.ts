@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../domain/json.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
-import { sha256 } from '../../wire/digest.ts';
-import { parseStrictJson } from '../../wire/strict-json.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
+import { parseStrictJson } from '../../base/strict-json.ts';
 import { renderArguments, renderQuestion } from './render-question.ts';
 
 const render = (value: unknown, masks?: Parameters<typeof renderArguments>[1]) =>

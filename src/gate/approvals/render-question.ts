@@ -1,9 +1,9 @@
-import { nameOfAsker, type ApprovalQuestion, type QuestionMask } from '../../domain/approval.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import { stepsOf } from '../../domain/json-pointer.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
-import { escapeHidden, toVisibleJsonString } from '../../wire/escape-text.ts';
-import { parseStrictJson } from '../../wire/strict-json.ts';
+import { nameOfAsker, type ApprovalQuestion, type QuestionMask } from '../../domain/policy/approval.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { stepsOf } from '../../base/json-pointer.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { escapeHidden, toVisibleJsonString } from '../../base/escape-text.ts';
+import { parseStrictJson } from '../../base/strict-json.ts';
 import { argumentsDigest } from './binding.ts';
 
 /** How a question is rendered. By default, a masked value is shown as a mark without a name. */

@@ -1,8 +1,8 @@
-import type { HookContext, HookEventName, HookFailed, HookFailure } from '../../domain/hook.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { Stage } from '../../domain/stages.ts';
-import type { Log } from '../../ports/log.ts';
-import type { StopSignal } from '../../ports/tool-runner.ts';
+import type { HookContext, HookEventName, HookFailed, HookFailure } from '../../domain/policy/hook.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { Stage } from '../../domain/call/stages.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import type { StopSignal } from '../../domain/ports/tool-runner.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 import { showCause, showCauseType } from './show-cause.ts';
 

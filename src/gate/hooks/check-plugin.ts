@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { HOOK_EVENTS, MAX_HOOK_PRIORITY, MAX_HOOK_TIMEOUT_MS, type HookMatch } from '../../domain/hook.ts';
-import { NAME_PATTERN } from '../../domain/ids.ts';
-import { nearNames } from '../../domain/near-names.ts';
+import { HOOK_EVENTS, MAX_HOOK_PRIORITY, MAX_HOOK_TIMEOUT_MS, type HookMatch } from '../../domain/policy/hook.ts';
+import { NAME_PATTERN } from '../../domain/identity/ids.ts';
+import { nearNames } from '../../base/near-names.ts';
 import type { HookDefinition } from './define-hooks.ts';
 import { findMatchProblems, type HookCatalog } from './find-match-problems.ts';
 import { registerHook, type RegisteredHook } from './registered-hook.ts';

@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path';
-import type { HookContext, HookEventName, HookMatch } from '../../domain/hook.ts';
-import { NAME_PATTERN } from '../../domain/ids.ts';
+import type { HookContext, HookEventName, HookMatch } from '../../domain/policy/hook.ts';
+import { NAME_PATTERN } from '../../domain/identity/ids.ts';
 import { checkEnding, readOutput, readResultOutput, writeInput } from './command-protocol.ts';
 import { runProcess } from './run-process.ts';
 import { registerHook, type RegisteredHook } from './registered-hook.ts';

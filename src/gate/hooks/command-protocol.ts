@@ -7,9 +7,9 @@ import type {
   HookEventName,
   ResultAnswer,
   ToolResultCall,
-} from '../../domain/hook.ts';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import { parseStrictJson } from '../../wire/strict-json.ts';
+} from '../../domain/policy/hook.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { parseStrictJson } from '../../base/strict-json.ts';
 import { HookError } from './call-hook.ts';
 import type { EndedProcess } from './run-process.ts';
 import { oneLine } from './show-cause.ts';

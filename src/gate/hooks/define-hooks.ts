@@ -7,7 +7,7 @@ import type {
   HookMatch,
   ResultAnswer,
   ToolResultCall,
-} from '../../domain/hook.ts';
+} from '../../domain/policy/hook.ts';
 
 interface HookOptions extends HookMatch {
   /** The hook's name in its plugin. Approvals remember an asker by this id, so do not change it lightly. */

@@ -1,7 +1,7 @@
-import { EFFECTS, type Effect } from '../../domain/tool.ts';
-import type { HookedTool, HookMatch } from '../../domain/hook.ts';
-import { NAME_PATTERN, splitToolId } from '../../domain/ids.ts';
-import { toolPatternMatches } from '../../domain/policy.ts';
+import { EFFECTS, type Effect } from '../../domain/tool/tool.ts';
+import type { HookedTool, HookMatch } from '../../domain/policy/hook.ts';
+import { NAME_PATTERN, splitToolId } from '../../domain/identity/ids.ts';
+import { toolPatternMatches } from '../../domain/policy/policy.ts';
 import { matchesTool } from './match-tool.ts';
 
 /** The tools that hooks can match. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { approving, refusalOf } from '../../../test/support/gate-tools.ts';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { createGate } from '../../compose/create-gate.ts';
-import type { ApprovalDecision, Resolution } from '../../domain/approval.ts';
+import type { ApprovalDecision, Resolution } from '../../domain/policy/approval.ts';
 import type { GateOptions } from '../wrap/gate-options.ts';
 import type { GateQuestion } from '../wrap/gate-parts.ts';
 import { fromOpenClaw, type FromOpenClawOptions, type OpenClawHandler } from './from-openclaw.ts';

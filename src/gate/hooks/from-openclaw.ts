@@ -4,15 +4,15 @@ import {
   type ApprovalDecision,
   type Resolution,
   type Severity,
-} from '../../domain/approval.ts';
+} from '../../domain/policy/approval.ts';
 import type {
   ApprovalRequest,
   ApprovalResolved,
   BeforeAnswer,
   BeforeToolCall,
   HookContext,
-} from '../../domain/hook.ts';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+} from '../../domain/policy/hook.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { defineHooks, type HookPlugin } from './define-hooks.ts';
 
 /** The event that OpenClaw passes to a `before_tool_call` handler. */

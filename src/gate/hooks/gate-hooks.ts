@@ -1,4 +1,4 @@
-import type { GateHooks } from '../../ports/gate-hooks.ts';
+import type { GateHooks } from '../../domain/ports/gate-hooks.ts';
 import type { HookReporting } from './call-hook.ts';
 import type { HookSet } from './hook-set.ts';
 import { createObserverQueue } from './observer-queue.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hookedCall, hookSet, recordingNeeds } from '../../../test/support/sample-hooks.ts';
-import type { ApprovalRequest, Ask } from '../../domain/hook.ts';
+import type { ApprovalRequest, Ask } from '../../domain/policy/hook.ts';
 import { mergeAsks } from '../approvals/merge-asks.ts';
 import { runBeforeHooks } from './run-before-hooks.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { hookedCall, hookSet, recordingNeeds } from '../../../test/support/sample-hooks.ts';
-import { errorOutcome } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
 import { runBeforeHooks } from './run-before-hooks.ts';
 
 class Odd {

@@ -1,4 +1,4 @@
-import type { HookEventName, HookFailure, HookHealth } from '../../domain/hook.ts';
+import type { HookEventName, HookFailure, HookHealth } from '../../domain/policy/hook.ts';
 
 /** The percentile is computed from this many of the latest durations. */
 const KEPT_DURATIONS = 128;

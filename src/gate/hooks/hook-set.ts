@@ -1,4 +1,4 @@
-import type { HookedTool, HookEventName, HookHealth } from '../../domain/hook.ts';
+import type { HookedTool, HookEventName, HookHealth } from '../../domain/policy/hook.ts';
 import { matchesTool } from './match-tool.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 

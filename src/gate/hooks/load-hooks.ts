@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
-import { offerOwnPackage } from '../../modules/authoring/own-package.ts';
-import { planeError } from '../../domain/errors.ts';
+import { offerOwnPackage } from '../../base/own-package.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { checkPlugin, type CheckedHooks, type PluginSettings } from './check-plugin.ts';
 import { commandHookId, isUsableId, registerCommand, type CommandHookSource } from './command-hook.ts';
 import type { HookPlugin } from './define-hooks.ts';

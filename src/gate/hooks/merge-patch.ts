@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import { escapeStep } from '../../domain/json-pointer.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { escapeStep } from '../../base/json-pointer.ts';
 
 /** RFC 7396: objects are merged member by member, `null` removes a member, every other value replaces it. Returns a new object. */
 export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {

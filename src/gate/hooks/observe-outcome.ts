@@ -1,6 +1,6 @@
-import type { ContentBlock } from '../../domain/content.ts';
-import type { ObservedBlock, ObservedOutcome } from '../../domain/hook.ts';
-import type { Outcome, OutcomeError } from '../../domain/outcome.ts';
+import type { ContentBlock } from '../../domain/outcome/content.ts';
+import type { ObservedBlock, ObservedOutcome } from '../../domain/policy/hook.ts';
+import type { Outcome, OutcomeError } from '../../domain/outcome/outcome.ts';
 
 /** Max characters of content that an observer gets. A result can have megabytes, and many results may wait for a slow observer. */
 const MAX_CHARACTERS = 256 * 1024;

@@ -1,5 +1,5 @@
-import { deepFreeze } from '../../domain/deep-freeze.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { deepFreeze } from '../../base/deep-freeze.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { callHook, reportFailure, type HookReporting } from './call-hook.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { APPROVAL_DECISIONS, SEVERITIES } from '../../domain/approval.ts';
-import { LIMITS } from '../../domain/call.ts';
-import type { Ask } from '../../domain/hook.ts';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import { checkArguments } from '../../wire/check-arguments.ts';
+import { APPROVAL_DECISIONS, SEVERITIES } from '../../domain/policy/approval.ts';
+import { LIMITS } from '../../domain/call/call.ts';
+import type { Ask } from '../../domain/policy/hook.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { checkArguments } from '../../domain/call/check-arguments.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 import { oneLine } from './show-cause.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { ContentBlock } from '../../domain/content.ts';
-import type { ResultBlock } from '../../domain/hook.ts';
-import type { JsonValue } from '../../domain/json.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
-import { copyPlain } from '../../wire/plain-json.ts';
+import type { ContentBlock } from '../../domain/outcome/content.ts';
+import type { ResultBlock } from '../../domain/policy/hook.ts';
+import type { JsonValue } from '../../base/json.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { copyPlain } from '../../base/plain-json.ts';
 import { HookError } from './call-hook.ts';
 
 const MAX_BLOCKS = 1000;

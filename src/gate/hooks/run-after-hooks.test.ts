@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { hookedCall, hookSet, recordingNeeds } from '../../../test/support/sample-hooks.ts';
-import type { AfterToolCall, ApprovalResolved } from '../../domain/hook.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { EndedCall } from '../../ports/gate-hooks.ts';
+import type { AfterToolCall, ApprovalResolved } from '../../domain/policy/hook.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { EndedCall } from '../../domain/ports/gate-hooks.ts';
 import { createObserverQueue, OBSERVER_BOUNDS } from './observer-queue.ts';
 import { runAfterHooks } from './run-after-hooks.ts';
 import { runResolvedHooks } from './run-resolved-hooks.ts';

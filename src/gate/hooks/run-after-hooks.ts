@@ -1,5 +1,5 @@
-import type { AfterToolCall } from '../../domain/hook.ts';
-import type { EndedCall } from '../../ports/gate-hooks.ts';
+import type { AfterToolCall } from '../../domain/policy/hook.ts';
+import type { EndedCall } from '../../domain/ports/gate-hooks.ts';
 import type { HookSet } from './hook-set.ts';
 import { observeOutcome } from './observe-outcome.ts';
 import type { ObserverQueue } from './observer-queue.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { hookedCall, hookSet, recordingNeeds } from '../../../test/support/sample-hooks.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { BeforeToolCall } from '../../domain/hook.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { BeforeToolCall } from '../../domain/policy/hook.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { runBeforeHooks } from './run-before-hooks.ts';
 
 const args = (event: unknown): JsonObject => (event as BeforeToolCall).arguments;

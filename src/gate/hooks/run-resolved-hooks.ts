@@ -1,6 +1,6 @@
-import { deepFreeze } from '../../domain/deep-freeze.ts';
-import type { ApprovalResolved, HookedTool } from '../../domain/hook.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { deepFreeze } from '../../base/deep-freeze.ts';
+import type { ApprovalResolved, HookedTool } from '../../domain/policy/hook.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { callHook, reportFailure, type HookReporting } from './call-hook.ts';
 import type { HookSet } from './hook-set.ts';
 import type { RegisteredHook } from './registered-hook.ts';

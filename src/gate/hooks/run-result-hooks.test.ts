@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { hookedCall, hookSet, recordingNeeds } from '../../../test/support/sample-hooks.ts';
-import type { ContentBlock } from '../../domain/content.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { ResultAnswer, ToolResultCall } from '../../domain/hook.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { ResultCall } from '../../ports/gate-hooks.ts';
+import type { ContentBlock } from '../../domain/outcome/content.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { ResultAnswer, ToolResultCall } from '../../domain/policy/hook.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { ResultCall } from '../../domain/ports/gate-hooks.ts';
 import { runResultHooks, type ResultNeeds } from './run-result-hooks.ts';
 
 const PICTURE: ContentBlock = { kind: 'image', mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]) };

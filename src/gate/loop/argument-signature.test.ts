@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../domain/json.ts';
-import { bodyDigest } from '../../wire/digest.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { bodyDigest } from '../../domain/tool/digest.ts';
 import { argumentSignatures, targetSignature } from './argument-signature.ts';
 
 const of = (args: JsonObject, changed?: string) => argumentSignatures({ id: 'a.b' }, args, changed);

@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import type { Effect } from '../../domain/tool.ts';
-import { bodyDigest } from '../../wire/digest.ts';
-import { shortSignature } from '../../wire/history.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { Effect } from '../../domain/tool/tool.ts';
+import { bodyDigest } from '../../domain/tool/digest.ts';
+import { shortSignature } from '../../domain/call/history.ts';
 import { isTimeSince1970, scrubText } from './scrub-text.ts';
 import { signatureOf } from './signature.ts';
 import { isLongId } from './stable-text.ts';

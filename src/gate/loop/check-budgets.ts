@@ -1,6 +1,6 @@
-import type { RunState } from '../../domain/attempt.ts';
-import { splitToolId } from '../../domain/ids.ts';
-import type { LoopBudgets } from '../../domain/loop-settings.ts';
+import type { RunState } from '../../domain/call/attempt.ts';
+import { splitToolId } from '../../domain/identity/ids.ts';
+import type { LoopBudgets } from '../../domain/policy/loop-settings.ts';
 import type { AskedTool } from './finding.ts';
 import { PASS, type BlockScope, type Detector, type LoopVerdict } from './loop-verdict.ts';
 

@@ -1,5 +1,5 @@
-import { HISTORY_LENGTH } from '../../domain/attempt.ts';
-import { MAX_CYCLE } from '../../domain/loop-settings.ts';
+import { HISTORY_LENGTH } from '../../domain/call/attempt.ts';
+import { MAX_CYCLE } from '../../domain/policy/loop-settings.ts';
 import type { Detect, Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
 

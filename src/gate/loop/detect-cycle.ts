@@ -1,4 +1,4 @@
-import { MAX_CYCLE } from '../../domain/loop-settings.ts';
+import { MAX_CYCLE } from '../../domain/policy/loop-settings.ts';
 import { climb, type Detect, type Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
 import type { EffectiveLoopSettings } from './stricter.ts';

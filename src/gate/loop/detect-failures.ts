@@ -1,4 +1,4 @@
-import { codeOf } from '../../wire/history.ts';
+import { codeOf } from '../../domain/call/history.ts';
 import { UNKNOWN_TOOL } from './failure-class.ts';
 import { climb, type Detect } from './finding.ts';
 import { BAD, OK, OPEN, type LoopWindow } from './loop-window.ts';

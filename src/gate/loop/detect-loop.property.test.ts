@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pack } from '../../../test/support/decode-history.ts';
-import { ATTEMPT_ENDINGS, type Attempt, type RunState } from '../../domain/attempt.ts';
-import { changeLoopSettings, DEFAULT_LOOP_SETTINGS as settings } from '../../domain/loop-settings.ts';
+import { ATTEMPT_ENDINGS, type Attempt, type RunState } from '../../domain/call/attempt.ts';
+import { changeLoopSettings, DEFAULT_LOOP_SETTINGS as settings } from '../../domain/policy/loop-settings.ts';
 import { detectLoop } from './detect-loop.ts';
 import { blockMark, type LoopBlock, type LoopVerdict } from './loop-verdict.ts';
-import { encodeHistory, openHistory, toolTag } from '../../wire/history.ts';
+import { encodeHistory, openHistory, toolTag } from '../../domain/call/history.ts';
 import { signatureOf } from './signature.ts';
 
 const NOW = 1_763_000_000_000;

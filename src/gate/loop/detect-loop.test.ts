@@ -8,15 +8,15 @@ import {
   simulateRun,
   type SimulatedCall,
 } from '../../../test/support/run-simulator.ts';
-import type { Attempt, RunState } from '../../domain/attempt.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import { changeLoopSettings, DEFAULT_LOOP_SETTINGS, type LoopOptions } from '../../domain/loop-settings.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { Attempt, RunState } from '../../domain/call/attempt.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import { changeLoopSettings, DEFAULT_LOOP_SETTINGS, type LoopOptions } from '../../domain/policy/loop-settings.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { detectLoop, type LoopQuestion } from './detect-loop.ts';
 import { rememberAttempt } from './detect-stall.ts';
 import { endOfAttempt } from './end-of-attempt.ts';
 import type { LoopBlock, LoopVerdict } from './loop-verdict.ts';
-import { toolTag } from '../../wire/history.ts';
+import { toolTag } from '../../domain/call/history.ts';
 import { signatureOf } from './signature.ts';
 
 const NOW = 1_763_000_000_000;

@@ -1,5 +1,5 @@
-import type { RunHistory, RunState } from '../../domain/attempt.ts';
-import { MAX_COUNTED, type LoopSettings } from '../../domain/loop-settings.ts';
+import type { RunHistory, RunState } from '../../domain/call/attempt.ts';
+import { MAX_COUNTED, type LoopSettings } from '../../domain/policy/loop-settings.ts';
 import { checkBudgets } from './check-budgets.ts';
 import { detectBreaker } from './detect-breaker.ts';
 import { detectCycle } from './detect-cycle.ts';

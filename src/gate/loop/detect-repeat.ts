@@ -1,4 +1,4 @@
-import type { LoopLevels } from '../../domain/loop-settings.ts';
+import type { LoopLevels } from '../../domain/policy/loop-settings.ts';
 import { climb, type Detect, type Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
 

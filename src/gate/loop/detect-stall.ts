@@ -1,6 +1,6 @@
-import type { Attempt, RunHistory } from '../../domain/attempt.ts';
-import type { LoopSettings } from '../../domain/loop-settings.ts';
-import { codeOf, tagCode } from '../../wire/history.ts';
+import type { Attempt, RunHistory } from '../../domain/call/attempt.ts';
+import type { LoopSettings } from '../../domain/policy/loop-settings.ts';
+import { codeOf, tagCode } from '../../domain/call/history.ts';
 import { climb, type Detect } from './finding.ts';
 import { BAD, OPEN, type LoopWindow } from './loop-window.ts';
 

@@ -1,6 +1,6 @@
-import type { Attempt } from '../../domain/attempt.ts';
-import type { Outcome, OutcomeKind } from '../../domain/outcome.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
+import type { Attempt } from '../../domain/call/attempt.ts';
+import type { Outcome, OutcomeKind } from '../../domain/outcome/outcome.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { COST_UNIT } from './check-budgets.ts';
 import { failureClass, failureSignature } from './failure-class.ts';
 import { blockMark, DETECTORS } from './loop-verdict.ts';

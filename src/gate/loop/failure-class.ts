@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { signatureOf } from './signature.ts';
 
 /** Failures of one class count as the same failure, whatever numbers, names and paths their messages contain. */

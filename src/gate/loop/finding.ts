@@ -1,5 +1,5 @@
-import type { LoopLevels } from '../../domain/loop-settings.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
+import type { LoopLevels } from '../../domain/policy/loop-settings.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import type { LoopWindow } from './loop-window.ts';
 import type { Detector } from './loop-verdict.ts';
 import type { EffectiveLoopSettings } from './stricter.ts';

@@ -1,4 +1,4 @@
-import { RUN_ENDED_ADVICE } from '../../domain/gate-errors.ts';
+import { RUN_ENDED_ADVICE } from '../../domain/errors/gate-errors.ts';
 import type { Finding } from './finding.ts';
 import type { BlockScope } from './loop-verdict.ts';
 

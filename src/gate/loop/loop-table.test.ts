@@ -11,9 +11,9 @@ import {
   type Simulation,
   type SimulationOptions,
 } from '../../../test/support/run-simulator.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { changeLoopSettings, DEFAULT_LOOP_SETTINGS, type LoopSettings } from '../../domain/loop-settings.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { changeLoopSettings, DEFAULT_LOOP_SETTINGS, type LoopSettings } from '../../domain/policy/loop-settings.ts';
 
 type Pattern = (index: number) => SimulatedCall;
 

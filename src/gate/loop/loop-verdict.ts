@@ -1,7 +1,7 @@
-import { RUN_ENDED_ADVICE } from '../../domain/gate-errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { MAX_CYCLE } from '../../domain/loop-settings.ts';
-import { codeOf } from '../../wire/history.ts';
+import { RUN_ENDED_ADVICE } from '../../domain/errors/gate-errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { MAX_CYCLE } from '../../domain/policy/loop-settings.ts';
+import { codeOf } from '../../domain/call/history.ts';
 import { signatureOf } from './signature.ts';
 
 export const DETECTORS = [

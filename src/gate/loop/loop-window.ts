@@ -1,5 +1,5 @@
-import { HISTORY_LENGTH, type Attempt, type RunHistory, type Stall } from '../../domain/attempt.ts';
-import { codeOf, tagCode } from '../../wire/history.ts';
+import { HISTORY_LENGTH, type Attempt, type RunHistory, type Stall } from '../../domain/call/attempt.ts';
+import { codeOf, tagCode } from '../../domain/call/history.ts';
 import { DETECTORS, readBlockMark, type Detector } from './loop-verdict.ts';
 
 /** The call in question. `hasVolatile`: calls with its effective signature may differ in volatile values. */

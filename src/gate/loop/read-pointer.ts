@@ -1,5 +1,5 @@
-import { stepsOf } from '../../domain/json-pointer.ts';
-import type { JsonValue } from '../../domain/json.ts';
+import { stepsOf } from '../../base/json-pointer.ts';
+import type { JsonValue } from '../../base/json.ts';
 
 const known = new Map<string, readonly string[]>();
 const MAX_KNOWN = 1000;

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { ContentBlock, WriteBacks } from '../../domain/content.ts';
-import { type JsonValue } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
+import type { ContentBlock, WriteBacks } from '../../domain/outcome/content.ts';
+import { type JsonValue } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { readPointer } from './read-pointer.ts';
 import { signatureOf } from './signature.ts';
 import { StableText } from './stable-text.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { isTimeSince1970, scrubText } from './scrub-text.ts';
 
 const MAX_CHARACTERS = 32 * 1024;

@@ -1,5 +1,5 @@
-import { COUNTED_LOOP_ENDS } from '../../domain/attempt.ts';
-import { CYCLE_ROUNDS, RUNG_NAMES, type LoopSettings, type LoopLevels } from '../../domain/loop-settings.ts';
+import { COUNTED_LOOP_ENDS } from '../../domain/call/attempt.ts';
+import { CYCLE_ROUNDS, RUNG_NAMES, type LoopSettings, type LoopLevels } from '../../domain/policy/loop-settings.ts';
 
 /** The settings that apply to one run. */
 export interface EffectiveLoopSettings extends LoopSettings {

@@ -1,5 +1,5 @@
-import type { Ask } from '../../domain/hook.ts';
-import type { RuleDecision } from '../../domain/rule-decision.ts';
+import type { Ask } from '../../domain/policy/hook.ts';
+import type { RuleDecision } from '../../domain/policy/rule-decision.ts';
 
 /** The asks of the rules that want an approval. */
 export function asksOf({ askers }: RuleDecision): Ask[] {

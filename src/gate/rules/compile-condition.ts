@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import type { ArgumentCondition } from '../../domain/rule.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { ArgumentCondition } from '../../domain/policy/rule.ts';
 import { parsePointer, type PointerStep } from './json-pointer.ts';
 import { oneOfValues } from './json-values.ts';
 import { isMet, type Judge, type Judgement } from './judgement.ts';

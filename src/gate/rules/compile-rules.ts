@@ -1,7 +1,7 @@
-import type { Asker } from '../../domain/approval.ts';
-import { toolPatternMatches, type Policy } from '../../domain/policy.ts';
-import { VERDICTS, type Rule, type RuleVerdict } from '../../domain/rule.ts';
-import type { RuleCall } from '../../domain/rule-decision.ts';
+import type { Asker } from '../../domain/policy/approval.ts';
+import { toolPatternMatches, type Policy } from '../../domain/policy/policy.ts';
+import { VERDICTS, type Rule, type RuleVerdict } from '../../domain/policy/rule.ts';
+import type { RuleCall } from '../../domain/policy/rule-decision.ts';
 import { compileCondition, type CompiledCondition } from './compile-condition.ts';
 import { ruleDigest } from './rule-digest.ts';
 

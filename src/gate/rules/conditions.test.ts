@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import type { ArgumentCondition } from '../../domain/rule.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { ArgumentCondition } from '../../domain/policy/rule.ts';
 import { compileCondition, conditionIsMet } from './compile-condition.ts';
 import { judgedAs } from '../../../test/support/judged-as.ts';
 

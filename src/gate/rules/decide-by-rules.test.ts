@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SAMPLE_IDENTITY, sampleDeclaration } from '../../../test/support/sample-call.ts';
-import { toolId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { CLOSED_POLICY, type Policy } from '../../domain/policy.ts';
-import { VERDICTS, type ArgumentCondition, type Rule, type RuleVerdict } from '../../domain/rule.ts';
-import type { RuleCall, RuleDecision } from '../../domain/rule-decision.ts';
+import { toolId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { CLOSED_POLICY, type Policy } from '../../domain/policy/policy.ts';
+import { VERDICTS, type ArgumentCondition, type Rule, type RuleVerdict } from '../../domain/policy/rule.ts';
+import type { RuleCall, RuleDecision } from '../../domain/policy/rule-decision.ts';
 import { compileRules } from './compile-rules.ts';
 import { decideByRules } from './decide-by-rules.ts';
 import { foreseeRules } from './foresee-rules.ts';

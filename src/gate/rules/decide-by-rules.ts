@@ -1,8 +1,8 @@
-import { agentsOf } from '../../domain/agent.ts';
-import { findSubject } from '../../domain/policy.ts';
-import { VERDICTS, type Rule, type RuleVerdict } from '../../domain/rule.ts';
-import { UNMATCHED, type AskingRule, type RuleCall, type RuleDecision } from '../../domain/rule-decision.ts';
-import type { Identity } from '../../domain/session.ts';
+import { agentsOf } from '../../domain/identity/agent.ts';
+import { findSubject } from '../../domain/policy/policy.ts';
+import { VERDICTS, type Rule, type RuleVerdict } from '../../domain/policy/rule.ts';
+import { UNMATCHED, type AskingRule, type RuleCall, type RuleDecision } from '../../domain/policy/rule-decision.ts';
+import type { Identity } from '../../domain/identity/session.ts';
 import { conditionIsMet } from './compile-condition.ts';
 import type { CompiledRule, CompiledRules } from './compile-rules.ts';
 import { ruleDigest } from './rule-digest.ts';

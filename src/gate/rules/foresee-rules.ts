@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../domain/json.ts';
-import type { RuleCall, RuleForesight } from '../../domain/rule-decision.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { RuleCall, RuleForesight } from '../../domain/policy/rule-decision.ts';
 import { compileRules, type CompiledRule } from './compile-rules.ts';
 import { decideByRules, isAboutCaller, strictest, unmatchedVerdict } from './decide-by-rules.ts';
 

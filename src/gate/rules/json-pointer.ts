@@ -1,4 +1,4 @@
-import { unescapeStep } from '../../domain/json-pointer.ts';
+import { unescapeStep } from '../../base/json-pointer.ts';
 
 /** One step of a pointer into arguments: every element, or one member. */
 export type PointerStep =

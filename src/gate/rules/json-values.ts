@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { Judge } from './judgement.ts';
 
 export const JSON_TYPES = ['null', 'boolean', 'number', 'text', 'list', 'group'] as const;

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../domain/json.ts';
+import type { JsonValue } from '../../base/json.ts';
 
 /**
  * The result of comparing one value. `missing`: there is no value to compare. `unclear`: there is a value, but of a kind that cannot be

@@ -1,4 +1,4 @@
-import { hostOfAddress, normaliseHost } from '../../domain/host-of-address.ts';
+import { hostOfAddress, normaliseHost } from '../../base/http/host-of-address.ts';
 import { ofText, type Judge } from './judgement.ts';
 
 /**

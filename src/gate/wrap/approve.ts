@@ -1,10 +1,10 @@
-import type { ApprovalId } from '../../domain/approval.ts';
-import { deepFreeze } from '../../domain/deep-freeze.ts';
-import { elapsedMs } from '../../domain/elapsed.ts';
-import type { Ask } from '../../domain/hook.ts';
-import type { SessionId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { ApprovalId } from '../../domain/policy/approval.ts';
+import { deepFreeze } from '../../base/deep-freeze.ts';
+import { elapsedMs } from '../../base/elapsed.ts';
+import type { Ask } from '../../domain/policy/hook.ts';
+import type { SessionId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { bindingOf } from '../approvals/binding.ts';
 import { deniedAtOnce } from '../approvals/denied-at-once.ts';
 import { APPROVAL_ENDINGS, endingOutcome } from '../approvals/endings.ts';

@@ -1,6 +1,6 @@
-import { APPROVAL_DECISIONS, APPROVAL_LIMITS } from '../../domain/approval.ts';
-import type { Log } from '../../ports/log.ts';
-import type { StopSignal } from '../../ports/tool-runner.ts';
+import { APPROVAL_DECISIONS, APPROVAL_LIMITS } from '../../domain/policy/approval.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import type { StopSignal } from '../../domain/ports/tool-runner.ts';
 import type { ApprovalEnding, EndingFacts } from '../approvals/endings.ts';
 import { oneLine, showCause } from '../hooks/show-cause.ts';
 import type { GateApprover, GateQuestion } from './gate-parts.ts';

@@ -1,7 +1,7 @@
-import type { TraceIds } from '../../domain/diagnostic-event.ts';
-import type { Stage } from '../../domain/stages.ts';
-import { isSampled, type Trace } from '../../domain/trace-context.ts';
-import { newSpanId } from '../../wire/trace.ts';
+import type { TraceIds } from '../../domain/events/diagnostic-event.ts';
+import type { Stage } from '../../domain/call/stages.ts';
+import { isSampled, type Trace } from '../../domain/call/trace-context.ts';
+import { newSpanId } from '../../domain/call/trace.ts';
 
 /** The spans of one call, below the host's span: one per stage, as on a worker. */
 export class CallSpans {

@@ -1,6 +1,6 @@
-import { planeError } from '../../domain/errors.ts';
-import { isJsonObject } from '../../domain/json.ts';
-import { nearNames } from '../../domain/near-names.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { nearNames } from '../../base/near-names.ts';
 
 /** A check per option that returns a problem; undefined for an option that is checked elsewhere. */
 export type OptionTable<Options> = {

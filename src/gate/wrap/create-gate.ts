@@ -1,10 +1,10 @@
-import type { HookFailed, HookHealth } from '../../domain/hook.ts';
-import { settingsFor } from '../../domain/loop-settings.ts';
-import type { Policy } from '../../domain/policy.ts';
-import { parseTrace } from '../../domain/trace-context.ts';
-import type { Events } from '../../ports/events.ts';
-import type { Log } from '../../ports/log.ts';
-import { newRunId, randomId } from '../../wire/ids.ts';
+import type { HookFailed, HookHealth } from '../../domain/policy/hook.ts';
+import { settingsFor } from '../../domain/policy/loop-settings.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
+import { parseTrace } from '../../domain/call/trace-context.ts';
+import type { Events } from '../../domain/ports/events.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import { newRunId, randomId } from '../../domain/identity/new-id.ts';
 import { createGateHooks } from '../hooks/gate-hooks.ts';
 import type { HookSet } from '../hooks/hook-set.ts';
 import { registerPlugins } from '../hooks/load-hooks.ts';

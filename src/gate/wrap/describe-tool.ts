@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../domain/json.ts';
-import { EFFECTS, type Effect } from '../../domain/tool.ts';
-import { sha256 } from '../../wire/digest.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { EFFECTS, type Effect } from '../../domain/tool/tool.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
 import type { GatedTool, LoopFacts } from './gate-parts.ts';
 import { isToolId, toolIdOf } from './tool-id.ts';
 

@@ -4,13 +4,13 @@ import type {
   EventFacts,
   EventKind,
   SharedFields,
-} from '../../domain/diagnostic-event.ts';
-import { elapsedMs } from '../../domain/elapsed.ts';
-import { errorOfOutcome, toEventError, type Fault } from '../../domain/error-category.ts';
-import { DIAGNOSTIC_EVENTS } from '../../domain/event-table.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { summariseValue } from '../../domain/summarise-value.ts';
+} from '../../domain/events/diagnostic-event.ts';
+import { elapsedMs } from '../../base/elapsed.ts';
+import { errorOfOutcome, toEventError, type Fault } from '../../domain/outcome/error-category.ts';
+import { DIAGNOSTIC_EVENTS } from '../../domain/events/event-table.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { summariseValue } from '../../domain/events/summarise-value.ts';
 import type { LoopVerdict } from '../loop/loop-verdict.ts';
 import type { Refusal } from './gate-blocked.ts';
 import type { GatedCall, GateParts } from './gate-parts.ts';

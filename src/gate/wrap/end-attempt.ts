@@ -1,7 +1,7 @@
-import { DENIED_RESULT } from '../../domain/attempt.ts';
-import type { LoopSettings } from '../../domain/loop-settings.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import { restAfterLoop } from '../../domain/session-ended.ts';
+import { DENIED_RESULT } from '../../domain/call/attempt.ts';
+import type { LoopSettings } from '../../domain/policy/loop-settings.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { restAfterLoop } from '../../domain/identity/session-ended.ts';
 import { costOfCall, endOfAttempt } from '../loop/end-of-attempt.ts';
 import type { LoopFacts } from './gate-parts.ts';
 import type { EndedAttempt } from './run-memory.ts';

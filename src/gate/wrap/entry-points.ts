@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../domain/json.ts';
-import type { StopSignal } from '../../ports/tool-runner.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { StopSignal } from '../../domain/ports/tool-runner.ts';
 
 /** Where the code of a tool object is entered, and how its parameters are read. */
 export interface EntryPoint {

@@ -4,7 +4,7 @@ import { approving, asking, before, plugin, refusalOf, wrapEcho } from '../../..
 import { deferred } from '../../../test/support/sample-call.ts';
 import { recordingNeeds } from '../../../test/support/sample-hooks.ts';
 import { createGate } from '../../compose/create-gate.ts';
-import { errorOutcome } from '../../domain/errors.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
 import { endingOutcome, type ApprovalEnding } from '../approvals/endings.ts';
 import type { Gate } from './create-gate.ts';
 import type { GateApprover, GateQuestion } from './gate-parts.ts';

@@ -1,4 +1,4 @@
-import type { Executed, Outcome, OutcomeKind } from '../../domain/outcome.ts';
+import type { Executed, Outcome, OutcomeKind } from '../../domain/outcome/outcome.ts';
 import { textWithAdvice } from './add-advice.ts';
 
 /** A call that may not run, or whose result may not be passed on: its outcome, and the hook or rule that decided. */

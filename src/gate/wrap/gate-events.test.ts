@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { approving, asking, before, plugin, refusalOf } from '../../../test/support/gate-tools.ts';
 import { createGate } from '../../compose/create-gate.ts';
-import type { DiagnosticEvent, EventKind } from '../../domain/diagnostic-event.ts';
-import type { BeforeToolCall } from '../../domain/hook.ts';
+import type { DiagnosticEvent, EventKind } from '../../domain/events/diagnostic-event.ts';
+import type { BeforeToolCall } from '../../domain/policy/hook.ts';
 import { defineHooks } from '../hooks/define-hooks.ts';
 import type { GateOptions } from './gate-options.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { before, plugin, refusalOf, wrapEcho } from '../../../test/support/gate-tools.ts';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { createGate } from '../../compose/create-gate.ts';
-import { HISTORY_LENGTH } from '../../domain/attempt.ts';
+import { HISTORY_LENGTH } from '../../domain/call/attempt.ts';
 import { defineHooks } from '../hooks/define-hooks.ts';
 import type { Gate } from './create-gate.ts';
 import type { GateBlocked } from './gate-blocked.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createGate } from '../../compose/create-gate.ts';
-import { PlaneError } from '../../domain/errors.ts';
+import { PlaneError } from '../../domain/errors/errors.ts';
 
 const echo = { name: 'echo', execute: () => 1 };
 

@@ -1,9 +1,9 @@
-import type { HookedTool } from '../../domain/hook.ts';
-import { NAME_PATTERN } from '../../domain/ids.ts';
-import type { Identity } from '../../domain/session.ts';
-import { EFFECTS } from '../../domain/tool.ts';
-import type { DiagnosticListener, DiagnosticSubscription } from '../../ports/events.ts';
-import type { Log } from '../../ports/log.ts';
+import type { HookedTool } from '../../domain/policy/hook.ts';
+import { NAME_PATTERN } from '../../domain/identity/ids.ts';
+import type { Identity } from '../../domain/identity/session.ts';
+import { EFFECTS } from '../../domain/tool/tool.ts';
+import type { DiagnosticListener, DiagnosticSubscription } from '../../domain/ports/events.ts';
+import type { Log } from '../../domain/ports/log.ts';
 import type { HookPlugin } from '../hooks/define-hooks.ts';
 import type { HookSet } from '../hooks/hook-set.ts';
 import {

@@ -1,15 +1,15 @@
-import type { ApprovalDecision } from '../../domain/approval.ts';
-import type { HookedTool } from '../../domain/hook.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { LoopSettings } from '../../domain/loop-settings.ts';
-import type { Policy } from '../../domain/policy.ts';
-import type { Identity } from '../../domain/session.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { ValueSummary } from '../../domain/summarise-value.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
-import type { GateHooks, HookedCall } from '../../ports/gate-hooks.ts';
-import type { Events } from '../../ports/events.ts';
-import type { Log } from '../../ports/log.ts';
+import type { ApprovalDecision } from '../../domain/policy/approval.ts';
+import type { HookedTool } from '../../domain/policy/hook.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { LoopSettings } from '../../domain/policy/loop-settings.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
+import type { Identity } from '../../domain/identity/session.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { ValueSummary } from '../../domain/events/summarise-value.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
+import type { GateHooks, HookedCall } from '../../domain/ports/gate-hooks.ts';
+import type { Events } from '../../domain/ports/events.ts';
+import type { Log } from '../../domain/ports/log.ts';
 import type { MergedAsk } from '../approvals/merge-asks.ts';
 import type { CallSpans } from './call-spans.ts';
 

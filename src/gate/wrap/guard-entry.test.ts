@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { createGate } from '../../compose/create-gate.ts';
-import type { AfterToolCall, BeforeAnswer, BeforeToolCall } from '../../domain/hook.ts';
+import type { AfterToolCall, BeforeAnswer, BeforeToolCall } from '../../domain/policy/hook.ts';
 import { defineHooks, type HookPlugin } from '../hooks/define-hooks.ts';
 
 type Answer = BeforeAnswer | undefined | void;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createGate } from '../../compose/create-gate.ts';
-import type { BeforeToolCall } from '../../domain/hook.ts';
+import type { BeforeToolCall } from '../../domain/policy/hook.ts';
 import { defineHooks } from '../hooks/define-hooks.ts';
 import type { Gate } from './create-gate.ts';
 

@@ -1,8 +1,8 @@
-import { faultOfStatus, statusOf } from '../../domain/classify-thrown.ts';
-import type { Fault } from '../../domain/error-category.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import { isJsonObject, type JsonValue } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import { faultOfStatus, statusOf } from '../../domain/outcome/classify-thrown.ts';
+import type { Fault } from '../../domain/outcome/error-category.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 
 /** Decides whether returned data reports a failure, and what a tool's own error means. */
 export interface ResultJudge {

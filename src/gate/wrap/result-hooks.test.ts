@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createGate } from '../../compose/create-gate.ts';
-import type { DiagnosticEvent } from '../../domain/diagnostic-event.ts';
-import type { AfterToolCall, ResultAnswer, ToolResultCall } from '../../domain/hook.ts';
+import type { DiagnosticEvent } from '../../domain/events/diagnostic-event.ts';
+import type { AfterToolCall, ResultAnswer, ToolResultCall } from '../../domain/policy/hook.ts';
 import { ToolFailure } from '../../exports/tool.ts';
 import { defineHooks, type HookPlugin } from '../hooks/define-hooks.ts';
 import { GateBlocked } from './gate-blocked.ts';

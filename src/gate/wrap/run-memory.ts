@@ -5,11 +5,11 @@ import {
   type RunHistory,
   type RunState,
   type Stall,
-} from '../../domain/attempt.ts';
-import type { LoopSettings } from '../../domain/loop-settings.ts';
+} from '../../domain/call/attempt.ts';
+import type { LoopSettings } from '../../domain/policy/loop-settings.ts';
 import { rememberAttempt } from '../loop/detect-stall.ts';
-import { bodyDigest } from '../../wire/digest.ts';
-import { AttemptRing, shortSignature, toolTag } from '../../wire/history.ts';
+import { bodyDigest } from '../../domain/tool/digest.ts';
+import { AttemptRing, shortSignature, toolTag } from '../../domain/call/history.ts';
 
 /** What the runs of one session share. */
 export interface SessionMemory {

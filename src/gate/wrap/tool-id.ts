@@ -1,5 +1,5 @@
-import { NAME_PATTERN, splitToolId, type ToolId } from '../../domain/ids.ts';
-import { sha256 } from '../../wire/digest.ts';
+import { NAME_PATTERN, splitToolId, type ToolId } from '../../domain/identity/ids.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
 
 const DIGEST_LENGTH = 16;
 /** Max readable characters in a part of an id, next to `_` and the digest. */

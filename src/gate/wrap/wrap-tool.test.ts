@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { createGate } from '../../compose/create-gate.ts';
-import type { AfterToolCall, BeforeAnswer, BeforeToolCall } from '../../domain/hook.ts';
+import type { AfterToolCall, BeforeAnswer, BeforeToolCall } from '../../domain/policy/hook.ts';
 import { tool } from '../../exports/tool.ts';
 import { defineHooks, type HookPlugin } from '../hooks/define-hooks.ts';
 import { GateBlocked } from './gate-blocked.ts';

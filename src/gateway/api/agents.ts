@@ -1,10 +1,10 @@
-import { declaredAt, isSelecting, listAgents, nameAgent, type ListedAgent } from '../../domain/agent.ts';
-import type { DeclaredPlace } from '../../domain/declared-agents.ts';
-import { planeError, type PlaneError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { entriesOf } from '../../domain/module.ts';
-import { pausedAgent, type PolicyRecord } from '../../domain/policy.ts';
-import { selects } from '../../domain/selection.ts';
+import { declaredAt, isSelecting, listAgents, nameAgent, type ListedAgent } from '../../domain/identity/agent.ts';
+import type { DeclaredPlace } from '../../domain/identity/declared-agents.ts';
+import { planeError, type PlaneError } from '../../domain/errors/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { entriesOf } from '../../domain/tool/module.ts';
+import { pausedAgent, type PolicyRecord } from '../../domain/policy/policy.ts';
+import { selects } from '../../domain/identity/selection.ts';
 import { actorOf } from '../actor-of.ts';
 import { addRoute, type Api, type ApiNeeds } from './api-route.ts';
 import {

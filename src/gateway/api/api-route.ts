@@ -1,8 +1,8 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { planeError } from '../../domain/errors.ts';
-import { TOKEN_SCOPES, type TokenScope } from '../../domain/gateway-token.ts';
-import { escapeHidden } from '../../wire/escape-text.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { TOKEN_SCOPES, type TokenScope } from '../../domain/identity/gateway-token.ts';
+import { escapeHidden } from '../../base/escape-text.ts';
 import type { LiveFeed } from '../follow/live-feed.ts';
 import type { SettledHistory } from '../follow/settled-history.ts';
 import type { GatewayPlane } from '../gateway-plane.ts';

@@ -5,7 +5,7 @@ import {
   APPROVAL_STATES,
   RESOLUTIONS,
   SEVERITIES,
-} from '../../domain/approval.ts';
+} from '../../domain/policy/approval.ts';
 import { cursorQuery, identitySchema, limitQuery, moment, pageOf } from './page-schema.ts';
 
 const principal = z.strictObject({ kind: z.enum(['subject', 'operator']), name: z.string() });

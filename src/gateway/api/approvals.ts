@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import type { Approval, ApprovalDecision, ApprovalId, Principal } from '../../domain/approval.ts';
-import { planeError } from '../../domain/errors.ts';
-import { parseScopedId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import type { Approval, ApprovalDecision, ApprovalId, Principal } from '../../domain/policy/approval.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { parseScopedId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { Decision } from '../../client/decide-request.ts';
-import type { DecideAnswer, RevealAnswer } from '../../ports/approval-store.ts';
+import type { DecideAnswer, RevealAnswer } from '../../domain/ports/approval-store.ts';
 import type { Authenticated } from '../authenticated.ts';
 import { sayAlreadyDecided } from '../already-decided.ts';
 import { finishRevocations } from '../finish-revocations.ts';

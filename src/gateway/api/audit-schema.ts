@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { AUDIT_EVENTS } from '../../domain/audit-record.ts';
-import { OUTCOME_KINDS } from '../../domain/outcome.ts';
+import { AUDIT_EVENTS } from '../../domain/audit/audit-record.ts';
+import { OUTCOME_KINDS } from '../../domain/outcome/outcome.ts';
 import { EXECUTED } from './outcome-schema.ts';
 import { cursorQuery, limitQuery, moment, momentQuery, nameText, pageOf } from './page-schema.ts';
 

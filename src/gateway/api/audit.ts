@@ -1,7 +1,7 @@
-import { AUDIT_LIMITS } from '../../domain/audit-record.ts';
-import { planeError } from '../../domain/errors.ts';
-import type { TrailPlace } from '../../ports/audit-store.ts';
-import { showRecord } from '../../wire/show-record.ts';
+import { AUDIT_LIMITS } from '../../domain/audit/audit-record.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import type { TrailPlace } from '../../domain/ports/audit-store.ts';
+import { showRecord } from '../../domain/audit/show-record.ts';
 import { addRoute, defined, type Api, type ApiNeeds } from './api-route.ts';
 import {
   auditPageSchema,

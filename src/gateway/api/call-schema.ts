@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import { CALL_STATES, LIMITS } from '../../domain/call.ts';
-import { OUTCOME_FILTERS } from '../../domain/call-filter.ts';
-import { OUTCOME_KINDS } from '../../domain/outcome.ts';
-import { STAGES } from '../../domain/stages.ts';
-import { EFFECTS } from '../../domain/tool.ts';
+import { CALL_STATES, LIMITS } from '../../domain/call/call.ts';
+import { OUTCOME_FILTERS } from '../../domain/call/call-filter.ts';
+import { OUTCOME_KINDS } from '../../domain/outcome/outcome.ts';
+import { STAGES } from '../../domain/call/stages.ts';
+import { EFFECTS } from '../../domain/tool/tool.ts';
 import { approvalSchema } from './approval-schema.ts';
 import { auditRecordSchema } from './audit-schema.ts';
 import { EXECUTED, fileSchema, outcomeSchema } from './outcome-schema.ts';

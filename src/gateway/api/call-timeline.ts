@@ -1,4 +1,4 @@
-import { callDurations } from '../../domain/call-durations.ts';
+import { callDurations } from '../../domain/call/call-durations.ts';
 import type { ApprovalView } from './approval-schema.ts';
 import type { AuditRecordView } from './audit-schema.ts';
 import type { CallDetail, StageView, VerdictPart } from './call-schema.ts';

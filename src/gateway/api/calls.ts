@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '../../domain/call.ts';
-import { planeError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { LIMITS } from '../../domain/call/call.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { CallAnswer } from '../../client/call-answer.ts';
 import { actorOf } from '../actor-of.ts';
 import type { Authenticated } from '../authenticated.ts';

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import { AUDIT_LIMITS } from '../../domain/audit-record.ts';
-import { SERVING_STATES } from '../../domain/serving.ts';
-import { EFFECTS } from '../../domain/tool.ts';
+import { AUDIT_LIMITS } from '../../domain/audit/audit-record.ts';
+import { SERVING_STATES } from '../../domain/tool/serving.ts';
+import { EFFECTS } from '../../domain/tool/tool.ts';
 
 const jsonSchema = z.record(z.string(), z.unknown());
 

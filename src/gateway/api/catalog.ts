@@ -1,6 +1,6 @@
-import { entriesOf } from '../../domain/module.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
-import { servingOf, unservedTools } from '../../domain/serving.ts';
+import { entriesOf } from '../../domain/tool/module.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
+import { servingOf, unservedTools } from '../../domain/tool/serving.ts';
 import { actorOf } from '../actor-of.ts';
 import { addRoute, defined, type Api, type ApiNeeds } from './api-route.ts';
 import {

@@ -1,6 +1,6 @@
-import { planeError } from '../../domain/errors.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
-import { sha256 } from '../../wire/digest.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
 
 const CHECK_LENGTH = 16;
 

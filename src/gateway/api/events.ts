@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import type { Authenticated } from '../authenticated.ts';
 import type { FeedEvent } from '../follow/live-feed.ts';
 import { checkScope } from '../http/require-scope.ts';

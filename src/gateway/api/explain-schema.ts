@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { CHECKS } from '../../domain/explain-call.ts';
+import { CHECKS } from '../../domain/policy/explain-call.ts';
 import { servingSchema } from './catalog-schema.ts';
 import { cursorQuery, identitySchema, limitQuery, nameText, pageOf } from './page-schema.ts';
 

@@ -1,7 +1,7 @@
-import { namesInTenant } from '../../domain/agent.ts';
-import { indexTools } from '../../domain/catalog.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { PolicyRecord } from '../../domain/policy.ts';
+import { namesInTenant } from '../../domain/identity/agent.ts';
+import { indexTools } from '../../domain/tool/catalog.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { PolicyRecord } from '../../domain/policy/policy.ts';
 import { addRoute, type Api, type ApiNeeds } from './api-route.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import {

@@ -1,6 +1,6 @@
-import { matchesCall, type CallFilter } from '../../domain/call-filter.ts';
-import type { CallRecord } from '../../domain/call.ts';
-import type { TrailPlace } from '../../ports/audit-store.ts';
+import { matchesCall, type CallFilter } from '../../domain/call/call-filter.ts';
+import type { CallRecord } from '../../domain/call/call.ts';
+import type { TrailPlace } from '../../domain/ports/audit-store.ts';
 import { rowOfCall } from '../follow/call-rows.ts';
 import { readSettled } from '../follow/read-settled.ts';
 import type { PlacedRow } from '../follow/settled-calls.ts';

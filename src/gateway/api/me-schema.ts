@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { TOKEN_SCOPES } from '../../domain/gateway-token.ts';
+import { TOKEN_SCOPES } from '../../domain/identity/gateway-token.ts';
 import { identitySchema, moment } from './page-schema.ts';
 
 export const meSchema = z

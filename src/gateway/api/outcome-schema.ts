@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { OUTCOME_KINDS } from '../../domain/outcome.ts';
+import { OUTCOME_KINDS } from '../../domain/outcome/outcome.ts';
 
 export const EXECUTED = ['no', 'yes', 'unknown'] as const;
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { AUDIT_LIMITS } from '../../domain/audit-record.ts';
-import type { Policy } from '../../domain/policy.ts';
+import { AUDIT_LIMITS } from '../../domain/audit/audit-record.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
 
 /**
  * A policy in the form of a policy file; see docs/policy.md. It is checked by the same code as in `sallyport policy set`, with the same

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { actorOf } from '../actor-of.ts';
 import { addRoute, defined, type Api, type ApiNeeds } from './api-route.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { OUTCOME_KINDS } from '../../domain/outcome.ts';
+import { OUTCOME_KINDS } from '../../domain/outcome/outcome.ts';
 import { EXECUTED } from './outcome-schema.ts';
 
 /** The body of every error response, as `application/problem+json`. */

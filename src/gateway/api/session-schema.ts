@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { ACTOR_SURFACES } from '../../domain/actor.ts';
+import { ACTOR_SURFACES } from '../../domain/identity/actor.ts';
 import { cursorQuery, identitySchema, limitQuery, moment, nameText, pageOf } from './page-schema.ts';
 
 const MAX_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;

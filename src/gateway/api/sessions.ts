@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { parseScopedId, type RunId, type SessionId } from '../../domain/ids.ts';
-import type { Session } from '../../domain/session.ts';
+import { parseScopedId, type RunId, type SessionId } from '../../domain/identity/ids.ts';
+import type { Session } from '../../domain/identity/session.ts';
 import { actorOf } from '../actor-of.ts';
 import type { Authenticated } from '../authenticated.ts';
 import { sessionBearer } from '../bearer.ts';

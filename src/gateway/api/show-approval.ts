@@ -1,8 +1,8 @@
-import type { Approval, Principal } from '../../domain/approval.ts';
-import type { Policy } from '../../domain/policy.ts';
+import type { Approval, Principal } from '../../domain/policy/approval.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
 import type { Authenticated } from '../authenticated.ts';
 import { hasScope } from '../http/require-scope.ts';
-import { PREVIEW_CHARACTERS, previewOf } from '../../wire/preview-text.ts';
+import { PREVIEW_CHARACTERS, previewOf } from '../../base/preview-text.ts';
 import type { GatewayOperations, RenderApproval, RenderedArguments } from '../operations.ts';
 import type { IsRequester } from '../requesters.ts';
 import type { ApprovalView, ListedApprovalView, ShownArguments } from './approval-schema.ts';

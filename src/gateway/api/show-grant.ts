@@ -1,4 +1,4 @@
-import type { Grant } from '../../domain/approval.ts';
+import type { Grant } from '../../domain/policy/approval.ts';
 import type { GrantView } from './approval-schema.ts';
 
 /**

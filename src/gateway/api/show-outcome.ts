@@ -1,5 +1,5 @@
-import type { ContentBlock, FileWriteBack } from '../../domain/content.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { ContentBlock, FileWriteBack } from '../../domain/outcome/content.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { CallFile, ContentBlockView, OutcomeView } from './outcome-schema.ts';
 
 export interface OutcomeFile {

@@ -1,4 +1,4 @@
-import type { WorkerEntry } from '../../ports/fleet-registry.ts';
+import type { WorkerEntry } from '../../domain/ports/fleet-registry.ts';
 import type { WorkerView } from './worker-schema.ts';
 
 /** A worker without the digests of its tools, of which there may be thousands. */

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { TOKEN_LIMITS, TOKEN_SCOPES } from '../../domain/gateway-token.ts';
+import { TOKEN_LIMITS, TOKEN_SCOPES } from '../../domain/identity/gateway-token.ts';
 import { cursorQuery, identitySchema, limitQuery, moment, nameText, pageOf } from './page-schema.ts';
 
 export const tokenSchema = z

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { planeError } from '../../domain/errors.ts';
-import { TOKEN_LIMITS, type GatewayToken } from '../../domain/gateway-token.ts';
-import { warnOfUndeclared } from '../../domain/undeclared-agent.ts';
-import { newTokenText } from '../../wire/token-text.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { TOKEN_LIMITS, type GatewayToken } from '../../domain/identity/gateway-token.ts';
+import { warnOfUndeclared } from '../../domain/identity/undeclared-agent.ts';
+import { newTokenText } from '../../domain/identity/token-text.ts';
 import { actorOf } from '../actor-of.ts';
 import { checkScope } from '../http/require-scope.ts';
 import { listShownTokens } from '../shown-tokens.ts';

@@ -1,7 +1,7 @@
-import { isAboutCall, type AboutCall, type AuditEvent, type AuditRecord } from '../../domain/audit-record.ts';
-import type { CallRecord } from '../../domain/call.ts';
-import { callDurations } from '../../domain/call-durations.ts';
-import { decodeOutcome } from '../../wire/outcome.ts';
+import { isAboutCall, type AboutCall, type AuditEvent, type AuditRecord } from '../../domain/audit/audit-record.ts';
+import type { CallRecord } from '../../domain/call/call.ts';
+import { callDurations } from '../../domain/call/call-durations.ts';
+import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import type { CallRow } from '../api/call-schema.ts';
 
 /** The events that end a call. Each settled call has exactly one record of them. */

@@ -1,7 +1,7 @@
-import type { ApprovalId } from '../../domain/approval.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Store } from '../../ports/store.ts';
-import { randomId } from '../../wire/ids.ts';
+import type { ApprovalId } from '../../domain/policy/approval.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import type { Store } from '../../domain/ports/store.ts';
+import { randomId } from '../../domain/identity/new-id.ts';
 import type { CallRow } from '../api/call-schema.ts';
 import { EVENT_TOPICS, type EventTopic } from '../api/event-schema.ts';
 import { STATISTICS_LIMITS, type StatisticsView } from '../api/statistics-schema.ts';

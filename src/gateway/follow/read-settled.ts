@@ -1,7 +1,7 @@
-import { matchesCall, type CallFilter } from '../../domain/call-filter.ts';
-import { OUTCOME_KINDS } from '../../domain/outcome.ts';
-import type { AuditTrail, TrailPlace } from '../../ports/audit-store.ts';
-import { parseRecord } from '../../wire/audit-record.ts';
+import { matchesCall, type CallFilter } from '../../domain/call/call-filter.ts';
+import { OUTCOME_KINDS } from '../../domain/outcome/outcome.ts';
+import type { AuditTrail, TrailPlace } from '../../domain/ports/audit-store.ts';
+import { parseRecord } from '../../domain/audit/record-bytes.ts';
 import { isEnding, rowOfRecord } from './call-rows.ts';
 import { comparePlaces, type PlacedRow } from './settled-calls.ts';
 

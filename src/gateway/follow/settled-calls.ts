@@ -1,6 +1,6 @@
-import type { AboutCall, AuditRecord } from '../../domain/audit-record.ts';
-import { matchesCall, type CallFilter } from '../../domain/call-filter.ts';
-import type { TrailPlace } from '../../ports/audit-store.ts';
+import type { AboutCall, AuditRecord } from '../../domain/audit/audit-record.ts';
+import { matchesCall, type CallFilter } from '../../domain/call/call-filter.ts';
+import type { TrailPlace } from '../../domain/ports/audit-store.ts';
 import type { CallRow } from '../api/call-schema.ts';
 import { rowOfRecord } from './call-rows.ts';
 

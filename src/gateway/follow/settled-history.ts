@@ -1,5 +1,5 @@
-import type { AuditRecord } from '../../domain/audit-record.ts';
-import type { AuditTrail } from '../../ports/audit-store.ts';
+import type { AuditRecord } from '../../domain/audit/audit-record.ts';
+import type { AuditTrail } from '../../domain/ports/audit-store.ts';
 import type { CallRow } from '../api/call-schema.ts';
 import type { LoopView } from '../api/statistics-schema.ts';
 import { CallStatistics } from './call-statistics.ts';

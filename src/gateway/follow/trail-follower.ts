@@ -1,7 +1,7 @@
-import type { AuditHead, AuditRecord } from '../../domain/audit-record.ts';
-import { shareNext } from '../../domain/share-next.ts';
-import type { AuditTrail } from '../../ports/audit-store.ts';
-import { parseRecord } from '../../wire/audit-record.ts';
+import type { AuditHead, AuditRecord } from '../../domain/audit/audit-record.ts';
+import { shareNext } from '../../domain/call/share-next.ts';
+import type { AuditTrail } from '../../domain/ports/audit-store.ts';
+import { parseRecord } from '../../domain/audit/record-bytes.ts';
 
 export interface TrailListener {
   /** Receives the records of a lane in their order. Lanes are read one after the other. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../domain/ports/log.ts';
 import { createAccessLog, type AccessLog } from './access-log.ts';
 import type { Owner } from './in-flight.ts';
 import { RateLimit } from './rate-limit.ts';

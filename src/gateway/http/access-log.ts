@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../domain/ports/log.ts';
 import type { InFlight } from './in-flight.ts';
 import { RateLimit } from './rate-limit.ts';
 import type { RequestFacts } from './request-facts.ts';

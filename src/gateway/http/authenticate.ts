@@ -1,8 +1,8 @@
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { TokenStore } from '../../ports/token-store.ts';
-import type { GatewayToken } from '../../domain/gateway-token.ts';
-import { parseScopedId } from '../../domain/ids.ts';
-import { sha256 } from '../../wire/digest.ts';
+import type { SessionStore } from '../../domain/ports/session-store.ts';
+import type { TokenStore } from '../../domain/ports/token-store.ts';
+import type { GatewayToken } from '../../domain/identity/gateway-token.ts';
+import { parseScopedId } from '../../domain/identity/ids.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
 import type { Authenticated } from '../authenticated.ts';
 import { administers } from '../actor-of.ts';
 import { readBearer } from '../bearer.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 
 export const COOKIE_NAME = '__Host-sallyport';
 /** A page of another site cannot send this header without a CORS preflight, and the gateway allows none. */

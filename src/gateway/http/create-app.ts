@@ -1,8 +1,8 @@
 import { Hono, type Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { planeError, type PlaneError, type PlaneErrorCode } from '../../domain/errors.ts';
-import type { Log } from '../../ports/log.ts';
-import type { TokenStore } from '../../ports/token-store.ts';
+import { planeError, type PlaneError, type PlaneErrorCode } from '../../domain/errors/errors.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import type { TokenStore } from '../../domain/ports/token-store.ts';
 import type { Authenticated } from '../authenticated.ts';
 import { problemOf, problemResponse } from '../problem.ts';
 import type { AccessLog } from './access-log.ts';

@@ -1,4 +1,4 @@
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /** Max concurrent proofs and max waiting proofs, for all addresses together that have used up their budget. */

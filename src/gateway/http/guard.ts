@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { planeError, type PlaneError } from '../../domain/errors.ts';
+import { planeError, type PlaneError } from '../../domain/errors/errors.ts';
 import { readForwarded, type Forwarded } from './client-address.ts';
 import { isPlainPath } from './plain-path.ts';
 import { valuesOf } from './request-facts.ts';

@@ -1,7 +1,7 @@
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { planeError, type PlaneError } from '../../domain/errors.ts';
-import { serveInTurn } from '../../http/serve-in-turn.ts';
+import { planeError, type PlaneError } from '../../domain/errors/errors.ts';
+import { serveInTurn } from '../../base/http/serve-in-turn.ts';
 import { problemHeaders, problemOf } from '../problem.ts';
 import { limitConnections, type ConnectionSettings } from './connections.ts';
 import { mustClose } from './request-facts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SILENT_LOG } from '../../../test/support/sample-call.ts';
-import type { RecordLoginRequest } from '../../ports/token-store.ts';
+import type { RecordLoginRequest } from '../../domain/ports/token-store.ts';
 import { createLoginRefusals } from './login-refusals.ts';
 import { RateLimit } from './rate-limit.ts';
 

@@ -1,7 +1,7 @@
-import type { Actor } from '../../domain/actor.ts';
-import type { Log } from '../../ports/log.ts';
-import type { TokenStore } from '../../ports/token-store.ts';
-import { randomId } from '../../wire/ids.ts';
+import type { Actor } from '../../domain/identity/actor.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import type { TokenStore } from '../../domain/ports/token-store.ts';
+import { randomId } from '../../domain/identity/new-id.ts';
 import { RateLimit } from './rate-limit.ts';
 
 export interface LoginRefusals {

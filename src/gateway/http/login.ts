@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
-import { planeError } from '../../domain/errors.ts';
-import { isJsonObject } from '../../domain/json.ts';
-import type { Log } from '../../ports/log.ts';
-import type { TokenStore } from '../../ports/token-store.ts';
-import { randomId } from '../../wire/ids.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import type { TokenStore } from '../../domain/ports/token-store.ts';
+import { randomId } from '../../domain/identity/new-id.ts';
 import { actorOf } from '../actor-of.ts';
 import { readBearer } from '../bearer.ts';
 import { CONSOLE_LIFETIME_MS, redeemLoginCode } from '../login-link.ts';

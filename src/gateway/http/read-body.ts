@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createMiddleware } from 'hono/factory';
-import { planeError } from '../../domain/errors.ts';
-import { JSON_LIMITS, parseStrictJson } from '../../wire/strict-json.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { JSON_LIMITS, parseStrictJson } from '../../base/strict-json.ts';
 import type { GatewayEnv } from './gateway-env.ts';
 import { askForBody } from './http-server.ts';
 import { hasBody } from './request-facts.ts';

@@ -1,6 +1,6 @@
 import { createMiddleware } from 'hono/factory';
-import { planeError } from '../../domain/errors.ts';
-import type { TokenScope } from '../../domain/gateway-token.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import type { TokenScope } from '../../domain/identity/gateway-token.ts';
 import type { Authenticated } from '../authenticated.ts';
 import type { GatewayEnv } from './gateway-env.ts';
 

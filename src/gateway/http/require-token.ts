@@ -1,5 +1,5 @@
 import { createMiddleware } from 'hono/factory';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import type { Authenticated } from '../authenticated.ts';
 import type { Authenticator } from './authenticate.ts';
 import { addressKey } from './client-address.ts';

@@ -1,6 +1,6 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
-import type { Approval, ApprovalDecision, ApprovalQuestion } from '../../domain/approval.ts';
-import { isJsonObject } from '../../domain/json.ts';
+import type { Approval, ApprovalDecision, ApprovalQuestion } from '../../domain/policy/approval.ts';
+import { isJsonObject } from '../../base/json.ts';
 import { masksOf, renderQuestion, type RenderedArguments } from '../../gate/approvals/render-question.ts';
 
 const WAIT = 'wait';

@@ -1,10 +1,10 @@
 import type { InputRequiredResult, Result, ServerContext } from '@modelcontextprotocol/server';
 import type { CallAnswer } from '../../client/call-answer.ts';
-import type { ApprovalId } from '../../domain/approval.ts';
-import type { CallId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { SessionHandle } from '../../domain/session.ts';
+import type { ApprovalId } from '../../domain/policy/approval.ts';
+import type { CallId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { SessionHandle } from '../../domain/identity/session.ts';
 import type { CallUnderWay } from './call-under-way.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
 import type { StateOwner } from './sealed-state.ts';

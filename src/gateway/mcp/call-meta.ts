@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { invalidParams } from './protocol-problem.ts';
 import { META } from './show-outcome.ts';
 

@@ -1,5 +1,5 @@
 import type { CallToolRequest, CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
-import type { JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { callOnce } from './call-once.ts';
 import { readCallMeta } from './call-meta.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';

@@ -1,8 +1,8 @@
 import type { CallAnswer } from '../../client/call-answer.ts';
 import type { Caller } from '../../client/known-sessions.ts';
-import type { ApprovalId } from '../../domain/approval.ts';
-import type { CallEvent } from '../../domain/call-event.ts';
-import type { CallId } from '../../domain/ids.ts';
+import type { ApprovalId } from '../../domain/policy/approval.ts';
+import type { CallEvent } from '../../domain/call/call-event.ts';
+import type { CallId } from '../../domain/identity/ids.ts';
 import type { McpPlane } from './mcp-plane.ts';
 
 /** Most calls are over before the first poll for a question. */

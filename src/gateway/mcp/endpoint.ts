@@ -4,7 +4,7 @@ import {
   type McpHttpHandler,
   type ServerEvent,
 } from '@modelcontextprotocol/server';
-import { isJsonObject } from '../../domain/json.ts';
+import { isJsonObject } from '../../base/json.ts';
 import { buildServer } from './build-server.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
 import { createMcpHome, type McpCaller, type McpHome } from './mcp-home.ts';

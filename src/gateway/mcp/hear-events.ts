@@ -1,5 +1,5 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
-import type { CallEvent, NoticeLevel } from '../../domain/call-event.ts';
+import type { CallEvent, NoticeLevel } from '../../domain/call/call-event.ts';
 import type { CallMeta } from './call-meta.ts';
 
 const LEVELS: Readonly<Record<NoticeLevel, 'debug' | 'info' | 'warning' | 'error'>> = {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 
 /** A JSON-RPC request, notification or response that was read strictly: it has only the keys that JSON-RPC defines. */
 export interface JsonRpcMessage extends JsonObject {

@@ -1,7 +1,7 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
 import type { CallAnswer } from '../../client/call-answer.ts';
 import type { SessionToolkit } from '../../client/session-toolkits.ts';
-import type { SessionHandle } from '../../domain/session.ts';
+import type { SessionHandle } from '../../domain/identity/session.ts';
 import type { JsonRpcId } from './json-rpc.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
 import { createOwedCalls, type OwedCalls } from './owed-calls.ts';

@@ -1,9 +1,9 @@
 import type { CallAnswer } from '../../client/call-answer.ts';
 import type { Client } from '../../client/client.ts';
 import type { Config } from '../../config/config-schema.ts';
-import type { Identity, SessionHandle } from '../../domain/session.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Identity, SessionHandle } from '../../domain/identity/session.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import type { Store } from '../../domain/ports/store.ts';
 
 /** The sender of a request, as the authentication established it. Nothing here is read from the messages. */
 export interface McpBearer {

@@ -1,5 +1,5 @@
-import type { Approval, ApprovalId } from '../../domain/approval.ts';
-import { PlaneError } from '../../domain/errors.ts';
+import type { Approval, ApprovalId } from '../../domain/policy/approval.ts';
+import { PlaneError } from '../../domain/errors/errors.ts';
 import { standingOf } from '../../gate/approvals/may-decide.ts';
 import { formDecisions, readFormAnswer } from './approval-form.ts';
 import type { McpCallContext } from './call-context.ts';

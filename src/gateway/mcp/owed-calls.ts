@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseScopedId, type CallId } from '../../domain/ids.ts';
-import type { SessionHandle } from '../../domain/session.ts';
-import type { HoldOwedRequest, OwedStore, ReleaseOwedRequest } from '../../ports/owed-store.ts';
-import type { Log } from '../../ports/log.ts';
-import { callIdFor, randomId } from '../../wire/ids.ts';
+import { parseScopedId, type CallId } from '../../domain/identity/ids.ts';
+import type { SessionHandle } from '../../domain/identity/session.ts';
+import type { HoldOwedRequest, OwedStore, ReleaseOwedRequest } from '../../domain/ports/owed-store.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import { callIdFor, randomId } from '../../domain/identity/new-id.ts';
 import { NOTICE_GONE_MS, OpenRequests } from './open-requests.ts';
 import { MAX_UNFINISHED, mayBeDone, UnfinishedWork } from './unfinished-work.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { CallId } from '../../domain/ids.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { CallId } from '../../domain/identity/ids.ts';
 import type { HeldCall } from './owed-calls.ts';
 import { isCalledOff, OwedRequest, type Sent } from './owed-request.ts';
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../domain/outcome.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { EarlierCall, HeldCall, Holding } from './owed-calls.ts';
 
 /** What became of the response to a request: `finished`, all of it was written; `closed`, the connection ended first. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { rejectMessage, RPC, idOf, type JsonRpcMessage } from './json-rpc.ts';
 
 const DECLARED = 'x-mcp-header';

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
-import { PlaneError } from '../../domain/errors.ts';
+import { PlaneError } from '../../domain/errors/errors.ts';
 import { RPC } from './json-rpc.ts';
 
 /** A protocol error for a mistake of the client. Nothing was done for the request. */

@@ -1,7 +1,7 @@
 import { inputRequired } from '@modelcontextprotocol/server';
-import type { ApprovalId } from '../../domain/approval.ts';
-import type { CallId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import type { ApprovalId } from '../../domain/policy/approval.ts';
+import type { CallId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { approvalForm } from './approval-form.ts';
 import type { McpCallContext, Pursued } from './call-context.ts';
 import { CallUnderWay, type CallStanding } from './call-under-way.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import { JSON_LIMITS, parseStrictJson, type JsonProblem } from '../../wire/strict-json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { JSON_LIMITS, parseStrictJson, type JsonProblem } from '../../base/strict-json.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
 
 /** Room for the arguments of the largest call, plus the message around them. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { readPrivateFile } from '../../base/read-private-file.ts';
-import { randomId } from '../../wire/ids.ts';
+import { randomId } from '../../domain/identity/new-id.ts';
 import type { McpPlane } from './mcp-plane.ts';
 
 const NAME = 'seal.key';

@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import type { TokenStore } from '../../ports/token-store.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
-import { sha256 } from '../../wire/digest.ts';
-import { randomId } from '../../wire/ids.ts';
-import { parseStrictJson } from '../../wire/strict-json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { TokenStore } from '../../domain/ports/token-store.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
+import { randomId } from '../../domain/identity/new-id.ts';
+import { parseStrictJson } from '../../base/strict-json.ts';
 import type { McpBearer } from './mcp-plane.ts';
 
 const CIPHER = 'aes-256-gcm';

@@ -1,6 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport, type Server } from '@modelcontextprotocol/server';
-import { isJsonObject } from '../../domain/json.ts';
-import { randomId } from '../../wire/ids.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { randomId } from '../../domain/identity/new-id.ts';
 import { buildServer } from './build-server.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcId, type JsonRpcMessage } from './json-rpc.ts';
 import type { McpHome } from './mcp-home.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ContentBlock } from '../../domain/content.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { ContentBlock } from '../../domain/outcome/content.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { showOutcome } from './show-outcome.ts';
 
 const ended = (structured: Outcome['structured'], ...content: ContentBlock[]): Outcome => ({

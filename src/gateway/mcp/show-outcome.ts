@@ -1,8 +1,8 @@
 import type { CallToolResult, ContentBlock as McpBlock } from '@modelcontextprotocol/server';
-import type { ContentBlock, FileWriteBack, ResourceBlock } from '../../domain/content.ts';
-import type { CallId } from '../../domain/ids.ts';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { ContentBlock, FileWriteBack, ResourceBlock } from '../../domain/outcome/content.ts';
+import type { CallId } from '../../domain/identity/ids.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { EarlierCall } from './owed-calls.ts';
 
 export const META = Object.freeze({

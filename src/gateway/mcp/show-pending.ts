@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { CallId } from '../../domain/ids.ts';
+import type { CallId } from '../../domain/identity/ids.ts';
 import type { EarlierCall } from './owed-calls.ts';
 import { earlierMeta, META, timeOf } from './show-outcome.ts';
 

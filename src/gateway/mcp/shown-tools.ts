@@ -1,6 +1,6 @@
 import type { SessionToolkit } from '../../client/session-toolkits.ts';
-import type { PublishedTool } from '../../domain/catalog.ts';
-import { splitToolId, type ToolId } from '../../domain/ids.ts';
+import type { PublishedTool } from '../../domain/tool/catalog.ts';
+import { splitToolId, type ToolId } from '../../domain/identity/ids.ts';
 import { toMcp, type McpTool } from '../../modules/toolkit/mcp.ts';
 
 /** One toolkit as MCP clients see it. */

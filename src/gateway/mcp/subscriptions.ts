@@ -1,6 +1,6 @@
-import { planeError } from '../../domain/errors.ts';
-import { isJsonObject } from '../../domain/json.ts';
-import { URI_LIMITS } from '../../domain/uri-template.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { URI_LIMITS } from '../../base/uri-template.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
 import { invalidParams } from './protocol-problem.ts';
 

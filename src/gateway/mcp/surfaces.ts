@@ -7,9 +7,9 @@ import {
 import { ProtocolError } from '@modelcontextprotocol/server';
 import type { CallAnswer } from '../../client/call-answer.ts';
 import { createSurfaces, type CompletionRequest, type Surfaces } from '../../client/surfaces.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { SessionHandle } from '../../domain/session.ts';
-import { randomId } from '../../wire/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { SessionHandle } from '../../domain/identity/session.ts';
+import { randomId } from '../../domain/identity/new-id.ts';
 import { callOnce } from './call-once.ts';
 import { readCallMeta, type CallMeta } from './call-meta.ts';
 import { RPC } from './json-rpc.ts';

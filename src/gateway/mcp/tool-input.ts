@@ -3,9 +3,9 @@ import {
   MissingRequiredClientCapabilityError,
   type ClientCapabilities,
 } from '@modelcontextprotocol/server';
-import { INPUT_KINDS, type InputKind, type InputRequest, type InputRequests } from '../../domain/input.ts';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import { INPUT_KINDS, type InputKind, type InputRequest, type InputRequests } from '../../domain/call/input.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { McpCallContext } from './call-context.ts';
 import type { McpPeer } from './mcp-home.ts';
 

@@ -1,5 +1,5 @@
-import { PlaneError, type PlaneErrorCode } from '../../domain/errors.ts';
-import type { Log } from '../../ports/log.ts';
+import { PlaneError, type PlaneErrorCode } from '../../domain/errors/errors.ts';
+import type { Log } from '../../domain/ports/log.ts';
 
 /** One change that the store has to make to an entry with this digest. It is retried with each beat until the store has made it. */
 export interface Work {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { EffectKey } from '../../domain/platform-effect.ts';
-import type { AdapterEffect, PlatformAdapter } from '../../ports/platform-adapter.ts';
-import { randomId } from '../../wire/ids.ts';
+import type { EffectKey } from '../../domain/platform/platform-effect.ts';
+import type { AdapterEffect, PlatformAdapter } from '../../domain/ports/platform-adapter.ts';
+import { randomId } from '../../domain/identity/new-id.ts';
 
 /** An adapter with its platform. A new one is created for every case. */
 export interface AdapterUnderTest {

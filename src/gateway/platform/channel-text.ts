@@ -1,5 +1,5 @@
-import type { ContentBlock } from '../../domain/content.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { ContentBlock } from '../../domain/outcome/content.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 
 const MAX_CHARACTERS = 16_000;
 

@@ -1,11 +1,11 @@
-import type { EffectAnswer, EffectBody, EffectRecord } from '../../domain/platform-effect.ts';
-import type { EffectEnding } from '../../ports/outbound-store.ts';
-import type { DeliveryResult, OperationResult, PlatformAdapter } from '../../ports/platform-adapter.ts';
-import type { Store } from '../../ports/store.ts';
-import { decode, encode } from '../../wire/message-pack.ts';
-import { decodeOutcome } from '../../wire/outcome.ts';
+import type { EffectAnswer, EffectBody, EffectRecord } from '../../domain/platform/platform-effect.ts';
+import type { EffectEnding } from '../../domain/ports/outbound-store.ts';
+import type { DeliveryResult, OperationResult, PlatformAdapter } from '../../domain/ports/platform-adapter.ts';
+import type { Store } from '../../domain/ports/store.ts';
+import { decode, encode } from '../../base/message-pack.ts';
+import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { channelText } from './channel-text.ts';
-import { maySendTo, type AllowedChannels } from '../../domain/platform-settings.ts';
+import { maySendTo, type AllowedChannels } from '../../domain/platform/platform-settings.ts';
 
 export interface ServedPlatform {
   readonly adapter: PlatformAdapter;

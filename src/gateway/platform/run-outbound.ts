@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EffectRecord } from '../../domain/platform-effect.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Store } from '../../ports/store.ts';
-import { randomId } from '../../wire/ids.ts';
+import type { EffectRecord } from '../../domain/platform/platform-effect.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import type { Store } from '../../domain/ports/store.ts';
+import { randomId } from '../../domain/identity/new-id.ts';
 import { deliverEffect, type ServedPlatform } from './deliver-effect.ts';
 
 export interface OutboundSettings {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { findHiddenCharacter } from './shown-text.ts';
 
 const MAX_SCHEMA_BYTES = 256 * 1024;

@@ -1,5 +1,5 @@
-import type { ContentBlock } from '../../domain/content.ts';
-import type { JsonValue } from '../../domain/json.ts';
+import type { ContentBlock } from '../../domain/outcome/content.ts';
+import type { JsonValue } from '../../base/json.ts';
 
 /** Distinguishes a block from a JSON value that happens to have a `kind`. All copies of this package share it. */
 const MARK = Symbol.for('sallyport.content-block');

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../domain/json.ts';
-import type { Effect, RunnerName, ToolLimits, ToolPoll } from '../../domain/tool.ts';
-import type { Services } from '../../ports/tool-services.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Effect, RunnerName, ToolLimits, ToolPoll } from '../../domain/tool/tool.ts';
+import type { Services } from '../../domain/ports/tool-services.ts';
 import type { ToolContent } from './content-blocks.ts';
 import {
   prompt,

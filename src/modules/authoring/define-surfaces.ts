@@ -1,7 +1,7 @@
 import { copyPlain } from './plain-object.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { ToolLimits } from '../../domain/tool.ts';
-import type { Services } from '../../ports/tool-services.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { ToolLimits } from '../../domain/tool/tool.ts';
+import type { Services } from '../../domain/ports/tool-services.ts';
 import type { ToolContent } from './content-blocks.ts';
 import type { OutputOf, StandardSchema } from './standard-schema.ts';
 import type { ToolContext } from './tool-context.ts';

@@ -1,10 +1,10 @@
 import { RE2JS } from 're2js';
-import { NAME_PATTERN, toolId, type ToolId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { ModuleDeclaration } from '../../domain/module.ts';
-import { EFFECTS, RUNNERS, type Effect, type RunnerName, type ToolDeclaration } from '../../domain/tool.ts';
-import { isSurfaceToolName } from '../../domain/surface.ts';
-import { moduleDigest, toolDigest } from '../../wire/digest.ts';
+import { NAME_PATTERN, toolId, type ToolId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { ModuleDeclaration } from '../../domain/tool/module.ts';
+import { EFFECTS, RUNNERS, type Effect, type RunnerName, type ToolDeclaration } from '../../domain/tool/tool.ts';
+import { isSurfaceToolName } from '../../domain/tool/surface.ts';
+import { moduleDigest, toolDigest } from '../../domain/tool/digest.ts';
 import { findSchemaProblem, isObjectSchema } from './check-schema.ts';
 import type { ModuleDefinition, ToolDefinition } from './define-module.ts';
 import { describeSurfaces } from './describe-surfaces.ts';

@@ -1,9 +1,9 @@
-import { NAME_PATTERN, toolId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { MAX_SURFACE_NAME, surfaceToolName, type Surface } from '../../domain/surface.ts';
-import type { SurfaceDeclaration } from '../../domain/module.ts';
-import { isUri, parseUriTemplate } from '../../domain/uri-template.ts';
-import { toolDigest } from '../../wire/digest.ts';
+import { NAME_PATTERN, toolId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { MAX_SURFACE_NAME, surfaceToolName, type Surface } from '../../domain/tool/surface.ts';
+import type { SurfaceDeclaration } from '../../domain/tool/module.ts';
+import { isUri, parseUriTemplate } from '../../base/uri-template.ts';
+import { toolDigest } from '../../domain/tool/digest.ts';
 import { findSchemaProblem } from './check-schema.ts';
 import type { ModuleDefinition } from './define-module.ts';
 import type { PromptDefinition, ResourceDefinition } from './define-surfaces.ts';

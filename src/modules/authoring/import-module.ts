@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import type { ModuleDefinition } from './define-module.ts';
-import { offerOwnPackage } from './own-package.ts';
+import { offerOwnPackage } from '../../base/own-package.ts';
 
 /** The URL of one generation of a module file. Each URL is evaluated once per process; a reload makes a new generation, hence a new URL. */
 export function moduleUrl(source: { readonly file: string; readonly generation: string }): string {

@@ -1,5 +1,5 @@
-import type { InputKind, SampleMessage } from '../../domain/input.ts';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { InputKind, SampleMessage } from '../../domain/call/input.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { OutputOf, StandardSchema } from './standard-schema.ts';
 
 /** What `ctx.requestInput` takes. */

@@ -1,5 +1,5 @@
 import { toJSONSchema } from 'zod';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
 
 const TARGET = 'draft-2020-12';

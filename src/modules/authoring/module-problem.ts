@@ -1,5 +1,5 @@
-import { nearNames } from '../../domain/near-names.ts';
-import { SECRET_DECLARATION } from '../../domain/secret-reference.ts';
+import { nearNames } from '../../base/near-names.ts';
+import { SECRET_DECLARATION } from '../../domain/secret/secret-reference.ts';
 import { isPlainObject, NOT_PLAIN } from './plain-object.ts';
 import { findHiddenCharacter } from './shown-text.ts';
 import { isStandardSchema } from './standard-schema.ts';

@@ -1,5 +1,5 @@
-import { MAX_COST } from '../../domain/content.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
+import { MAX_COST } from '../../domain/outcome/content.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import type { ToolDefinition } from './define-module.ts';
 import { quoted, suggestName } from './module-problem.ts';
 

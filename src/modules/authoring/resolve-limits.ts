@@ -1,6 +1,6 @@
 import { quoted, suggestName } from './module-problem.ts';
 import { isPlainObject, NOT_PLAIN } from './plain-object.ts';
-import { DEFAULT_LIMITS, type Effect, type ToolLimits } from '../../domain/tool.ts';
+import { DEFAULT_LIMITS, type Effect, type ToolLimits } from '../../domain/tool/tool.ts';
 
 const BOUNDS: Record<keyof ToolLimits, { readonly from: number; readonly to: number }> = {
   timeoutMs: { from: 1, to: 7 * 24 * 60 * 60 * 1000 },

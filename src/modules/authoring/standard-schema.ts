@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 
 /** The parts of Standard Schema (standardschema.dev) that a module may use; zod, Valibot, ArkType and others have them. */
 export interface StandardSchema<Input = unknown, Output = Input> {

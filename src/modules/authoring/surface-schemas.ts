@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import type { PromptArgument } from '../../domain/surface.ts';
-import { URI_LIMITS } from '../../domain/uri-template.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { PromptArgument } from '../../domain/tool/surface.ts';
+import { URI_LIMITS } from '../../base/uri-template.ts';
 import { deriveJsonSchema } from './json-schema.ts';
 import type { PromptDefinition, ResourceDefinition } from './define-surfaces.ts';
 

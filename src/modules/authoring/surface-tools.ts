@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../domain/json.ts';
-import { surfaceToolName } from '../../domain/surface.ts';
-import { parseUriTemplate } from '../../domain/uri-template.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { surfaceToolName } from '../../domain/tool/surface.ts';
+import { parseUriTemplate } from '../../base/uri-template.ts';
 import { embedded, isToolContent, structured, text, type ToolContent } from './content-blocks.ts';
 import type { ModuleDefinition, ToolDefinition } from './define-module.ts';
 import type {

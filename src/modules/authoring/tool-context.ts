@@ -1,12 +1,12 @@
-import type { InjectedTool, RichMessage } from '../../domain/content.ts';
-import type { CallId } from '../../domain/ids.ts';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { Identity } from '../../domain/session.ts';
-import type { TraceContext } from '../../domain/trace-context.ts';
-import type { NoticeLevel } from '../../domain/call-event.ts';
-import type { Progress } from '../../ports/tool-runner.ts';
-import type { Services } from '../../ports/tool-services.ts';
+import type { InjectedTool, RichMessage } from '../../domain/outcome/content.ts';
+import type { CallId } from '../../domain/identity/ids.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { Identity } from '../../domain/identity/session.ts';
+import type { TraceContext } from '../../domain/call/trace-context.ts';
+import type { NoticeLevel } from '../../domain/call/call-event.ts';
+import type { Progress } from '../../domain/ports/tool-runner.ts';
+import type { Services } from '../../domain/ports/tool-services.ts';
 import type { AnswerTo, AskedInput, RequestInputOptions, ToolInput } from './input-requests.ts';
 
 /** Everything a tool gets. Least authority: no store, no configuration of the worker, no registry. */

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import type { DescribeAnswer, DescribeRequest } from './describe-protocol.ts';
 
 export type Description =

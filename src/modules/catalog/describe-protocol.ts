@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../domain/json.ts';
-import type { ModuleDeclaration } from '../../domain/module.ts';
-import type { RunnerName } from '../../domain/tool.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { ModuleDeclaration } from '../../domain/tool/module.ts';
+import type { RunnerName } from '../../domain/tool/tool.ts';
 
 /** A request from the loader to the child process. The loader sends one at a time. */
 export interface DescribeRequest {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { compileLinearPattern, isLinearPattern } from './linear-pattern.ts';
 import { resolveLocalReference } from './schema-walk.ts';
 import { compileSchema, type Validate } from './validate-arguments.ts';

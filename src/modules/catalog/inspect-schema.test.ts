@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { findSchemaFault, SCHEMA_LIMITS } from './inspect-schema.ts';
 
 function nested(levels: number): JsonObject {

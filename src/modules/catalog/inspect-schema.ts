@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { isLinearPattern } from './linear-pattern.ts';
 import { schemaValidatorFor } from './schema-dialects.ts';
 import { resolveLocalReference, subschemasOf } from './schema-walk.ts';

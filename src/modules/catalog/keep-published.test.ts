@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_CATALOG, type Catalog } from '../../domain/catalog.ts';
-import type { ModuleDeclaration } from '../../domain/module.ts';
-import type { WorkerEntry } from '../../ports/fleet-registry.ts';
+import { EMPTY_CATALOG, type Catalog } from '../../domain/tool/catalog.ts';
+import type { ModuleDeclaration } from '../../domain/tool/module.ts';
+import type { WorkerEntry } from '../../domain/ports/fleet-registry.ts';
 import { SILENT_LOG } from '../../../test/support/sample-call.ts';
 import { keepPublished } from './keep-published.ts';
 

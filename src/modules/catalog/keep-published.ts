@@ -1,9 +1,9 @@
-import { EMPTY_CATALOG, type Catalog } from '../../domain/catalog.ts';
-import { splitToolId, type ToolId } from '../../domain/ids.ts';
-import { entriesOf, type ModuleDeclaration } from '../../domain/module.ts';
-import type { CatalogStore } from '../../ports/catalog-store.ts';
-import type { FleetRegistry } from '../../ports/fleet-registry.ts';
-import type { Log } from '../../ports/log.ts';
+import { EMPTY_CATALOG, type Catalog } from '../../domain/tool/catalog.ts';
+import { splitToolId, type ToolId } from '../../domain/identity/ids.ts';
+import { entriesOf, type ModuleDeclaration } from '../../domain/tool/module.ts';
+import type { CatalogStore } from '../../domain/ports/catalog-store.ts';
+import type { FleetRegistry } from '../../domain/ports/fleet-registry.ts';
+import type { Log } from '../../domain/ports/log.ts';
 import { publishModules, type Published, type PublishRequest } from './publish-catalog.ts';
 
 /** Keeps the modules of one worker published for as long as it serves them and no other version takes precedence. */

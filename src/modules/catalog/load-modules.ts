@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { basename, dirname, extname } from 'node:path';
-import { NAME_PATTERN } from '../../domain/ids.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
+import { NAME_PATTERN } from '../../domain/identity/ids.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 import { TakenNames } from './confusable-names.ts';
-import { deepFreeze } from '../../domain/deep-freeze.ts';
+import { deepFreeze } from '../../base/deep-freeze.ts';
 import { createDescriber, type Describer } from './describe-modules.ts';
 import { findModules } from './find-modules.ts';
 import type { BrokenEntry, LoadedModule, LoadResult } from './loaded-module.ts';

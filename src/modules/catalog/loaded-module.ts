@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../domain/json.ts';
-import type { BrokenModule, ModuleDeclaration } from '../../domain/module.ts';
-import type { RunnerName } from '../../domain/tool.ts';
-import type { ToolRunner } from '../../ports/tool-runner.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { BrokenModule, ModuleDeclaration } from '../../domain/tool/module.ts';
+import type { RunnerName } from '../../domain/tool/tool.ts';
+import type { ToolRunner } from '../../domain/ports/tool-runner.ts';
 
 /** One setup of a module, ready to be served. Frozen and shared; a reload makes a new object only if something in it changed. */
 export interface LoadedModule {

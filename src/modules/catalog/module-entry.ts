@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../domain/json.ts';
-import type { RunnerName } from '../../domain/tool.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { RunnerName } from '../../domain/tool/tool.ts';
 
 /** One configured instance of a module file. */
 export interface ModuleEntry {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_CATALOG, type Catalog } from '../../domain/catalog.ts';
-import { toolId } from '../../domain/ids.ts';
-import type { ModuleDeclaration } from '../../domain/module.ts';
-import { DEFAULT_LIMITS } from '../../domain/tool.ts';
-import type { CatalogStore } from '../../ports/catalog-store.ts';
-import { catalogDigest, moduleDigest, toolDigest } from '../../wire/digest.ts';
+import { EMPTY_CATALOG, type Catalog } from '../../domain/tool/catalog.ts';
+import { toolId } from '../../domain/identity/ids.ts';
+import type { ModuleDeclaration } from '../../domain/tool/module.ts';
+import { DEFAULT_LIMITS } from '../../domain/tool/tool.ts';
+import type { CatalogStore } from '../../domain/ports/catalog-store.ts';
+import { catalogDigest, moduleDigest, toolDigest } from '../../domain/tool/digest.ts';
 import { mergeModules, publishModules, type MergeRequest } from './publish-catalog.ts';
 
 interface Sample {

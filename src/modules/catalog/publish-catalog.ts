@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Catalog } from '../../domain/catalog.ts';
-import { planeError } from '../../domain/errors.ts';
-import type { BrokenModule, ModuleDeclaration } from '../../domain/module.ts';
-import type { CatalogStore } from '../../ports/catalog-store.ts';
-import { catalogDigest } from '../../wire/digest.ts';
+import type { Catalog } from '../../domain/tool/catalog.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import type { BrokenModule, ModuleDeclaration } from '../../domain/tool/module.ts';
+import type { CatalogStore } from '../../domain/ports/catalog-store.ts';
+import { catalogDigest } from '../../domain/tool/digest.ts';
 import { compareVersions } from './compare-versions.ts';
 
 export interface PublishRequest {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { MAX_COST } from '../../domain/content.ts';
-import { NAME_PATTERN, splitToolId, toolId, type ToolId } from '../../domain/ids.ts';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import { SECRET_DECLARATION } from '../../domain/secret-reference.ts';
-import { isSurfaceToolName, MAX_SURFACE_NAME, surfaceToolName } from '../../domain/surface.ts';
-import type { SurfaceDeclaration } from '../../domain/module.ts';
-import { EFFECTS, RUNNERS, type ToolDeclaration } from '../../domain/tool.ts';
-import { isUri, parseUriTemplate } from '../../domain/uri-template.ts';
-import { moduleDigest, toolDigest } from '../../wire/digest.ts';
+import { MAX_COST } from '../../domain/outcome/content.ts';
+import { NAME_PATTERN, splitToolId, toolId, type ToolId } from '../../domain/identity/ids.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { SECRET_DECLARATION } from '../../domain/secret/secret-reference.ts';
+import { isSurfaceToolName, MAX_SURFACE_NAME, surfaceToolName } from '../../domain/tool/surface.ts';
+import type { SurfaceDeclaration } from '../../domain/tool/module.ts';
+import { EFFECTS, RUNNERS, type ToolDeclaration } from '../../domain/tool/tool.ts';
+import { isUri, parseUriTemplate } from '../../base/uri-template.ts';
+import { moduleDigest, toolDigest } from '../../domain/tool/digest.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import type { ModuleEntry } from './module-entry.ts';
 

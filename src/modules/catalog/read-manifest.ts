@@ -1,13 +1,13 @@
 import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { NAME_PATTERN } from '../../domain/ids.ts';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { RUNNERS } from '../../domain/tool.ts';
-import { checkArguments } from '../../wire/check-arguments.ts';
-import { JSON_LIMITS, parseStrictJson } from '../../wire/strict-json.ts';
+import { NAME_PATTERN } from '../../domain/identity/ids.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { RUNNERS } from '../../domain/tool/tool.ts';
+import { checkArguments } from '../../domain/call/check-arguments.ts';
+import { JSON_LIMITS, parseStrictJson } from '../../base/strict-json.ts';
 import type { ModuleEntry } from './module-entry.ts';
-import { nearNames } from '../../domain/near-names.ts';
+import { nearNames } from '../../base/near-names.ts';
 
 const name = z.string().regex(NAME_PATTERN, 'must be letters, digits, "_" and "-", 1 to 64 of them');
 const entrySchema = z.strictObject({

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../domain/json.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
-import { parseUriTemplate, type ReadUri } from '../../domain/uri-template.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
+import { parseUriTemplate, type ReadUri } from '../../base/uri-template.ts';
 import type { FillDefaults } from './fill-defaults.ts';
 import type { Validate } from './validate-arguments.ts';
 

@@ -1,8 +1,8 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
-import type { JsonObject } from '../../domain/json.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 import { compileLinearPattern, isLinearPattern } from './linear-pattern.ts';
 import { mapSchemas } from './schema-walk.ts';
 

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import { unescapeStep } from '../../domain/json-pointer.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { unescapeStep } from '../../base/json-pointer.ts';
 
 /** Keywords whose value is one schema, a list of schemas, or schemas by name. Everything else is data and is never searched for schemas. */
 const ONE = [

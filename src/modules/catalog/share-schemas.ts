@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../domain/json.ts';
-import type { ModuleDeclaration } from '../../domain/module.ts';
-import { splitToolId } from '../../domain/ids.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { ModuleDeclaration } from '../../domain/tool/module.ts';
+import { splitToolId } from '../../domain/identity/ids.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 
 /**
  * The declaration with the schemas of another setup of the same code in place of equal ones, so that they are held in memory once, however

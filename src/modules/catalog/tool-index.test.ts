@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { toolId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool.ts';
-import { moduleDigest, toolDigest } from '../../wire/digest.ts';
+import { toolId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool/tool.ts';
+import { moduleDigest, toolDigest } from '../../domain/tool/digest.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import { createToolIndex } from './tool-index.ts';
 import { createValidatorCache } from './validate-arguments.ts';

@@ -1,12 +1,12 @@
-import { splitToolId, type ToolId } from '../../domain/ids.ts';
-import type { ServedTool, ServedTools } from '../../ports/plane.ts';
-import { entriesOf } from '../../domain/module.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { splitToolId, type ToolId } from '../../domain/identity/ids.ts';
+import type { ServedTool, ServedTools } from '../../domain/ports/plane.ts';
+import { entriesOf } from '../../domain/tool/module.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { compileDefaults, type FillDefaults } from './fill-defaults.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import { passSourcesOn } from './module-sources.ts';
-import { nearNames } from '../../domain/near-names.ts';
+import { nearNames } from '../../base/near-names.ts';
 import { readUriArgument } from './read-uri-argument.ts';
 import { createValidatorCache, type ValidatorCache } from './validate-arguments.ts';
 

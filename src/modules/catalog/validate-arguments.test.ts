@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { COMMON_BAD_INPUT, CORPUS_SCHEMA } from '../../../test/fixtures/bad-input/common.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { compileSchema, createValidatorCache, MAX_PROBLEMS } from './validate-arguments.ts';
 
 const problemsOf = (schema: JsonObject, value: unknown): string[] => compileSchema(schema)(value);

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import type { JsonObject } from '../../domain/json.ts';
-import { stepsOf } from '../../domain/json-pointer.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { stepsOf } from '../../base/json-pointer.ts';
 import { findSchemaFault } from './inspect-schema.ts';
 import { schemaValidatorFor } from './schema-dialects.ts';
 

@@ -1,6 +1,6 @@
 import { basename, dirname, extname, resolve } from 'node:path';
 import { watch } from 'chokidar';
-import { deepFreeze } from '../../domain/deep-freeze.ts';
+import { deepFreeze } from '../../base/deep-freeze.ts';
 import type { LoadedModule, LoadResult } from './loaded-module.ts';
 import { loadModules, type KnownModules, type LoadOptions } from './load-modules.ts';
 

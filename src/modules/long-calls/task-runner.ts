@@ -1,13 +1,13 @@
-import { reaches } from '../../domain/agent.ts';
-import { indexTools } from '../../domain/catalog.ts';
-import type { CallRecord } from '../../domain/call.ts';
-import { NO_WRITE_BACKS, type ContentBlock } from '../../domain/content.ts';
-import { parseScopedId, type CallId } from '../../domain/ids.ts';
-import type { JsonValue } from '../../domain/json.ts';
-import type { Store } from '../../ports/store.ts';
-import type { RunEnding, RunRequest, StopSignal, ToolRunner } from '../../ports/tool-runner.ts';
+import { reaches } from '../../domain/identity/agent.ts';
+import { indexTools } from '../../domain/tool/catalog.ts';
+import type { CallRecord } from '../../domain/call/call.ts';
+import { NO_WRITE_BACKS, type ContentBlock } from '../../domain/outcome/content.ts';
+import { parseScopedId, type CallId } from '../../domain/identity/ids.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { Store } from '../../domain/ports/store.ts';
+import type { RunEnding, RunRequest, StopSignal, ToolRunner } from '../../domain/ports/tool-runner.ts';
 import { cancelRequest, unsafeDigestOf } from '../../stages/accept/cancel-request.ts';
-import { decodeOutcome } from '../../wire/outcome.ts';
+import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 
 export interface TaskNeeds {
   readonly store: () => Pick<Store, 'readCall' | 'cancelCall' | 'listOwnCalls' | 'readCatalog'>;

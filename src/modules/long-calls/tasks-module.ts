@@ -2,7 +2,7 @@ import { describeModule, declareModule } from '../authoring/describe-module.ts';
 import { defineModule } from '../authoring/define-module.ts';
 import { jsonSchema } from '../authoring/plain-schema.ts';
 import type { LoadedModule } from '../catalog/loaded-module.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { TaskRunner, type TaskNeeds } from './task-runner.ts';
 
 export const MAX_WAIT_SECONDS = 60;

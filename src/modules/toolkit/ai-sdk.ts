@@ -1,6 +1,6 @@
-import type { PublishedTool } from '../../domain/catalog.ts';
-import type { ToolId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import type { PublishedTool } from '../../domain/tool/catalog.ts';
+import type { ToolId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { nameTools, type ObjectSchema } from './named-tools.ts';
 
 export interface AiSdkTool {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { samplePublished } from '../../../test/support/sample-call.ts';
-import { toolId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { toolId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { findRefusals, PROVIDERS } from './find-refusals.ts';
 
 const withSchema = (more: JsonObject) => [

@@ -1,7 +1,7 @@
-import type { PublishedTool } from '../../domain/catalog.ts';
-import type { ToolId } from '../../domain/ids.ts';
-import { isJsonObject } from '../../domain/json.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
+import type { PublishedTool } from '../../domain/tool/catalog.ts';
+import type { ToolId } from '../../domain/identity/ids.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { nameTools } from './named-tools.ts';
 
 /** The provider whose API finally gets the request, whatever library sends it. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { samplePublished } from '../../../test/support/sample-call.ts';
-import type { PublishedTool } from '../../domain/catalog.ts';
-import { toolId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import type { PublishedTool } from '../../domain/tool/catalog.ts';
+import { toolId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { toAiSdk } from './ai-sdk.ts';
 import { toAnthropic } from './anthropic.ts';
 import { toLangChain } from './langchain.ts';

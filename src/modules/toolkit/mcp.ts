@@ -1,5 +1,5 @@
-import type { PublishedTool } from '../../domain/catalog.ts';
-import type { Effect, ToolDeclaration } from '../../domain/tool.ts';
+import type { PublishedTool } from '../../domain/tool/catalog.ts';
+import type { Effect, ToolDeclaration } from '../../domain/tool/tool.ts';
 import { nameTools, type ObjectSchema } from './named-tools.ts';
 
 export interface McpTool {

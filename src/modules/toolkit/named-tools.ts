@@ -1,7 +1,7 @@
-import type { PublishedTool } from '../../domain/catalog.ts';
-import type { ToolId } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
+import type { PublishedTool } from '../../domain/tool/catalog.ts';
+import type { ToolId } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { toolName } from './tool-name.ts';
 
 /** The schema form that every provider requires for a tool's input. The catalog publishes no other form. */

@@ -1,4 +1,4 @@
-import type { PublishedTool } from '../../domain/catalog.ts';
+import type { PublishedTool } from '../../domain/tool/catalog.ts';
 import { nameTools, type ObjectSchema } from './named-tools.ts';
 
 export interface OpenAiChatTool {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyCharacter } from '../../../test/support/any-character.ts';
 import { samplePublished } from '../../../test/support/sample-call.ts';
-import { NAME_PATTERN, splitToolId, toolId } from '../../domain/ids.ts';
+import { NAME_PATTERN, splitToolId, toolId } from '../../domain/identity/ids.ts';
 import { toolNames } from './named-tools.ts';
 import { TOOL_NAME_PATTERN, toolName } from './tool-name.ts';
 

@@ -1,5 +1,5 @@
-import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
-import type { Store } from '../../ports/store.ts';
+import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
+import type { Store } from '../../domain/ports/store.ts';
 import { boundedLabel } from './label-values.ts';
 import type { Collector } from './collect-process.ts';
 import type { Meter } from './meter.ts';

@@ -1,7 +1,7 @@
-import type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../../domain/diagnostic-event.ts';
-import type { EventError } from '../../domain/error-category.ts';
-import { ERRORS } from '../../domain/errors.ts';
-import type { Stage } from '../../domain/stages.ts';
+import type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../../domain/events/diagnostic-event.ts';
+import type { EventError } from '../../domain/outcome/error-category.ts';
+import { ERRORS } from '../../domain/errors/errors.ts';
+import type { Stage } from '../../domain/call/stages.ts';
 import { boundedLabel, OTHER } from './label-values.ts';
 import type { Meter } from './meter.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readScrape, type Scrape } from '../../../test/support/scrape.ts';
-import type { DiagnosticEvent } from '../../domain/diagnostic-event.ts';
+import type { DiagnosticEvent } from '../../domain/events/diagnostic-event.ts';
 import { collectStore, type ReadStore } from './collect-store.ts';
 import { createEventCounter } from './count-events.ts';
 import { createPrometheusMeter } from './prometheus-meter.ts';

@@ -1,5 +1,5 @@
-import { parseTrace, type TraceContext } from '../../domain/trace-context.ts';
-import type { ToolRunner } from '../../ports/tool-runner.ts';
+import { parseTrace, type TraceContext } from '../../domain/call/trace-context.ts';
+import type { ToolRunner } from '../../domain/ports/tool-runner.ts';
 
 /** Wraps a runner so that the `execute` span is active in its tools: spans that tools start with `@opentelemetry/api` are below it. */
 export async function withActiveSpan(runner: ToolRunner): Promise<ToolRunner> {

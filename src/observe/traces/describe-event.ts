@@ -1,7 +1,7 @@
-import type { DiagnosticEvent } from '../../domain/diagnostic-event.ts';
-import type { EventError } from '../../domain/error-category.ts';
-import type { Stage } from '../../domain/stages.ts';
-import type { ValueSummary } from '../../domain/summarise-value.ts';
+import type { DiagnosticEvent } from '../../domain/events/diagnostic-event.ts';
+import type { EventError } from '../../domain/outcome/error-category.ts';
+import type { Stage } from '../../domain/call/stages.ts';
+import type { ValueSummary } from '../../domain/events/summarise-value.ts';
 import { ATTRIBUTE, MCP_TOOL_CALL } from './conventions.ts';
 import type { Attributes, SpanNote } from './span-draft.ts';
 

@@ -1,5 +1,5 @@
 import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../domain/ports/log.ts';
 import { RESOURCE, SCOPE } from './conventions.ts';
 import { toReadableSpan } from './readable-span.ts';
 import type { SpanDraft } from './span-draft.ts';

@@ -1,6 +1,6 @@
-import type { DiagnosticEvent, DiagnosticEventOf, TraceIds } from '../../domain/diagnostic-event.ts';
-import type { EventError } from '../../domain/error-category.ts';
-import { STAGES, type Stage } from '../../domain/stages.ts';
+import type { DiagnosticEvent, DiagnosticEventOf, TraceIds } from '../../domain/events/diagnostic-event.ts';
+import type { EventError } from '../../domain/outcome/error-category.ts';
+import { STAGES, type Stage } from '../../domain/call/stages.ts';
 import { ATTRIBUTE, EXECUTE_TOOL, FUNCTION } from './conventions.ts';
 import { attributesOfCall, attributesOfEnd, attributesOfStage, bytesOf, noteOf } from './describe-event.ts';
 import { newSpanId } from './new-span-id.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DiagnosticEvent, EventKind } from '../../domain/diagnostic-event.ts';
-import type { Stage } from '../../domain/stages.ts';
+import type { DiagnosticEvent, EventKind } from '../../domain/events/diagnostic-event.ts';
+import type { Stage } from '../../domain/call/stages.ts';
 import type { SpanDraft } from './span-draft.ts';
 import { createCallTracer } from './trace-calls.ts';
 

@@ -1,4 +1,4 @@
-import type { DiagnosticEvent, DiagnosticEventOf } from '../../domain/diagnostic-event.ts';
+import type { DiagnosticEvent, DiagnosticEventOf } from '../../domain/events/diagnostic-event.ts';
 import { ATTRIBUTE } from './conventions.ts';
 import { attributesOfCall, attributesOfEnd, attributesOfStage, bytesOf } from './describe-event.ts';
 import { newSpanId } from './new-span-id.ts';

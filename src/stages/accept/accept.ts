@@ -1,9 +1,9 @@
-import { planeError, errorOutcome } from '../../domain/errors.ts';
-import type { CallId } from '../../domain/ids.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import { runEndedByLoop } from '../../domain/session-ended.ts';
-import type { AcceptAnswer, AcceptRequest, CallStore, Waiter } from '../../ports/call-store.ts';
-import { decodeOutcome } from '../../wire/outcome.ts';
+import { planeError, errorOutcome } from '../../domain/errors/errors.ts';
+import type { CallId } from '../../domain/identity/ids.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { runEndedByLoop } from '../../domain/identity/session-ended.ts';
+import type { AcceptAnswer, AcceptRequest, CallStore, Waiter } from '../../domain/ports/call-store.ts';
+import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 
 /** The result of a call request: under way, already answered, or refused with nothing stored. */
 export type CallAcceptance =

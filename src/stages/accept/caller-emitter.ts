@@ -1,13 +1,13 @@
-import { elapsedMs } from '../../domain/elapsed.ts';
-import { errorOfOutcome, toEventError } from '../../domain/error-category.ts';
-import type { CallId, RunId, SessionId, ToolId } from '../../domain/ids.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { CallVia, DiagnosticEventMap, EventKind, SharedFields, TraceIds } from '../../domain/diagnostic-event.ts';
-import type { Stage } from '../../domain/stages.ts';
-import { summariseValue } from '../../domain/summarise-value.ts';
-import { isSampled, toTraceContext, type Trace, type TraceContext } from '../../domain/trace-context.ts';
-import type { Events } from '../../ports/events.ts';
-import { childTrace, startTrace } from '../../wire/trace.ts';
+import { elapsedMs } from '../../base/elapsed.ts';
+import { errorOfOutcome, toEventError } from '../../domain/outcome/error-category.ts';
+import type { CallId, RunId, SessionId, ToolId } from '../../domain/identity/ids.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { CallVia, DiagnosticEventMap, EventKind, SharedFields, TraceIds } from '../../domain/events/diagnostic-event.ts';
+import type { Stage } from '../../domain/call/stages.ts';
+import { summariseValue } from '../../domain/events/summarise-value.ts';
+import { isSampled, toTraceContext, type Trace, type TraceContext } from '../../domain/call/trace-context.ts';
+import type { Events } from '../../domain/ports/events.ts';
+import { childTrace, startTrace } from '../../domain/call/trace.ts';
 import type { CallAcceptance } from './accept.ts';
 import type { PreparedCall } from './prepare-call.ts';
 

@@ -1,12 +1,12 @@
-import type { CancelledBy } from '../../domain/cancelled-by.ts';
-import type { PublishedTool } from '../../domain/catalog.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { CallId, ToolId } from '../../domain/ids.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
-import type { CallStore, CancelRequest } from '../../ports/call-store.ts';
-import { encode } from '../../wire/message-pack.ts';
-import { encodeOutcome } from '../../wire/outcome.ts';
+import type { CancelledBy } from '../../domain/call/cancelled-by.ts';
+import type { PublishedTool } from '../../domain/tool/catalog.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { CallId, ToolId } from '../../domain/identity/ids.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
+import type { CallStore, CancelRequest } from '../../domain/ports/call-store.ts';
+import { encode } from '../../base/message-pack.ts';
+import { encodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 
 /** Finds the `unsafeDigest` for cancelling a call of which only the id is known. */
 export async function unsafeDigestOf(

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../domain/call.ts';
-import type { RunId, SessionId } from '../../domain/ids.ts';
-import { callIdFor } from '../../wire/ids.ts';
-import { decodeEnvelope } from '../../wire/envelope.ts';
-import { envelopeHead } from '../../wire/envelope-text.ts';
+import { LIMITS } from '../../domain/call/call.ts';
+import type { RunId, SessionId } from '../../domain/identity/ids.ts';
+import { callIdFor } from '../../domain/identity/new-id.ts';
+import { decodeEnvelope } from '../../domain/call/envelope.ts';
+import { envelopeHead } from '../../domain/call/envelope-text.ts';
 import { SAMPLE_SESSION, samplePublished } from '../../../test/support/sample-call.ts';
 import { prepareCall, type CallOrder } from './prepare-call.ts';
 

@@ -1,17 +1,17 @@
-import { ENVELOPE_VERSION, LIMITS } from '../../domain/call.ts';
-import type { PublishedTool } from '../../domain/catalog.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import { nestedPool, type CallId, type RunId, type SessionId } from '../../domain/ids.ts';
-import type { GivenInput } from '../../domain/input.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { AcceptRequest, AdmissionLimits, CallProof, Waiter } from '../../ports/call-store.ts';
-import type { PinnedRoute } from '../../ports/pinned-route.ts';
-import { checkArguments, type WrittenArguments } from '../../wire/check-arguments.ts';
-import { bodyDigest } from '../../wire/digest.ts';
-import { encodeEnvelope } from '../../wire/envelope.ts';
-import { encodeEnvelopeText } from '../../wire/envelope-text.ts';
-import { askedCallId, newKey } from '../../wire/ids.ts';
+import { ENVELOPE_VERSION, LIMITS } from '../../domain/call/call.ts';
+import type { PublishedTool } from '../../domain/tool/catalog.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import { nestedPool, type CallId, type RunId, type SessionId } from '../../domain/identity/ids.ts';
+import type { GivenInput } from '../../domain/call/input.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { AcceptRequest, AdmissionLimits, CallProof, Waiter } from '../../domain/ports/call-store.ts';
+import type { PinnedRoute } from '../../domain/ports/pinned-route.ts';
+import { checkArguments, type WrittenArguments } from '../../domain/call/check-arguments.ts';
+import { bodyDigest } from '../../domain/tool/digest.ts';
+import { encodeEnvelope } from '../../domain/call/envelope.ts';
+import { encodeEnvelopeText } from '../../domain/call/envelope-text.ts';
+import { askedCallId, newKey } from '../../domain/identity/new-id.ts';
 import { writeInput, type WrittenInput } from './write-input.ts';
 
 export interface CallOrder {

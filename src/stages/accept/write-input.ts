@@ -1,10 +1,10 @@
-import { LIMITS } from '../../domain/call.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import { isInputKind, type GivenInput, type InputKind } from '../../domain/input.ts';
-import { isJsonObject } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import { checkArguments } from '../../wire/check-arguments.ts';
-import { readInputState } from '../../wire/read-input.ts';
+import { LIMITS } from '../../domain/call/call.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import { isInputKind, type GivenInput, type InputKind } from '../../domain/call/input.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { checkArguments } from '../../domain/call/check-arguments.ts';
+import { readInputState } from '../../domain/call/read-input.ts';
 
 export interface WrittenInput {
   readonly kind: 'written';

@@ -1,10 +1,10 @@
-import { ended, type Ending } from '../../domain/ending.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import { sessionEnded } from '../../domain/session-ended.ts';
-import type { Policy, PolicyRecord } from '../../domain/policy.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { RenewAnswer } from '../../ports/call-store.ts';
-import type { DeliveredCall, Plane } from '../../ports/plane.ts';
+import { ended, type Ending } from '../../domain/call/ending.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import { sessionEnded } from '../../domain/identity/session-ended.ts';
+import type { Policy, PolicyRecord } from '../../domain/policy/policy.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { RenewAnswer } from '../../domain/ports/call-store.ts';
+import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
 
 /** A delivery this worker owns, with a live session and the current policy. */
 export interface AdmittedCall extends DeliveredCall {

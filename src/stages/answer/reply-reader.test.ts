@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CallRecord } from '../../domain/call.ts';
-import type { CallerId, CallId } from '../../domain/ids.ts';
-import type { ReplyItem, TakeRepliesRequest, TakenReply } from '../../ports/call-store.ts';
-import { planeError } from '../../domain/errors.ts';
+import type { CallRecord } from '../../domain/call/call.ts';
+import type { CallerId, CallId } from '../../domain/identity/ids.ts';
+import type { ReplyItem, TakeRepliesRequest, TakenReply } from '../../domain/ports/call-store.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { createReplyReader, type ReplyReader } from './reply-reader.ts';
 
 const CALLER = 'caller-1' as CallerId;

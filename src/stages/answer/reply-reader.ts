@@ -1,7 +1,7 @@
-import { planeError } from '../../domain/errors.ts';
-import type { CallerId, CallId } from '../../domain/ids.ts';
-import type { ReplyItem } from '../../ports/call-store.ts';
-import type { Store } from '../../ports/store.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import type { CallerId, CallId } from '../../domain/identity/ids.ts';
+import type { ReplyItem } from '../../domain/ports/call-store.ts';
+import type { Store } from '../../domain/ports/store.ts';
 import { WaiterTable } from './waiter-table.ts';
 
 type Needs = Pick<Store, 'takeReplies' | 'readCall' | 'checkIncarnation'>;

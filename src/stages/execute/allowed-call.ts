@@ -1,8 +1,8 @@
-import type { Envelope } from '../../domain/call.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Policy } from '../../domain/policy.ts';
-import type { Identity } from '../../domain/session.ts';
-import type { DeliveredCall, ServedTool } from '../../ports/plane.ts';
+import type { Envelope } from '../../domain/call/call.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
+import type { Identity } from '../../domain/identity/session.ts';
+import type { DeliveredCall, ServedTool } from '../../domain/ports/plane.ts';
 
 /** A call that the gate allowed, as the execute stage sees it. */
 export interface AllowedCall {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ApprovalId } from '../../domain/approval.ts';
-import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool.ts';
-import type { ArgumentSealer } from '../../ports/argument-sealer.ts';
-import type { Delivery, StartAnswer, StartRequest } from '../../ports/call-store.ts';
+import type { ApprovalId } from '../../domain/policy/approval.ts';
+import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool/tool.ts';
+import type { ArgumentSealer } from '../../domain/ports/argument-sealer.ts';
+import type { Delivery, StartAnswer, StartRequest } from '../../domain/ports/call-store.ts';
 import {
   partialStore,
   SAMPLE_IDENTITY,
@@ -11,8 +11,8 @@ import {
   sampleServedTool,
   SILENT_LOG,
 } from '../../../test/support/sample-call.ts';
-import { readAuditDetail, readSealed } from '../../wire/audit-detail.ts';
-import { sha256 } from '../../wire/digest.ts';
+import { readAuditDetail, readSealed } from '../../domain/audit/audit-detail.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
 import { begin } from './begin.ts';
 
 async function begun(

@@ -1,12 +1,12 @@
-import { ended, type Ending } from '../../domain/ending.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import { sessionEnded } from '../../domain/session-ended.ts';
-import type { Identity } from '../../domain/session.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
-import { withArguments, withSealed } from '../../wire/audit-detail.ts';
-import { sha256 } from '../../wire/digest.ts';
-import { encode } from '../../wire/message-pack.ts';
+import { ended, type Ending } from '../../domain/call/ending.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import { sessionEnded } from '../../domain/identity/session-ended.ts';
+import type { Identity } from '../../domain/identity/session.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { DeliveredCall, Plane, ServedTool } from '../../domain/ports/plane.ts';
+import { withArguments, withSealed } from '../../domain/audit/audit-detail.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
+import { encode } from '../../base/message-pack.ts';
 
 export interface BeginningCall {
   readonly delivered: DeliveredCall & { readonly policyVersion?: number };

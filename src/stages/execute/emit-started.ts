@@ -1,12 +1,12 @@
-import { faultOfStatus, statusOf } from '../../domain/classify-thrown.ts';
-import { elapsedMs } from '../../domain/elapsed.ts';
-import { errorOfOutcome, toEventError, type Fault } from '../../domain/error-category.ts';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import { summariseValue } from '../../domain/summarise-value.ts';
-import type { CallEmitter } from '../../ports/events.ts';
-import type { ServedTool } from '../../ports/plane.ts';
-import type { RunEnding } from '../../ports/tool-runner.ts';
+import { faultOfStatus, statusOf } from '../../domain/outcome/classify-thrown.ts';
+import { elapsedMs } from '../../base/elapsed.ts';
+import { errorOfOutcome, toEventError, type Fault } from '../../domain/outcome/error-category.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { summariseValue } from '../../domain/events/summarise-value.ts';
+import type { CallEmitter } from '../../domain/ports/events.ts';
+import type { ServedTool } from '../../domain/ports/plane.ts';
+import type { RunEnding } from '../../domain/ports/tool-runner.ts';
 
 interface StartingCall {
   readonly tool: ServedTool;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { NO_WRITE_BACKS, type WriteBacks } from '../../domain/content.ts';
-import { toolId } from '../../domain/ids.ts';
-import type { JsonValue } from '../../domain/json.ts';
-import type { RunEnding } from '../../ports/tool-runner.ts';
+import { NO_WRITE_BACKS, type WriteBacks } from '../../domain/outcome/content.ts';
+import { toolId } from '../../domain/identity/ids.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { RunEnding } from '../../domain/ports/tool-runner.ts';
 import { endingToOutcome, type EndedCall } from './ending-to-outcome.ts';
 
 const inputSchema = { type: 'object', properties: { text: {}, limit: {} } };

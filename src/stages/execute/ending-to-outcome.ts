@@ -1,10 +1,10 @@
-import type { WriteBacks } from '../../domain/content.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { ToolId } from '../../domain/ids.ts';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { nearNames } from '../../domain/near-names.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { RunEnding, ToolResult } from '../../ports/tool-runner.ts';
+import type { WriteBacks } from '../../domain/outcome/content.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { ToolId } from '../../domain/identity/ids.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { nearNames } from '../../base/near-names.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { RunEnding, ToolResult } from '../../domain/ports/tool-runner.ts';
 import { judgeResult } from './judge-result.ts';
 
 export interface EndedCall {

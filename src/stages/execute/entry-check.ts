@@ -1,9 +1,9 @@
-import type { Ending } from '../../domain/ending.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import { andThen } from '../../gate/and-then.ts';
-import type { RunEnding, StartCheck } from '../../ports/tool-runner.ts';
+import type { Ending } from '../../domain/call/ending.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import { andThen } from '../../base/and-then.ts';
+import type { RunEnding, StartCheck } from '../../domain/ports/tool-runner.ts';
 
-/** Whether an allowed call may still be started. See `src/start-permit.ts`. */
+/** Whether an allowed call may still be started. See `src/stages/start-permit.ts`. */
 export interface Permit {
   readonly validUntil: number;
   marked(): void;

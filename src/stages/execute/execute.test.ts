@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { NO_WRITE_BACKS } from '../../domain/content.ts';
-import { ENVELOPE_VERSION } from '../../domain/call.ts';
-import { CLOSED_POLICY } from '../../domain/policy.ts';
-import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool.ts';
-import type { AbandonRequest, Delivery } from '../../ports/call-store.ts';
-import type { NestedFrame } from '../../ports/plane.ts';
-import type { RunEnding, RunRequest } from '../../ports/tool-runner.ts';
-import type { Store } from '../../ports/store.ts';
+import { NO_WRITE_BACKS } from '../../domain/outcome/content.ts';
+import { ENVELOPE_VERSION } from '../../domain/call/call.ts';
+import { CLOSED_POLICY } from '../../domain/policy/policy.ts';
+import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool/tool.ts';
+import type { AbandonRequest, Delivery } from '../../domain/ports/call-store.ts';
+import type { NestedFrame } from '../../domain/ports/plane.ts';
+import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
+import type { Store } from '../../domain/ports/store.ts';
 import {
   partialStore,
   SAMPLE_IDENTITY,

@@ -1,9 +1,9 @@
-import { refuseSecret, type SecretUser } from '../../domain/secret-use.ts';
-import { SECRET_WORD } from '../../domain/secret-reference.ts';
-import type { CallEffects } from '../../ports/call-effects.ts';
-import type { Plane, ServedTool } from '../../ports/plane.ts';
-import type { ServiceAccess } from '../../ports/service-access.ts';
-import type { SecretUse } from '../../ports/tool-runner.ts';
+import { refuseSecret, type SecretUser } from '../../domain/secret/secret-use.ts';
+import { SECRET_WORD } from '../../domain/secret/secret-reference.ts';
+import type { CallEffects } from '../../domain/ports/call-effects.ts';
+import type { Plane, ServedTool } from '../../domain/ports/plane.ts';
+import type { ServiceAccess } from '../../domain/ports/service-access.ts';
+import type { SecretUse } from '../../domain/ports/tool-runner.ts';
 import type { AllowedCall } from './allowed-call.ts';
 import type { ExecutableCall } from './run-and-judge.ts';
 

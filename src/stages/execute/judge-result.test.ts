@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../../domain/json.ts';
+import type { JsonValue } from '../../base/json.ts';
 import { judgeResult } from './judge-result.ts';
 
 const judge = (value: JsonValue, denials: string[] = []): string => judgeResult({ value }, denials).kind;

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import type { ToolResult } from '../../ports/tool-runner.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { ToolResult } from '../../domain/ports/tool-runner.ts';
 import { matchesDenial } from './match-denial.ts';
 import { DENIAL_STATUSES, FAILURE_STATUSES, normalise, saysRefusal } from './refusal-phrases.ts';
 

@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import type { Redactor } from '../../ports/redactor.ts';
-import type { ToolLogLine } from '../../ports/tool-runner.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { Redactor } from '../../domain/ports/redactor.ts';
+import type { ToolLogLine } from '../../domain/ports/tool-runner.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 
 /** Redacts what a tool logs and throws: more people read that than read its arguments. */
 export function redactLine(line: ToolLogLine, redactor: Redactor | undefined): ToolLogLine {

@@ -7,16 +7,16 @@ import {
   sampleDelivery,
   sampleServedTool,
 } from '../../../test/support/sample-call.ts';
-import { ENVELOPE_VERSION } from '../../domain/call.ts';
-import { NO_WRITE_BACKS } from '../../domain/content.ts';
-import type { Ending } from '../../domain/ending.ts';
-import type { ToolResultCall } from '../../domain/hook.ts';
-import { CLOSED_POLICY } from '../../domain/policy.ts';
-import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool.ts';
+import { ENVELOPE_VERSION } from '../../domain/call/call.ts';
+import { NO_WRITE_BACKS } from '../../domain/outcome/content.ts';
+import type { Ending } from '../../domain/call/ending.ts';
+import type { ToolResultCall } from '../../domain/policy/hook.ts';
+import { CLOSED_POLICY } from '../../domain/policy/policy.ts';
+import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool/tool.ts';
 import { createGateHooks } from '../../gate/hooks/gate-hooks.ts';
 import { createHookSet } from '../../gate/hooks/hook-set.ts';
 import { registerHook } from '../../gate/hooks/registered-hook.ts';
-import type { RunEnding, RunRequest } from '../../ports/tool-runner.ts';
+import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
 import { withSecrets } from '../../worker/secrets/run-with-secrets.ts';
 import { execute } from './execute.ts';
 

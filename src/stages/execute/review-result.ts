@@ -1,13 +1,13 @@
-import type { ArgumentChange } from '../../domain/argument-change.ts';
-import { ended, type Ending } from '../../domain/ending.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import { andThen } from '../../gate/and-then.ts';
-import type { GateHooks, ResultCall, ResultVerdict } from '../../ports/gate-hooks.ts';
-import type { Plane } from '../../ports/plane.ts';
-import type { Scrub } from '../../ports/tool-runner.ts';
-import { encode } from '../../wire/message-pack.ts';
+import type { ArgumentChange } from '../../domain/call/argument-change.ts';
+import { ended, type Ending } from '../../domain/call/ending.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import { andThen } from '../../base/and-then.ts';
+import type { GateHooks, ResultCall, ResultVerdict } from '../../domain/ports/gate-hooks.ts';
+import type { Plane } from '../../domain/ports/plane.ts';
+import type { Scrub } from '../../domain/ports/tool-runner.ts';
+import { encode } from '../../base/message-pack.ts';
 import type { AllowedCall } from './allowed-call.ts';
 
 /** What result hooks need from a run. Present only for tools with result hooks; all others cost one lookup. */

@@ -1,9 +1,9 @@
-import type { JsonValue } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { RunnerName } from '../../domain/tool.ts';
-import { andThen } from '../../gate/and-then.ts';
-import type { RunEnding, RunRequest, ToolRunner } from '../../ports/tool-runner.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { RunnerName } from '../../domain/tool/tool.ts';
+import { andThen } from '../../base/and-then.ts';
+import type { RunEnding, RunRequest, ToolRunner } from '../../domain/ports/tool-runner.ts';
 import { endingToOutcome } from './ending-to-outcome.ts';
 import { bindState } from './with-input.ts';
 

@@ -1,9 +1,9 @@
-import type { Envelope } from '../../domain/call.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
-import { sha256 } from '../../wire/digest.ts';
-import { readInput } from '../../wire/read-input.ts';
-import type { RunEnding, RunRequest } from '../../ports/tool-runner.ts';
+import type { Envelope } from '../../domain/call/call.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
+import { readInput } from '../../domain/call/read-input.ts';
+import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
 
 /** Adds the input that the caller sent. Most calls have none, and then the same object is returned. */
 export function withInput<Order extends RunRequest>(order: Order, { input, inputKinds }: Envelope): Order {

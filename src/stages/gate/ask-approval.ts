@@ -1,9 +1,9 @@
-import { nameOfAsker, type ApprovalQuestion, type Asker, type QuestionMask } from '../../domain/approval.ts';
-import type { ArgumentChange } from '../../domain/argument-change.ts';
-import type { RunHistory } from '../../domain/attempt.ts';
-import { ended, type Ending } from '../../domain/ending.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import { sessionEnded } from '../../domain/session-ended.ts';
+import { nameOfAsker, type ApprovalQuestion, type Asker, type QuestionMask } from '../../domain/policy/approval.ts';
+import type { ArgumentChange } from '../../domain/call/argument-change.ts';
+import type { RunHistory } from '../../domain/call/attempt.ts';
+import { ended, type Ending } from '../../domain/call/ending.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import { sessionEnded } from '../../domain/identity/session-ended.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
 import { deniedAtOnce } from '../../gate/approvals/denied-at-once.ts';
 import { endingOutcome, type ApprovalEnding, type EndingFacts } from '../../gate/approvals/endings.ts';
@@ -11,13 +11,13 @@ import type { AskDefaults, MergedAsk } from '../../gate/approvals/merge-asks.ts'
 import { masksOf } from '../../gate/approvals/render-question.ts';
 import { onlyOperatorsDecide } from '../../gate/approvals/only-operators.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
-import type { AskAnswer } from '../../ports/approval-store.ts';
-import type { Plane } from '../../ports/plane.ts';
+import type { AskAnswer } from '../../domain/ports/approval-store.ts';
+import type { Plane } from '../../domain/ports/plane.ts';
 import { findQuestionMasks, type MaskedTool } from '../../redact/question-masks.ts';
-import { shortSignature } from '../../wire/history.ts';
-import { newApprovalId, randomId } from '../../wire/ids.ts';
-import { encode } from '../../wire/message-pack.ts';
-import { showInput } from '../../wire/read-input.ts';
+import { shortSignature } from '../../domain/call/history.ts';
+import { newApprovalId, randomId } from '../../domain/identity/new-id.ts';
+import { encode } from '../../base/message-pack.ts';
+import { showInput } from '../../domain/call/read-input.ts';
 import type { GatedCall } from './gated-call.ts';
 import { refuse } from './refuse.ts';
 

@@ -1,8 +1,8 @@
-import type { Ending } from '../../domain/ending.ts';
-import { releasesKey } from '../../domain/outcome.ts';
-import type { Policy } from '../../domain/policy.ts';
+import type { Ending } from '../../domain/call/ending.ts';
+import { releasesKey } from '../../domain/outcome/outcome.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
 import { opposedByLoop } from '../../gate/judge.ts';
-import type { DeliveredCall } from '../../ports/plane.ts';
+import type { DeliveredCall } from '../../domain/ports/plane.ts';
 import { endedWithAdvice, historyOf, judgeLoop, reportLoop } from './judge-loop.ts';
 import { endOpposed } from './refuse.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { subjectShares } from '../../domain/subject-share.ts';
-import { ENVELOPE_VERSION } from '../../domain/call.ts';
+import { subjectShares } from '../../domain/call/subject-share.ts';
+import { ENVELOPE_VERSION } from '../../domain/call/call.ts';
 import { runBeforeHooks } from '../../gate/hooks/run-before-hooks.ts';
-import type { GateHooks } from '../../ports/gate-hooks.ts';
-import type { RunEnding } from '../../ports/tool-runner.ts';
+import type { GateHooks } from '../../domain/ports/gate-hooks.ts';
+import type { RunEnding } from '../../domain/ports/tool-runner.ts';
 import { hookSet, recordingNeeds } from '../../../test/support/sample-hooks.ts';
 import {
   partialStore,

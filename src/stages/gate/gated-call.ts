@@ -1,13 +1,13 @@
-import type { Envelope } from '../../domain/call.ts';
-import type { ApprovalId, GrantId } from '../../domain/approval.ts';
-import type { ArgumentChange } from '../../domain/argument-change.ts';
-import type { RunHistory } from '../../domain/attempt.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Policy } from '../../domain/policy.ts';
-import type { Identity } from '../../domain/session.ts';
+import type { Envelope } from '../../domain/call/call.ts';
+import type { ApprovalId, GrantId } from '../../domain/policy/approval.ts';
+import type { ArgumentChange } from '../../domain/call/argument-change.ts';
+import type { RunHistory } from '../../domain/call/attempt.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
+import type { Identity } from '../../domain/identity/session.ts';
 import type { LoopVerdict } from '../../gate/loop/loop-verdict.ts';
-import type { HooksVerdict } from '../../ports/gate-hooks.ts';
-import type { DeliveredCall, ServedTool } from '../../ports/plane.ts';
+import type { HooksVerdict } from '../../domain/ports/gate-hooks.ts';
+import type { DeliveredCall, ServedTool } from '../../domain/ports/plane.ts';
 
 /** A call as the gate sees it. */
 export interface GatedCall {

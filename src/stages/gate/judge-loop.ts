@@ -1,16 +1,16 @@
-import type { RunHistory } from '../../domain/attempt.ts';
-import type { Ending } from '../../domain/ending.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { settingsFor } from '../../domain/loop-settings.ts';
+import type { RunHistory } from '../../domain/call/attempt.ts';
+import type { Ending } from '../../domain/call/ending.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { settingsFor } from '../../domain/policy/loop-settings.ts';
 import { argumentSignatures, targetSignature } from '../../gate/loop/argument-signature.ts';
 import { detectLoop } from '../../gate/loop/detect-loop.ts';
 import type { AskedAttempt } from '../../gate/loop/loop-window.ts';
 import type { LoopBlock, LoopVerdict, LoopWarning } from '../../gate/loop/loop-verdict.ts';
-import type { Policy } from '../../domain/policy.ts';
-import type { Delivery } from '../../ports/call-store.ts';
-import type { CallEmitter } from '../../ports/events.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
-import { NO_HISTORY, openHistory, shortSignature, toolTag } from '../../wire/history.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
+import type { Delivery } from '../../domain/ports/call-store.ts';
+import type { CallEmitter } from '../../domain/ports/events.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
+import { NO_HISTORY, openHistory, shortSignature, toolTag } from '../../domain/call/history.ts';
 
 export interface LoopedCall {
   readonly delivery: Delivery;

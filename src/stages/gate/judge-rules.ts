@@ -1,6 +1,6 @@
-import type { Ending } from '../../domain/ending.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { RuleDecision } from '../../domain/rule-decision.ts';
+import type { Ending } from '../../domain/call/ending.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { RuleDecision } from '../../domain/policy/rule-decision.ts';
 import { opposedByRule } from '../../gate/judge.ts';
 import { PASS, type LoopVerdict } from '../../gate/loop/loop-verdict.ts';
 import { compileRules } from '../../gate/rules/compile-rules.ts';

@@ -1,9 +1,9 @@
-import type { BlockedBy } from '../../domain/diagnostic-event.ts';
-import { ended, type Ending, type RefusedBy } from '../../domain/ending.ts';
-import { errorOfOutcome, toEventError } from '../../domain/error-category.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { BlockedBy } from '../../domain/events/diagnostic-event.ts';
+import { ended, type Ending, type RefusedBy } from '../../domain/call/ending.ts';
+import { errorOfOutcome, toEventError } from '../../domain/outcome/error-category.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Opposed } from '../../gate/judge.ts';
-import type { CallEmitter } from '../../ports/events.ts';
+import type { CallEmitter } from '../../domain/ports/events.ts';
 import { endedWithAdvice } from './judge-loop.ts';
 
 /** Ends a call that a check of the gate objects to. */

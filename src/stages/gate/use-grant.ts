@@ -1,12 +1,12 @@
-import type { GrantId } from '../../domain/approval.ts';
-import type { Ending } from '../../domain/ending.ts';
-import type { Ask } from '../../domain/hook.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { ArgumentCondition } from '../../domain/rule.ts';
+import type { GrantId } from '../../domain/policy/approval.ts';
+import type { Ending } from '../../domain/call/ending.ts';
+import type { Ask } from '../../domain/policy/hook.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { ArgumentCondition } from '../../domain/policy/rule.ts';
 import { grantMatches } from '../../gate/approvals/grants.ts';
 import { compileCondition, conditionIsMet } from '../../gate/rules/compile-condition.ts';
-import type { Plane } from '../../ports/plane.ts';
-import { encode } from '../../wire/message-pack.ts';
+import type { Plane } from '../../domain/ports/plane.ts';
+import { encode } from '../../base/message-pack.ts';
 import type { GatedCall } from './gated-call.ts';
 
 /** Finds a grant that answers every asker of this call, and counts it as used; undefined when there is none. */

@@ -1,7 +1,7 @@
-import { checkSelection, type SelectionAnswer } from '../../domain/agent.ts';
-import { checkPermission, type PermissionAnswer, type Policy } from '../../domain/policy.ts';
-import type { Identity } from '../../domain/session.ts';
-import type { ToolDeclaration } from '../../domain/tool.ts';
+import { checkSelection, type SelectionAnswer } from '../../domain/identity/agent.ts';
+import { checkPermission, type PermissionAnswer, type Policy } from '../../domain/policy/policy.ts';
+import type { Identity } from '../../domain/identity/session.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 
 export interface Access {
   readonly selection: SelectionAnswer;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ENVELOPE_VERSION } from '../../domain/call.ts';
-import type { Policy } from '../../domain/policy.ts';
-import { toolId, type RunId } from '../../domain/ids.ts';
-import type { InjectedGrant, Session } from '../../domain/session.ts';
-import type { AbandonRequest, Delivery } from '../../ports/call-store.ts';
-import type { ServedTool } from '../../ports/plane.ts';
-import type { RunEnding, RunRequest } from '../../ports/tool-runner.ts';
+import { ENVELOPE_VERSION } from '../../domain/call/call.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
+import { toolId, type RunId } from '../../domain/identity/ids.ts';
+import type { InjectedGrant, Session } from '../../domain/identity/session.ts';
+import type { AbandonRequest, Delivery } from '../../domain/ports/call-store.ts';
+import type { ServedTool } from '../../domain/ports/plane.ts';
+import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
 import {
   partialStore,
   sampleDelivered,
@@ -13,8 +13,8 @@ import {
   sampleServedTool,
   SILENT_LOG,
 } from '../../../test/support/sample-call.ts';
-import { bodyDigest } from '../../wire/digest.ts';
-import { encodeEnvelope } from '../../wire/envelope.ts';
+import { bodyDigest } from '../../domain/tool/digest.ts';
+import { encodeEnvelope } from '../../domain/call/envelope.ts';
 import { identify } from './identify.ts';
 
 const OPEN: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} };

@@ -1,4 +1,4 @@
-import type { Peers } from '../../ports/plane.ts';
+import type { Peers } from '../../domain/ports/plane.ts';
 
 /** Max times that each worker that does not serve a tool may be handed its call. After that the call ends, and its caller may retry. */
 const MAX_ROUNDS = 1000;

@@ -1,4 +1,4 @@
-import type { Identity } from '../../domain/session.ts';
+import type { Identity } from '../../domain/identity/session.ts';
 
 /** The same text is the same identity, so one frozen object serves all calls of a session. */
 const known = new Map<string, Identity>();

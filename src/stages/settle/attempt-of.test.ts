@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { sampleDeclaration, sampleDelivered, sampleDelivery } from '../../../test/support/sample-call.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import { sessionEnded } from '../../domain/session-ended.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { Delivery } from '../../ports/call-store.ts';
-import { bodyDigest } from '../../wire/digest.ts';
-import { shortSignature } from '../../wire/history.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import { sessionEnded } from '../../domain/identity/session-ended.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { Delivery } from '../../domain/ports/call-store.ts';
+import { bodyDigest } from '../../domain/tool/digest.ts';
+import { shortSignature } from '../../domain/call/history.ts';
 import { attemptOf } from './attempt-of.ts';
 import type { SettlementFacts } from './encode-audit.ts';
 

@@ -1,13 +1,13 @@
-import { DEFAULT_LOOP_SETTINGS } from '../../domain/loop-settings.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import { restAfterLoop } from '../../domain/session-ended.ts';
+import { DEFAULT_LOOP_SETTINGS } from '../../domain/policy/loop-settings.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { restAfterLoop } from '../../domain/identity/session-ended.ts';
 import { argumentSignatures, targetSignature } from '../../gate/loop/argument-signature.ts';
 import { rememberAttempt, type Remembered } from '../../gate/loop/detect-stall.ts';
 import { costOfCall, endOfAttempt } from '../../gate/loop/end-of-attempt.ts';
-import type { SettledAttempt } from '../../ports/call-store.ts';
-import type { DeliveredCall } from '../../ports/plane.ts';
-import { bodyDigest } from '../../wire/digest.ts';
-import { openHistory, shortSignature, toolTag } from '../../wire/history.ts';
+import type { SettledAttempt } from '../../domain/ports/call-store.ts';
+import type { DeliveredCall } from '../../domain/ports/plane.ts';
+import { bodyDigest } from '../../domain/tool/digest.ts';
+import { openHistory, shortSignature, toolTag } from '../../domain/call/history.ts';
 import type { SettlementFacts } from './encode-audit.ts';
 
 /** The entry of the call in the run's history, and what the session counts. */

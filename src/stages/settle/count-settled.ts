@@ -1,4 +1,4 @@
-import type { Plane } from '../../ports/plane.ts';
+import type { Plane } from '../../domain/ports/plane.ts';
 import type { SettledCall } from './settle.ts';
 
 /** Counts a settled call, or logs that this worker had lost it. The store sent the replies in the same step as it wrote the outcome. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import { readAuditDetail } from '../../wire/audit-detail.ts';
-import { sha256 } from '../../wire/digest.ts';
-import { decode } from '../../wire/message-pack.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { readAuditDetail } from '../../domain/audit/audit-detail.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
+import { decode } from '../../base/message-pack.ts';
 import { encodeAudit } from './encode-audit.ts';
 
 const OK: Outcome = { kind: 'ok', executed: 'yes', retryable: false, content: [] };

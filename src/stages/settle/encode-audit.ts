@@ -1,14 +1,14 @@
-import type { ReviewedResult } from '../../domain/ending.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { LoopSettings } from '../../domain/loop-settings.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { Effect, ToolDeclaration } from '../../domain/tool.ts';
-import type { Redactor } from '../../ports/redactor.ts';
-import { cutDetail, withArguments } from '../../wire/audit-detail.ts';
-import { sha256 } from '../../wire/digest.ts';
-import { decodeEnvelope } from '../../wire/envelope.ts';
-import { encode } from '../../wire/message-pack.ts';
-import { resultDigest } from '../../wire/result-digest.ts';
+import type { ReviewedResult } from '../../domain/call/ending.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { LoopSettings } from '../../domain/policy/loop-settings.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { Effect, ToolDeclaration } from '../../domain/tool/tool.ts';
+import type { Redactor } from '../../domain/ports/redactor.ts';
+import { cutDetail, withArguments } from '../../domain/audit/audit-detail.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
+import { decodeEnvelope } from '../../domain/call/envelope.ts';
+import { encode } from '../../base/message-pack.ts';
+import { resultDigest } from '../../domain/outcome/result-digest.ts';
 
 /** What the audit keeps of a settled call in addition to what the store adds. Of the arguments it keeps only what a redactor leaves. */
 export interface SettlementFacts {

@@ -1,8 +1,8 @@
-import { MAX_INJECTED } from '../../domain/injected-tools.ts';
-import { splitToolId, type ToolId } from '../../domain/ids.ts';
-import type { InjectedTool } from '../../domain/content.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { DeliveredCall, Plane } from '../../ports/plane.ts';
+import { MAX_INJECTED } from '../../domain/tool/injected-tools.ts';
+import { splitToolId, type ToolId } from '../../domain/identity/ids.ts';
+import type { InjectedTool } from '../../domain/outcome/content.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
 
 /**
  * Stores the tools that a call offered to its run, before the outcome is visible: a caller that reads the outcome can use the offers at

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { Log } from '../../ports/log.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { Log } from '../../domain/ports/log.ts';
 import { partialStore, sampleDelivered, sampleDelivery } from '../../../test/support/sample-call.ts';
 import { settle } from './settle.ts';
 

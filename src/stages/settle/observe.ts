@@ -1,8 +1,8 @@
-import type { Envelope } from '../../domain/call.ts';
-import type { ArgumentChange } from '../../domain/argument-change.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Identity } from '../../domain/session.ts';
-import type { Plane, ServedTool } from '../../ports/plane.ts';
+import type { Envelope } from '../../domain/call/call.ts';
+import type { ArgumentChange } from '../../domain/call/argument-change.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Identity } from '../../domain/identity/session.ts';
+import type { Plane, ServedTool } from '../../domain/ports/plane.ts';
 import type { SettledCall } from './settle.ts';
 
 interface IdentifiedCall {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ApprovalId } from '../../domain/approval.ts';
-import { planeError, errorOutcome } from '../../domain/errors.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { Delivery, RecoveredCall, SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
-import { decodeOutcome } from '../../wire/outcome.ts';
+import type { ApprovalId } from '../../domain/policy/approval.ts';
+import { planeError, errorOutcome } from '../../domain/errors/errors.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { Delivery, RecoveredCall, SettleAnswer, SettleRequest } from '../../domain/ports/call-store.ts';
+import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { partialStore, sampleDelivered, sampleDelivery, SILENT_LOG } from '../../../test/support/sample-call.ts';
 import { roundDuration, settle, type SettlementFacts } from './settle.ts';
 

@@ -1,10 +1,10 @@
-import { PlaneError, errorOutcome } from '../../domain/errors.ts';
-import { releasesKey, withAdvice, type Outcome } from '../../domain/outcome.ts';
+import { PlaneError, errorOutcome } from '../../domain/errors/errors.ts';
+import { releasesKey, withAdvice, type Outcome } from '../../domain/outcome/outcome.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
-import type { SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
-import { traceIdIn } from '../../domain/trace-context.ts';
-import type { DeliveredCall, Plane } from '../../ports/plane.ts';
-import { encodeOutcome } from '../../wire/outcome.ts';
+import type { SettleAnswer, SettleRequest } from '../../domain/ports/call-store.ts';
+import { traceIdIn } from '../../domain/call/trace-context.ts';
+import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
+import { encodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { attemptOf } from './attempt-of.ts';
 import { encodeAudit, readSent, type SettlementFacts } from './encode-audit.ts';
 import { keepOffers } from './keep-offers.ts';

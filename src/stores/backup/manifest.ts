@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { planeError, type PlaneError } from '../../domain/errors.ts';
+import { planeError, type PlaneError } from '../../domain/errors/errors.ts';
 
 export const BACKUP_FORMAT = 1;
 export const MANIFEST_FILE = 'manifest.json';

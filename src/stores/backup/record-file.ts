@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import { decode, encode } from '../../wire/message-pack.ts';
+import { decode, encode } from '../../base/message-pack.ts';
 
 const LENGTH_BYTES = 8;
 

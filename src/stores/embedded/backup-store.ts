@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, closeSync, copyFileSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { planeError } from '../../domain/errors.ts';
-import type { Store } from '../../ports/store.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import type { Store } from '../../domain/ports/store.ts';
 import { invalid, readBackup, type BackupManifest, type LaneFacts } from '../backup/manifest.ts';
 import { syncFile, writeBackup } from '../backup/write-backup.ts';
 import { Database, openingError } from './database.ts';

@@ -1,7 +1,7 @@
-import type { AuditEvent } from '../../domain/audit-record.ts';
-import type { ApprovalId, GrantId } from '../../domain/approval.ts';
-import type { CallId, RunId, SessionId, ToolId } from '../../domain/ids.ts';
-import { chainEntry, sizeOfRecord } from '../../wire/audit-record.ts';
+import type { AuditEvent } from '../../domain/audit/audit-record.ts';
+import type { ApprovalId, GrantId } from '../../domain/policy/approval.ts';
+import type { CallId, RunId, SessionId, ToolId } from '../../domain/identity/ids.ts';
+import { chainEntry, sizeOfRecord } from '../../domain/audit/record-bytes.ts';
 import { insertRecord, moveHead, openAuditLane } from '../sqlite-audit/write-trail.ts';
 import type { Database } from './database.ts';
 

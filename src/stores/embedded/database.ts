@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite';
-import { planeError, PlaneError } from '../../domain/errors.ts';
+import { planeError, PlaneError } from '../../domain/errors/errors.ts';
 import { nodeSqlite, type Connection } from './node-sqlite.ts';
 
 export type SqlValue = null | number | string | Uint8Array;

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { DEFAULT_FOLDER } from '../../domain/default-folder.ts';
-import { STORE_METHODS, type Store, type StoreMethod } from '../../ports/store.ts';
+import { STORE_METHODS, type Store, type StoreMethod } from '../../domain/ports/store.ts';
 import { readPlaneAddress, storeFile } from './ownership.ts';
 import { StoreClient } from './store-client.ts';
 import { COPY_METHOD } from './rpc.ts';

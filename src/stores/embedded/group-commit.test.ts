@@ -10,7 +10,7 @@ import {
   startRequest,
 } from '../../../test/contract/fixtures.ts';
 import { openDirectStore, type DirectStore, type DirectStoreOptions } from '../../../test/embedded/direct-store.ts';
-import { newCallerId, newWorkerId } from '../../wire/ids.ts';
+import { newCallerId, newWorkerId } from '../../domain/identity/new-id.ts';
 import type { Database } from './database.ts';
 
 const opened: DirectStore[] = [];

@@ -1,4 +1,4 @@
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { isFatal, isFull, toPlaneError, type Database } from './database.ts';
 import type { Lane } from './lane.ts';
 import { isEmptyAnswer, isPoll, LongPolls, type StoreJob, type WaitingPoll } from './long-polls.ts';

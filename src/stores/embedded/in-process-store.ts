@@ -1,4 +1,4 @@
-import { STORE_METHODS, type Store, type StoreMethod } from '../../ports/store.ts';
+import { STORE_METHODS, type Store, type StoreMethod } from '../../domain/ports/store.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Lane } from './lane.ts';
 import { watchPlace } from './ownership.ts';

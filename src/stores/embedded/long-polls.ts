@@ -1,6 +1,6 @@
-import type { ClaimAnswer, ClaimRequest, TakenReply, TakeRepliesRequest } from '../../ports/call-store.ts';
-import type { ClaimedEffects } from '../../ports/outbound-store.ts';
-import type { StoreMethod } from '../../ports/store.ts';
+import type { ClaimAnswer, ClaimRequest, TakenReply, TakeRepliesRequest } from '../../domain/ports/call-store.ts';
+import type { ClaimedEffects } from '../../domain/ports/outbound-store.ts';
+import type { StoreMethod } from '../../domain/ports/store.ts';
 import { callerTopic, CATALOG_TOPIC, OUTBOUND_TOPIC, poolTopic } from './transaction.ts';
 
 /** One request as a client sent it. */

@@ -1,4 +1,4 @@
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import type { RequestMessage } from './rpc.ts';
 
 interface Answering {

@@ -4,9 +4,9 @@ import { acceptRequest, holdOne, newWaiter, openSession, settleRequest } from '.
 import { sameBytes } from '../../../test/contract/observe.ts';
 import { openDirectStore, type DirectStore } from '../../../test/embedded/direct-store.ts';
 import { temporaryFolder, type TemporaryFolder } from '../../../test/support/process.ts';
-import type { CallerId } from '../../domain/ids.ts';
-import type { Store } from '../../ports/store.ts';
-import { newCallerId } from '../../wire/ids.ts';
+import type { CallerId } from '../../domain/identity/ids.ts';
+import type { Store } from '../../domain/ports/store.ts';
+import { newCallerId } from '../../domain/identity/new-id.ts';
 
 let folder: TemporaryFolder;
 let direct: DirectStore;

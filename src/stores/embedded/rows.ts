@@ -1,7 +1,7 @@
-import type { ApprovalId, ApprovalState, CallbackState, GrantId, Resolution } from '../../domain/approval.ts';
-import type { CallState } from '../../domain/call.ts';
-import type { RunId, SessionId, ToolId, WorkerId } from '../../domain/ids.ts';
-import type { Effect } from '../../domain/tool.ts';
+import type { ApprovalId, ApprovalState, CallbackState, GrantId, Resolution } from '../../domain/policy/approval.ts';
+import type { CallState } from '../../domain/call/call.ts';
+import type { RunId, SessionId, ToolId, WorkerId } from '../../domain/identity/ids.ts';
+import type { Effect } from '../../domain/tool/tool.ts';
 
 /** A row of `call`. The fields that the hot path changes are writable: they are changed here and in the file together; see `RowCache`. */
 export interface CallRow {

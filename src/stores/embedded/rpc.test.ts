@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { planeError, PlaneError } from '../../domain/errors.ts';
+import { planeError, PlaneError } from '../../domain/errors/errors.ts';
 import { carryError, decodeFrame, encodeFrame, FrameReader, rebuildError } from './rpc.ts';
 
 /** As it goes over a socket. */

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { Packr } from 'msgpackr';
-import { PlaneError, type PlaneErrorCode } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { PLANE_ERRORS } from '../../domain/plane-errors.ts';
+import { PlaneError, type PlaneErrorCode } from '../../domain/errors/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { PLANE_ERRORS } from '../../domain/errors/plane-errors.ts';
 
 /** Both sides must have the same version. It is raised with every change of frames, requests or answers. */
 export const PROTOCOL_VERSION = 5;

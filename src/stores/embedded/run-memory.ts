@@ -1,4 +1,4 @@
-import { HISTORY_LENGTH, type AttemptEnding } from '../../domain/attempt.ts';
+import { HISTORY_LENGTH, type AttemptEnding } from '../../domain/call/attempt.ts';
 import type { RunRow } from './rows.ts';
 
 /** How many attempts after a failed one get the run's history, so that they are checked for a loop. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { Database, openingError } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 

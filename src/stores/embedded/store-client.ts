@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { planeError, PlaneError } from '../../domain/errors.ts';
-import type { StoreMethod } from '../../ports/store.ts';
+import { planeError, PlaneError } from '../../domain/errors/errors.ts';
+import type { StoreMethod } from '../../domain/ports/store.ts';
 import { PendingRequests } from './pending-requests.ts';
 import {
   decodeFrame,

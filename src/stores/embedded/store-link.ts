@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import type { PlaneAddress } from './ownership.ts';
 import { decodeFrame, FrameReader, PROTOCOL_VERSION, rebuildError, writeFrame, type Hello } from './rpc.ts';
 import { CLOSE, type ThreadMessage } from './thread-messages.ts';

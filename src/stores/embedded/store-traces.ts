@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { planeError } from '../../domain/errors.ts';
-import { randomId } from '../../wire/ids.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { randomId } from '../../domain/identity/new-id.ts';
 import { storeFile } from './ownership.ts';
 
 /** Contains the incarnation of the store in this folder. Written when a store is opened, never deleted. */

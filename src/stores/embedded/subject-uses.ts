@@ -1,4 +1,4 @@
-import type { SubjectShare } from '../../domain/subject-share.ts';
+import type { SubjectShare } from '../../domain/call/subject-share.ts';
 import type { Database } from './database.ts';
 
 export type SubjectUse = Readonly<Record<SubjectShare, number>>;

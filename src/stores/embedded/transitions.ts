@@ -1,4 +1,4 @@
-import type { Store, StoreMethod } from '../../ports/store.ts';
+import type { Store, StoreMethod } from '../../domain/ports/store.ts';
 import type { Transaction } from './transaction.ts';
 import { abandonCall } from './transitions/abandon-call.ts';
 import { acceptCall } from './transitions/accept-call.ts';

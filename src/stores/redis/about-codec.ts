@@ -1,6 +1,6 @@
-import { isAdministrative, type AuditEvent } from '../../domain/audit-record.ts';
-import type { CallId, RunId, SessionId } from '../../domain/ids.ts';
-import type { AuditEntry } from '../../ports/audit-store.ts';
+import { isAdministrative, type AuditEvent } from '../../domain/audit/audit-record.ts';
+import type { CallId, RunId, SessionId } from '../../domain/identity/ids.ts';
+import type { AuditEntry } from '../../domain/ports/audit-store.ts';
 import { unexpected } from './answers.ts';
 import { readAudited } from './call-codec.ts';
 

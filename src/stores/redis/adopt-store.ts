@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
-import type { Store } from '../../ports/store.ts';
+import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
+import type { Store } from '../../domain/ports/store.ts';
 import { asNumber, asStoredNumber } from './answers.ts';
 import { countRecords } from './audit-store.ts';
 import { sendCommand, type Connection } from './connection.ts';

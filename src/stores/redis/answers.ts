@@ -1,4 +1,4 @@
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 
 /** Functions of the server answer with words and bytes. The helpers of this file convert them to TypeScript types. */
 export type Bytes = Buffer;

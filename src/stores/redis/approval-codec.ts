@@ -8,8 +8,8 @@ import type {
   Principal,
   Resolution,
   Vote,
-} from '../../domain/approval.ts';
-import type { WorkerId } from '../../domain/ids.ts';
+} from '../../domain/policy/approval.ts';
+import type { WorkerId } from '../../domain/identity/ids.ts';
 
 /** The fields of an approval's hash that are read, in this order. See `functions/ask-approval.lua`. */
 export const APPROVAL_FIELDS = [

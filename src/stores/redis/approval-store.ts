@@ -1,7 +1,7 @@
-import type { ApprovalDecision, ApprovalState, GrantId } from '../../domain/approval.ts';
-import { laneOfScopedId } from '../../domain/ids.ts';
-import type { SessionEnding } from '../../domain/session.ts';
-import type { SubjectShare } from '../../domain/subject-share.ts';
+import type { ApprovalDecision, ApprovalState, GrantId } from '../../domain/policy/approval.ts';
+import { laneOfScopedId } from '../../domain/identity/ids.ts';
+import type { SessionEnding } from '../../domain/identity/session.ts';
+import type { SubjectShare } from '../../domain/call/subject-share.ts';
 import type {
   ApprovalStore,
   AskAnswer,
@@ -10,7 +10,7 @@ import type {
   DecideRequest,
   RevealAnswer,
   RevealRequest,
-} from '../../ports/approval-store.ts';
+} from '../../domain/ports/approval-store.ts';
 import { checkAsk, checkDecision, checkReveal } from '../check-approval.ts';
 import { asList, asNumber, asText, unexpected, wordOf } from './answers.ts';
 import { principalText } from './approval-codec.ts';

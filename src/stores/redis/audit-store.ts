@@ -1,5 +1,5 @@
-import { planeError } from '../../domain/errors.ts';
-import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
 import type {
   AuditBounds,
   AuditEntry,
@@ -10,7 +10,7 @@ import type {
   ReadAuditRequest,
   ReadJournalRequest,
   SequenceRange,
-} from '../../ports/audit-store.ts';
+} from '../../domain/ports/audit-store.ts';
 import { asList, asNumber, asText, wordOf } from './answers.ts';
 import { MAX_ELEMENT_BYTES, readElement } from './journal-codec.ts';
 import type { RedisContext } from './redis-context.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { writeBackup } from '../backup/write-backup.ts';
 import type { BackupManifest, LaneFacts } from '../backup/manifest.ts';
 import { RecordWriter } from '../backup/record-file.ts';

@@ -1,6 +1,6 @@
-import { COUNTED_LOOP_ENDS, type RunState, type Stall } from '../../domain/attempt.ts';
-import type { ApprovalId, GrantId, ResumedWith } from '../../domain/approval.ts';
-import type { CallRecord, CallState } from '../../domain/call.ts';
+import { COUNTED_LOOP_ENDS, type RunState, type Stall } from '../../domain/call/attempt.ts';
+import type { ApprovalId, GrantId, ResumedWith } from '../../domain/policy/approval.ts';
+import type { CallRecord, CallState } from '../../domain/call/call.ts';
 import {
   laneOfScopedId,
   type CallId,
@@ -8,11 +8,11 @@ import {
   type SessionId,
   type ToolId,
   type WorkerId,
-} from '../../domain/ids.ts';
-import type { Identity } from '../../domain/session.ts';
-import type { Effect } from '../../domain/tool.ts';
-import type { AuditEntry } from '../../ports/audit-store.ts';
-import type { Delivery, RecoveredCall } from '../../ports/call-store.ts';
+} from '../../domain/identity/ids.ts';
+import type { Identity } from '../../domain/identity/session.ts';
+import type { Effect } from '../../domain/tool/tool.ts';
+import type { AuditEntry } from '../../domain/ports/audit-store.ts';
+import type { Delivery, RecoveredCall } from '../../domain/ports/call-store.ts';
 import { asBytes, asList, asText, unexpected } from './answers.ts';
 
 /** The facts of a call that the store guarantees, in the order of `shared/record.lua`. */

@@ -1,6 +1,6 @@
-import type { Approval, ApprovalId } from '../../domain/approval.ts';
-import { laneOfScopedId, type WorkerId } from '../../domain/ids.ts';
-import type { ClaimCallbacksRequest } from '../../ports/approval-store.ts';
+import type { Approval, ApprovalId } from '../../domain/policy/approval.ts';
+import { laneOfScopedId, type WorkerId } from '../../domain/identity/ids.ts';
+import type { ClaimCallbacksRequest } from '../../domain/ports/approval-store.ts';
 import { asList, asText } from './answers.ts';
 import { common } from './change-calls.ts';
 import { readApproval } from './read-approvals.ts';

@@ -1,4 +1,4 @@
-import { laneOfScopedId, type CallId } from '../../domain/ids.ts';
+import { laneOfScopedId, type CallId } from '../../domain/identity/ids.ts';
 import type {
   AbandonRequest,
   CancelAnswer,
@@ -8,8 +8,8 @@ import type {
   ReapAnswer,
   ReapRequest,
   ResolveRequest,
-} from '../../ports/call-store.ts';
-import { decodeOutcome } from '../../wire/outcome.ts';
+} from '../../domain/ports/call-store.ts';
+import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { asList, asNumber, asText } from './answers.ts';
 import type { NamedValues } from './function-library.ts';
 import { readCall } from './read-calls.ts';

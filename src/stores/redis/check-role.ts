@@ -1,4 +1,4 @@
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { functionsOf, ROLES, type Role } from './acl-roles.ts';
 import { mastersOf, sendCommand, toPlaneError, userOf, type Connection } from './connection.ts';
 import { functionName, readFunctions } from './function-library.ts';

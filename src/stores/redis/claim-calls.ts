@@ -1,7 +1,7 @@
-import { planeError } from '../../domain/errors.ts';
-import { isPrivatePool } from '../../domain/ids.ts';
-import type { SessionEnding } from '../../domain/session.ts';
-import type { Effect } from '../../domain/tool.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { isPrivatePool } from '../../domain/identity/ids.ts';
+import type { SessionEnding } from '../../domain/identity/session.ts';
+import type { Effect } from '../../domain/tool/tool.ts';
 import type {
   ClaimAnswer,
   ClaimRequest,
@@ -11,7 +11,7 @@ import type {
   RecheckRequest,
   ReclaimRequest,
   RecoveredCall,
-} from '../../ports/call-store.ts';
+} from '../../domain/ports/call-store.ts';
 import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
 import { createFactsReader, decodeEntry, type DeliveredEntry, type EntryOwner } from './call-codec.ts';
 import { GROUP } from './keys.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
-import { planeError, PlaneError } from '../../domain/errors.ts';
+import { planeError, PlaneError } from '../../domain/errors/errors.ts';
 import { encodeCommand, type Argument } from './encode-command.ts';
 import type { RedisConnectionOptions } from './redis-options.ts';
 

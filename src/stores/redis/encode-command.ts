@@ -1,4 +1,4 @@
-import { takeBytes } from '../../wire/byte-slab.ts';
+import { takeBytes } from '../../base/byte-slab.ts';
 
 export type Argument = string | Buffer;
 

@@ -1,4 +1,4 @@
-import { planeError, type PlaneError } from '../../domain/errors.ts';
+import { planeError, type PlaneError } from '../../domain/errors/errors.ts';
 import { asList, asText } from './answers.ts';
 import { openConnection, sendCommand, untilReady, type Connection } from './connection.ts';
 import type { RedisConnectionOptions } from './redis-options.ts';

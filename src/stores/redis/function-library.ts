@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { planeError } from '../../domain/errors.ts';
-import { OWED_BEATS } from '../../ports/owed-store.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { OWED_BEATS } from '../../domain/ports/owed-store.ts';
 import { asText } from './answers.ts';
 import {
   mastersOf,

@@ -1,6 +1,6 @@
-import type { Grant, GrantId } from '../../domain/approval.ts';
-import { laneOfScopedId } from '../../domain/ids.ts';
-import type { ApprovalStore, FindGrantsRequest, UseGrantRequest } from '../../ports/approval-store.ts';
+import type { Grant, GrantId } from '../../domain/policy/approval.ts';
+import { laneOfScopedId } from '../../domain/identity/ids.ts';
+import type { ApprovalStore, FindGrantsRequest, UseGrantRequest } from '../../domain/ports/approval-store.ts';
 import { asList, asNumber, asText } from './answers.ts';
 import { common, lease } from './change-calls.ts';
 import type { RedisContext } from './redis-context.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
-import { planeError, type PlaneError } from '../../domain/errors.ts';
+import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
+import { planeError, type PlaneError } from '../../domain/errors/errors.ts';
 import { asList, asStoredNumber, asText } from './answers.ts';
 import { sendCommand, type Connection } from './connection.ts';
 import { callFunction, type StoreFunction } from './function-library.ts';

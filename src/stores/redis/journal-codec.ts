@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { AUDIT_EVENTS, DEPLOYMENT_EVENTS, DEPLOYMENT_LANE, type AuditEvent } from '../../domain/audit-record.ts';
-import type { JournalElement, JournalEntry } from '../../ports/audit-store.ts';
-import { indexText } from '../../wire/record-index.ts';
+import { AUDIT_EVENTS, DEPLOYMENT_EVENTS, DEPLOYMENT_LANE, type AuditEvent } from '../../domain/audit/audit-record.ts';
+import type { JournalElement, JournalEntry } from '../../domain/ports/audit-store.ts';
+import { indexText } from '../../domain/audit/record-index.ts';
 import { readAbout, type About } from './about-codec.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
 

@@ -1,4 +1,4 @@
-import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
+import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
 
 /** Key names. All keys of a lane share one hash tag; the deployment's own records share another. */
 export interface LaneKeys {

@@ -1,12 +1,12 @@
-import type { CallRecord } from '../../domain/call.ts';
-import { laneOfScopedId, type CallId } from '../../domain/ids.ts';
+import type { CallRecord } from '../../domain/call/call.ts';
+import { laneOfScopedId, type CallId } from '../../domain/identity/ids.ts';
 import {
   effectKey,
   parseEffectKey,
   RESULT_NAME,
   type EffectBody,
   type EffectKey,
-} from '../../domain/platform-effect.ts';
+} from '../../domain/platform/platform-effect.ts';
 import type {
   ClaimedEffects,
   ClaimEffectsRequest,
@@ -16,8 +16,8 @@ import type {
   PublishEffectAnswer,
   PublishEffectRequest,
   RedirectRequest,
-} from '../../ports/outbound-store.ts';
-import { encode } from '../../wire/message-pack.ts';
+} from '../../domain/ports/outbound-store.ts';
+import { encode } from '../../base/message-pack.ts';
 import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
 import { decodeCall } from './call-codec.ts';
 import { common, lease } from './change-calls.ts';

@@ -1,12 +1,12 @@
-import { PlaneError } from '../../domain/errors.ts';
-import type { CallId } from '../../domain/ids.ts';
+import { PlaneError } from '../../domain/errors/errors.ts';
+import type { CallId } from '../../domain/identity/ids.ts';
 import {
   MAX_OWED_PER_SUBJECT,
   type HoldOwedAnswer,
   type HoldOwedRequest,
   type OwedStore,
   type ReleaseOwedRequest,
-} from '../../ports/owed-store.ts';
+} from '../../domain/ports/owed-store.ts';
 import { checkBeat, checkHold, checkRelease, placeOf, type OwedPlace } from '../check-owed.ts';
 import { answerOf, asList, asNumber, asText, unexpected, wordOf } from './answers.ts';
 import { batchPerLane, type Common } from './batch-per-lane.ts';

@@ -1,5 +1,5 @@
-import { isPrivatePool, nestedPool } from '../../domain/ids.ts';
-import type { FleetRegistry } from '../../ports/fleet-registry.ts';
+import { isPrivatePool, nestedPool } from '../../domain/identity/ids.ts';
+import type { FleetRegistry } from '../../domain/ports/fleet-registry.ts';
 import { asList, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
 

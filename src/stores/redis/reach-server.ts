@@ -1,4 +1,4 @@
-import { PlaneError } from '../../domain/errors.ts';
+import { PlaneError } from '../../domain/errors/errors.ts';
 import { untilReady, type Connection } from './connection.ts';
 import type { RedisConnectionOptions } from './redis-options.ts';
 import { explainSentinels } from './explain-sentinels.ts';

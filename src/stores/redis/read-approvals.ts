@@ -1,6 +1,6 @@
-import { APPROVAL_STATES, type Approval, type ApprovalId, type ApprovalState } from '../../domain/approval.ts';
-import { laneOfScopedId } from '../../domain/ids.ts';
-import type { ApprovalStanding, ListApprovalsRequest } from '../../ports/approval-store.ts';
+import { APPROVAL_STATES, type Approval, type ApprovalId, type ApprovalState } from '../../domain/policy/approval.ts';
+import { laneOfScopedId } from '../../domain/identity/ids.ts';
+import type { ApprovalStanding, ListApprovalsRequest } from '../../domain/ports/approval-store.ts';
 import { asList, asText } from './answers.ts';
 import { APPROVAL_FIELDS, decodeApproval } from './approval-codec.ts';
 import type { RedisContext } from './redis-context.ts';

@@ -1,12 +1,12 @@
-import type { CallRecord } from '../../domain/call.ts';
-import { laneOfScopedId, type CallId, type WorkerId } from '../../domain/ids.ts';
+import type { CallRecord } from '../../domain/call/call.ts';
+import { laneOfScopedId, type CallId, type WorkerId } from '../../domain/identity/ids.ts';
 import type {
   ListCallsRequest,
   QueueState,
   ReplyItem,
   TakenReply,
   TakeRepliesRequest,
-} from '../../ports/call-store.ts';
+} from '../../domain/ports/call-store.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
 import { decodeCall, readPlace } from './call-codec.ts';
 import { GROUP } from './keys.ts';

@@ -1,4 +1,4 @@
-import type { CallId } from '../../domain/ids.ts';
+import type { CallId } from '../../domain/identity/ids.ts';
 import {
   parseEffectKey,
   type EffectKey,
@@ -6,8 +6,8 @@ import {
   type EffectOrigin,
   type EffectRecord,
   type EffectState,
-} from '../../domain/platform-effect.ts';
-import type { ListEffectsRequest } from '../../ports/outbound-store.ts';
+} from '../../domain/platform/platform-effect.ts';
+import type { ListEffectsRequest } from '../../domain/ports/outbound-store.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
 

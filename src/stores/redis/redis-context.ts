@@ -1,5 +1,5 @@
-import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
-import { planeError, type PlaneError } from '../../domain/errors.ts';
+import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
+import { planeError, type PlaneError } from '../../domain/errors/errors.ts';
 import {
   openConnection,
   sendCommand,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
-import { planeError } from '../../domain/errors.ts';
+import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import type {
   AcceptAnswer,
   AcceptRequest,
@@ -8,9 +8,9 @@ import type {
   SettleRequest,
   StartAnswer,
   StartRequest,
-} from '../../ports/call-store.ts';
-import { laneOfScopedId } from '../../domain/ids.ts';
-import type { Store } from '../../ports/store.ts';
+} from '../../domain/ports/call-store.ts';
+import { laneOfScopedId } from '../../domain/identity/ids.ts';
+import type { Store } from '../../domain/ports/store.ts';
 import { laneUse } from './lane-use.ts';
 import { batchPerLane } from './batch-per-lane.ts';
 import { acceptCalls } from './accept-calls.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { invalid, readBackup, type BackupManifest, type LaneFacts } from '../backup/manifest.ts';
 import { readRecords } from '../backup/record-file.ts';
 import { asList, asNumber } from './answers.ts';

@@ -1,10 +1,10 @@
-import type { Administered } from '../../domain/actor.ts';
-import { AUDIT_LIMITS, DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
-import { TOKEN_LIMITS, type NewToken } from '../../domain/gateway-token.ts';
-import type { SessionId } from '../../domain/ids.ts';
-import { isJsonObject } from '../../domain/json.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { RevokeTokenRequest, TokenStore } from '../../ports/token-store.ts';
+import type { Administered } from '../../domain/identity/actor.ts';
+import { AUDIT_LIMITS, DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
+import { TOKEN_LIMITS, type NewToken } from '../../domain/identity/gateway-token.ts';
+import type { SessionId } from '../../domain/identity/ids.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { SessionStore } from '../../domain/ports/session-store.ts';
+import type { RevokeTokenRequest, TokenStore } from '../../domain/ports/token-store.ts';
 import { recordOfRevokedToken } from '../administrative-record.ts';
 import { asList, asNumber, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';

@@ -1,4 +1,4 @@
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 import { DEFAULT_USER_LINE } from './acl-roles.ts';
 import { asText } from './answers.ts';
 import { sendCommand, type Connection } from './connection.ts';

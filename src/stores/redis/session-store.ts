@@ -1,6 +1,6 @@
-import type { Actor } from '../../domain/actor.ts';
-import { planeError } from '../../domain/errors.ts';
-import { laneOfScopedId, parseScopedId, type RunId, type SessionId, type ToolId } from '../../domain/ids.ts';
+import type { Actor } from '../../domain/identity/actor.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { laneOfScopedId, parseScopedId, type RunId, type SessionId, type ToolId } from '../../domain/identity/ids.ts';
 import {
   DELEGATOR_ENDED,
   MAX_RUNS,
@@ -8,9 +8,9 @@ import {
   type InjectedGrant,
   type Session,
   type SessionEnding,
-} from '../../domain/session.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
+} from '../../domain/identity/session.ts';
+import type { SessionStore } from '../../domain/ports/session-store.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 import { detailOfEnd, recordOfOpenedSession } from '../administrative-record.ts';
 import { asList, asNumber, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';

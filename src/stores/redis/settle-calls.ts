@@ -1,4 +1,4 @@
-import type { SessionEnding } from '../../domain/session.ts';
+import type { SessionEnding } from '../../domain/identity/session.ts';
 import type {
   OwnedCall,
   RenewAnswer,
@@ -8,8 +8,8 @@ import type {
   SettleRequest,
   StartAnswer,
   StartRequest,
-} from '../../ports/call-store.ts';
-import { attemptText } from '../../wire/history.ts';
+} from '../../domain/ports/call-store.ts';
+import { attemptText } from '../../domain/call/history.ts';
 import { answerOf, asList, asNumber, asText, unexpected, wordOf } from './answers.ts';
 import type { NamedValues } from './function-library.ts';
 import type { RedisContext } from './redis-context.ts';

@@ -1,5 +1,5 @@
-import type { GatewayToken, NewToken } from '../../domain/gateway-token.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
+import type { GatewayToken, NewToken } from '../../domain/identity/gateway-token.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 import type { AdministrativeRecord } from '../administrative-record.ts';
 import { asNumber, asText } from './answers.ts';
 

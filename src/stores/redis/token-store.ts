@@ -1,9 +1,9 @@
-import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
-import { planeError } from '../../domain/errors.ts';
-import { TOKEN_LIMITS } from '../../domain/gateway-token.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import { LOGIN_KNOWN_MS, type TokenStore } from '../../ports/token-store.ts';
-import { sha256 } from '../../wire/digest.ts';
+import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { TOKEN_LIMITS } from '../../domain/identity/gateway-token.ts';
+import type { SessionStore } from '../../domain/ports/session-store.ts';
+import { LOGIN_KNOWN_MS, type TokenStore } from '../../domain/ports/token-store.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
 import { recordOfLogin, recordOfNewToken } from '../administrative-record.ts';
 import { checkNewToken, checkUse, TAKEN } from '../check-token.ts';
 import { asList, asText, wordOf } from './answers.ts';

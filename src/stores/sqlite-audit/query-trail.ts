@@ -1,6 +1,6 @@
-import type { AuditFilter } from '../../domain/audit-record.ts';
-import type { QueryTrailRequest, TrailPage, TrailPlace } from '../../ports/audit-store.ts';
-import { isFoundRightly } from '../../wire/record-index.ts';
+import type { AuditFilter } from '../../domain/audit/audit-record.ts';
+import type { QueryTrailRequest, TrailPage, TrailPlace } from '../../domain/ports/audit-store.ts';
+import { isFoundRightly } from '../../domain/audit/record-index.ts';
 import type { Database, SqlValue } from '../embedded/database.ts';
 import { COLUMNS, JOINED, toChained, type RecordRow } from './read-trail.ts';
 

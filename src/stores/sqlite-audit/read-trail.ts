@@ -1,6 +1,6 @@
-import type { AuditHead, ChainedRecord, PlacedStatement } from '../../domain/audit-record.ts';
-import type { ReadTrailRequest } from '../../ports/audit-store.ts';
-import { findWrongColumn } from '../../wire/record-index.ts';
+import type { AuditHead, ChainedRecord, PlacedStatement } from '../../domain/audit/audit-record.ts';
+import type { ReadTrailRequest } from '../../domain/ports/audit-store.ts';
+import { findWrongColumn } from '../../domain/audit/record-index.ts';
 import type { Database } from '../embedded/database.ts';
 
 export interface RecordRow {

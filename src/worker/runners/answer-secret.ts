@@ -1,5 +1,5 @@
-import { errorOutcome } from '../../domain/errors.ts';
-import type { RunRequest, SecretAnswer } from '../../ports/tool-runner.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { RunRequest, SecretAnswer } from '../../domain/ports/tool-runner.ts';
 
 /** Answers a tool that asks for a secret. A tool that declares no secrets gets a refusal. */
 export async function answerSecret({ onSecret, tool }: RunRequest, name: string): Promise<SecretAnswer> {

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import type { EffectOptions, PlatformProxy, RawOptions, SentEffect, SentFile } from '../../modules/authoring/tool-context.ts';
 import { ToolFailure } from '../../modules/authoring/tool-failure.ts';
-import type { JsonValue } from '../../domain/json.ts';
-import type { EffectBody } from '../../domain/platform-effect.ts';
-import { platformRefusal } from '../../domain/platform-errors.ts';
-import type { PlatformReply, PlatformRequest } from '../../ports/tool-runner.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { EffectBody } from '../../domain/platform/platform-effect.ts';
+import { platformRefusal } from '../../domain/errors/platform-errors.ts';
+import type { PlatformReply, PlatformRequest } from '../../domain/ports/tool-runner.ts';
 import { plainEffect, plainEffectOptions } from './plain-effect.ts';
 import { NotPlain, SizeBudget, TooLarge } from './make-plain.ts';
 import { readRegularFile } from './read-regular-file.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import type { ToolLogLine } from '../../ports/tool-runner.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { ToolLogLine } from '../../domain/ports/tool-runner.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';
 
 export const MAX_LOG_BYTES = 256 * 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { findFormFault, findFormProblems } from './check-form.ts';
 
 const formOf = (field: JsonObject, more: JsonObject = {}): JsonObject => ({

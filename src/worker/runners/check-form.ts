@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 
 /**
  * Max fields of a form. Forms are flat: MCP requires it, and a person fills them in. So this small checker is enough. A full JSON Schema

@@ -1,6 +1,6 @@
 import { parseWith } from '../../modules/authoring/standard-schema.ts';
-import type { InputRequest } from '../../domain/input.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import type { InputRequest } from '../../domain/call/input.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { findFormProblems } from './check-form.ts';
 import { copyJson } from './copy-json.ts';
 import { findChanges } from './find-changes.ts';

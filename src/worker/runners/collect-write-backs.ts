@@ -7,7 +7,7 @@ import {
   type InjectedTool,
   type RichMessage,
   type WriteBacks,
-} from '../../domain/content.ts';
+} from '../../domain/outcome/content.ts';
 import { NotPlain, SizeBudget, TooLarge } from './make-plain.ts';
 import { isCost, MAX_FILES, MAX_MESSAGES, MAX_OFFERS, plainFile, plainMessage, plainOffer } from './plain-blocks.ts';
 import { readRegularFile } from './read-regular-file.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { copyJson } from './copy-json.ts';
 
 test('copyJson gives an equal value that shares nothing', () => {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 
 /** Copies a value that is known to be JSON. Several times faster than structuredClone, and every call needs three copies. */
 export function copyJson<Value extends JsonValue>(value: Value): Value {

@@ -1,5 +1,5 @@
-import { classifyThrown } from '../../domain/classify-thrown.ts';
-import type { Fault } from '../../domain/error-category.ts';
+import { classifyThrown } from '../../domain/outcome/classify-thrown.ts';
+import type { Fault } from '../../domain/outcome/error-category.ts';
 import { wellFormed } from '../../modules/authoring/shown-text.ts';
 
 const TYPE_NAME = /^[A-Za-z_$][\w$]{0,63}$/;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../domain/json.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
+import type { JsonValue } from '../../base/json.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 import { findChanges } from './find-changes.ts';
 
 describe('findChanges', () => {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../domain/json.ts';
+import type { JsonValue } from '../../base/json.ts';
 
 const MAX_CHANGES = 5;
 const PLAIN_NAME = /^[\w-]{1,64}$/;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Progress } from '../../ports/tool-runner.ts';
+import type { Progress } from '../../domain/ports/tool-runner.ts';
 import { limitProgress, saneProgress } from './limit-progress.ts';
 
 beforeEach(() => vi.useFakeTimers());

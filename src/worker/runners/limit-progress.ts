@@ -1,5 +1,5 @@
 import { wellFormed } from '../../modules/authoring/shown-text.ts';
-import type { Progress } from '../../ports/tool-runner.ts';
+import type { Progress } from '../../domain/ports/tool-runner.ts';
 
 export const PROGRESS_EVERY_MS = 100;
 const MAX_MESSAGE = 500;

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { hasLoneSurrogate } from '../../modules/authoring/shown-text.ts';
 
 export const MAX_RESULT_DEPTH = 64;

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../domain/json.ts';
-import type { ToolLogLine } from '../../ports/tool-runner.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { ToolLogLine } from '../../domain/ports/tool-runner.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';
 
 const MAX_NOTICES = 200;

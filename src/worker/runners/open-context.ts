@@ -1,13 +1,13 @@
 import type { NestedCallOptions, PlatformProxy, ToolContext, ToolLog } from '../../modules/authoring/tool-context.ts';
 import { ToolFailure } from '../../modules/authoring/tool-failure.ts';
-import { NO_WRITE_BACKS, type WriteBacks } from '../../domain/content.ts';
-import { splitToolId, type ToolId } from '../../domain/ids.ts';
-import type { GivenInput } from '../../domain/input.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import { LIMITS } from '../../domain/call.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { ServiceRequest } from '../../ports/service-access.ts';
+import { NO_WRITE_BACKS, type WriteBacks } from '../../domain/outcome/content.ts';
+import { splitToolId, type ToolId } from '../../domain/identity/ids.ts';
+import type { GivenInput } from '../../domain/call/input.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { LIMITS } from '../../domain/call/call.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { ServiceRequest } from '../../domain/ports/service-access.ts';
 import type {
   NestedCallRequest,
   PlatformReply,
@@ -16,7 +16,7 @@ import type {
   RunEnding,
   RunRequest,
   SecretAnswer,
-} from '../../ports/tool-runner.ts';
+} from '../../domain/ports/tool-runner.ts';
 import { openPlatform } from './call-platform.ts';
 import { capLog, saneLogLine } from './cap-log.ts';
 import { noticeOf } from './notice.ts';

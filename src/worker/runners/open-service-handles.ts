@@ -1,6 +1,6 @@
 import { ToolFailure } from '../../modules/authoring/tool-failure.ts';
-import type { JsonValue } from '../../domain/json.ts';
-import type { ServiceRequest } from '../../ports/service-access.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { ServiceRequest } from '../../domain/ports/service-access.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';
 
 const MAX_ARGUMENTS = 8;

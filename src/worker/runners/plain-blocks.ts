@@ -8,10 +8,10 @@ import {
   type InjectedTool,
   type RichMessage,
   type WriteBacks,
-} from '../../domain/content.ts';
-import { splitToolId } from '../../domain/ids.ts';
-import { isJsonObject } from '../../domain/json.ts';
-import { isUri } from '../../domain/uri-template.ts';
+} from '../../domain/outcome/content.ts';
+import { splitToolId } from '../../domain/identity/ids.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { isUri } from '../../base/uri-template.ts';
 import { makePlain, NotPlain, type SizeBudget } from './make-plain.ts';
 
 export const MAX_BLOCKS = 1000;

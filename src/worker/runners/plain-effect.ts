@@ -1,7 +1,7 @@
 import { hasLoneSurrogate } from '../../modules/authoring/shown-text.ts';
-import { isJsonObject } from '../../domain/json.ts';
-import { EFFECT_NAME_PATTERN, type PlatformMessage } from '../../domain/platform-effect.ts';
-import type { PlatformRequest } from '../../ports/tool-runner.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { EFFECT_NAME_PATTERN, type PlatformMessage } from '../../domain/platform/platform-effect.ts';
+import type { PlatformRequest } from '../../domain/ports/tool-runner.ts';
 import { makePlain, NotPlain, type SizeBudget } from './make-plain.ts';
 import { plainFile, plainMessage } from './plain-blocks.ts';
 

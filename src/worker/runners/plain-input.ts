@@ -1,17 +1,17 @@
 import { isStandardSchema } from '../../modules/authoring/standard-schema.ts';
-import { LIMITS } from '../../domain/call.ts';
-import type { WriteBacks } from '../../domain/content.ts';
+import { LIMITS } from '../../domain/call/call.ts';
+import type { WriteBacks } from '../../domain/outcome/content.ts';
 import {
   isInputKind,
   type InputKind,
   type InputRequest,
   type RequiredInput,
   type SampleMessage,
-} from '../../domain/input.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import { isUri } from '../../domain/uri-template.ts';
-import type { RunEnding } from '../../ports/tool-runner.ts';
-import { encode } from '../../wire/message-pack.ts';
+} from '../../domain/call/input.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { isUri } from '../../base/uri-template.ts';
+import type { RunEnding } from '../../domain/ports/tool-runner.ts';
+import { encode } from '../../base/message-pack.ts';
 import { findFormFault } from './check-form.ts';
 import { makePlain, NotPlain, SizeBudget, TooLarge } from './make-plain.ts';
 import { plainWriteBacks } from './plain-blocks.ts';

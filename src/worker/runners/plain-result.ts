@@ -1,7 +1,7 @@
 import { isToolContent } from '../../modules/authoring/content-blocks.ts';
-import type { WriteBacks } from '../../domain/content.ts';
-import type { RunEnding, ToolResult } from '../../ports/tool-runner.ts';
-import { encode } from '../../wire/message-pack.ts';
+import type { WriteBacks } from '../../domain/outcome/content.ts';
+import type { RunEnding, ToolResult } from '../../domain/ports/tool-runner.ts';
+import { encode } from '../../base/message-pack.ts';
 import { makePlain, NotPlain, SizeBudget, TooLarge } from './make-plain.ts';
 import { plainBlocks, plainWriteBacks } from './plain-blocks.ts';
 

@@ -1,8 +1,8 @@
 import type { AskedInput, RequestInputOptions, ToolInput } from '../../modules/authoring/input-requests.ts';
-import { LIMITS } from '../../domain/call.ts';
-import type { GivenInput, InputKind, InputRequest, RequiredInput } from '../../domain/input.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
+import { LIMITS } from '../../domain/call/call.ts';
+import type { GivenInput, InputKind, InputRequest, RequiredInput } from '../../domain/call/input.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 import { checkResponse } from './check-response.ts';
 import { copyJson } from './copy-json.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,10 +9,10 @@ import { file, image, structured, text } from '../../modules/authoring/content-b
 import type { ModuleDefinition, ToolDefinition } from '../../modules/authoring/define-module.ts';
 import type { ToolContext } from '../../modules/authoring/tool-context.ts';
 import { denied, ToolFailure } from '../../modules/authoring/tool-failure.ts';
-import { NO_WRITE_BACKS } from '../../domain/content.ts';
-import { toolId, type CallId } from '../../domain/ids.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { NestedCallRequest, Progress, RunEnding, ToolLogLine } from '../../ports/tool-runner.ts';
+import { NO_WRITE_BACKS } from '../../domain/outcome/content.ts';
+import { toolId, type CallId } from '../../domain/identity/ids.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { NestedCallRequest, Progress, RunEnding, ToolLogLine } from '../../domain/ports/tool-runner.ts';
 import type { RunFacts } from './open-context.ts';
 import { runTool } from './run-tool.ts';
 

@@ -2,10 +2,10 @@ import type { ModuleDefinition, ToolDefinition } from '../../modules/authoring/d
 import { isStandardSchema, parseWith, type Parsed } from '../../modules/authoring/standard-schema.ts';
 import { findSurfaceTool } from '../../modules/authoring/surface-tools.ts';
 import { readToolFailure } from '../../modules/authoring/tool-failure.ts';
-import { classifyThrown } from '../../domain/classify-thrown.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { RunEnding, RunRequest } from '../../ports/tool-runner.ts';
-import { checkArguments } from '../../wire/check-arguments.ts';
+import { classifyThrown } from '../../domain/outcome/classify-thrown.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
+import { checkArguments } from '../../domain/call/check-arguments.ts';
 import { copyJson } from './copy-json.ts';
 import { describeThrown } from './describe-thrown.ts';
 import { findChanges } from './find-changes.ts';

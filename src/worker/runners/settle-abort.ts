@@ -1,4 +1,4 @@
-import type { RunEnding } from '../../ports/tool-runner.ts';
+import type { RunEnding } from '../../domain/ports/tool-runner.ts';
 
 export type AbortReason = 'timed-out' | 'aborted';
 

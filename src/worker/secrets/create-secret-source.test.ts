@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SecretProvider } from '../../domain/secret-provider.ts';
+import type { SecretProvider } from '../../domain/secret/secret-provider.ts';
 import { createSecretSource } from './create-secret-source.ts';
 
 const NEVER = new AbortController().signal;

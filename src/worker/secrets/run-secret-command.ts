@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { SECRET_COMMAND_DEFAULTS, type SecretCommand } from '../../domain/secret-provider.ts';
-import type { ReadSecret } from '../../ports/secret-source.ts';
+import { SECRET_COMMAND_DEFAULTS, type SecretCommand } from '../../domain/secret/secret-provider.ts';
+import type { ReadSecret } from '../../domain/ports/secret-source.ts';
 import { MAX_PRIVATE_BYTES } from '../../base/read-private-file.ts';
 
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { NO_WRITE_BACKS } from '../../domain/content.ts';
-import { errorOutcome } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { DEFAULT_LIMITS } from '../../domain/tool.ts';
-import type { RunEnding, RunRequest, ToolRunner } from '../../ports/tool-runner.ts';
+import { NO_WRITE_BACKS } from '../../domain/outcome/content.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { DEFAULT_LIMITS } from '../../domain/tool/tool.ts';
+import type { RunEnding, RunRequest, ToolRunner } from '../../domain/ports/tool-runner.ts';
 import { withSecrets } from './run-with-secrets.ts';
 
 const VALUES: Readonly<Record<string, string>> = { KEY: 'hunter2-hunter2', OTHER: 'another-value' };

@@ -1,9 +1,9 @@
-import { errorOutcome } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { fillReferences, findReferences, type SecretPlace } from '../../domain/secret-reference.ts';
-import { declaresSecret, referencesOfSetup } from '../../domain/secret-use.ts';
-import type { SecretSource } from '../../ports/secret-source.ts';
-import type { RunEnding, RunRequest, SecretAnswer, SecretUse, ToolRunner } from '../../ports/tool-runner.ts';
+import { errorOutcome } from '../../domain/errors/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { fillReferences, findReferences, type SecretPlace } from '../../domain/secret/secret-reference.ts';
+import { declaresSecret, referencesOfSetup } from '../../domain/secret/secret-use.ts';
+import type { SecretSource } from '../../domain/ports/secret-source.ts';
+import type { RunEnding, RunRequest, SecretAnswer, SecretUse, ToolRunner } from '../../domain/ports/tool-runner.ts';
 import { scrubEnding } from './scrub-ending.ts';
 import { Taint } from './taint.ts';
 

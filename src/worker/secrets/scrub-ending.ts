@@ -1,6 +1,6 @@
-import type { WriteBacks } from '../../domain/content.ts';
-import type { RunEnding, ToolResult } from '../../ports/tool-runner.ts';
-import { encode } from '../../wire/message-pack.ts';
+import type { WriteBacks } from '../../domain/outcome/content.ts';
+import type { RunEnding, ToolResult } from '../../domain/ports/tool-runner.ts';
+import { encode } from '../../base/message-pack.ts';
 import type { Taint } from './taint.ts';
 
 const TYPE_NAME = /^[A-Za-z_$][\w$]{0,63}$/;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { findSecrets, type FoundSecret, type TaintedSecret } from './find-forms.ts';
 import type { SoughtText } from './find-text.ts';
 import { byteFormsOf, formsOf } from './secret-forms.ts';

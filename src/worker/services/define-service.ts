@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../domain/json.ts';
-import type { ServiceCaller, ServiceHealth } from '../../domain/service.ts';
-import type { Log } from '../../ports/log.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { ServiceCaller, ServiceHealth } from '../../domain/tool/service.ts';
+import type { Log } from '../../domain/ports/log.ts';
 import type { ScopedStore } from './storage/scoped-store.ts';
 
 /**

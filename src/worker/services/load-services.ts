@@ -1,8 +1,8 @@
 import { pathToFileURL } from 'node:url';
-import { offerOwnPackage } from '../../modules/authoring/own-package.ts';
-import { planeError } from '../../domain/errors.ts';
-import { NAME_PATTERN } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { offerOwnPackage } from '../../base/own-package.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { NAME_PATTERN } from '../../domain/identity/ids.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { BUILT_IN, READY_MADE } from './built-in.ts';
 import type { ServiceDefinition } from './define-service.ts';
 import type { ConfiguredService } from './registry.ts';

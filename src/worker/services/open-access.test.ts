@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { CallId, SessionId, ToolId } from '../../domain/ids.ts';
-import type { ServiceCaller } from '../../domain/service.ts';
-import type { Log } from '../../ports/log.ts';
+import type { CallId, SessionId, ToolId } from '../../domain/identity/ids.ts';
+import type { ServiceCaller } from '../../domain/tool/service.ts';
+import type { Log } from '../../domain/ports/log.ts';
 import type { ServiceCall, ServiceHandle } from './define-service.ts';
 import { openAccess, SERVICE_LIMITS } from './open-access.ts';
 import { ServiceFailure } from './service-failure.ts';

@@ -1,7 +1,7 @@
-import type { JsonValue } from '../../domain/json.ts';
-import type { ServiceCaller } from '../../domain/service.ts';
-import type { Log } from '../../ports/log.ts';
-import type { ServiceAccess } from '../../ports/service-access.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { ServiceCaller } from '../../domain/tool/service.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import type { ServiceAccess } from '../../domain/ports/service-access.ts';
 import type { RunningService, ServiceCall, ServiceHandle } from './define-service.ts';
 import { ServiceFailure, readServiceFailure } from './service-failure.ts';
 

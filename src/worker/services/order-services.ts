@@ -1,4 +1,4 @@
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 
 export interface Dependent {
   readonly needs: readonly string[];

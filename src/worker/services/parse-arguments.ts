@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { planeError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { ServiceFailure } from './service-failure.ts';
 
 const MAX_PROBLEMS = 3;

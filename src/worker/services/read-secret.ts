@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { planeError } from '../../domain/errors.ts';
+import { planeError } from '../../domain/errors/errors.ts';
 
 /** Returns the value that a reference stands for. The plane's own secrets are one more such source. */
 export type SecretSource = (reference: string) => Promise<string>;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../domain/ports/log.ts';
 import type { RunningService, ServiceDefinition } from './define-service.ts';
 import { createServiceRegistry } from './registry.ts';
 import type { ScopedStore } from './storage/scoped-store.ts';

@@ -1,8 +1,8 @@
-import { planeError, PlaneError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { ServiceHealth } from '../../domain/service.ts';
-import type { Log } from '../../ports/log.ts';
-import type { ServiceOpener } from '../../ports/service-access.ts';
+import { planeError, PlaneError } from '../../domain/errors/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { ServiceHealth } from '../../domain/tool/service.ts';
+import type { Log } from '../../domain/ports/log.ts';
+import type { ServiceOpener } from '../../domain/ports/service-access.ts';
 import type { RunningService, ServiceDefinition } from './define-service.ts';
 import { openAccess } from './open-access.ts';
 import { orderServices } from './order-services.ts';

@@ -1,5 +1,5 @@
-import type { Identity } from '../../domain/session.ts';
-import { sha256 } from '../../wire/digest.ts';
+import type { Identity } from '../../domain/identity/session.ts';
+import { sha256 } from '../../domain/tool/digest.ts';
 
 export const SCOPES = ['subject', 'channel', 'tenant'] as const;
 export type ScopeKind = (typeof SCOPES)[number];

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { LayerOptions, LayerResult } from '../../../chaos/layers/layer.ts';
 import type { CallAnswer, SessionHandle } from '../../../src/exports/client.ts';
-import { callIdFor } from '../../../src/wire/ids.ts';
+import { callIdFor } from '../../../src/domain/identity/new-id.ts';
 import { killGateways } from './crash-gateways.ts';
 import {
   approveUntil,

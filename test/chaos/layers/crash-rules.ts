@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { CallId } from '../../../src/domain/ids.ts';
+import type { CallId } from '../../../src/domain/identity/ids.ts';
 import type { CallAnswer, SessionHandle } from '../../../src/exports/client.ts';
 import { auditOf, recordOf } from '../../contract/observe.ts';
 import { outcomeOf } from '../../plane/support/stage-plane.ts';

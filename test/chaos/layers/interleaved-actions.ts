@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { CallId } from '../../../src/domain/ids.ts';
-import type { ClaimAnswer } from '../../../src/ports/call-store.ts';
-import { callIdFor, randomId } from '../../../src/wire/ids.ts';
+import type { CallId } from '../../../src/domain/identity/ids.ts';
+import type { ClaimAnswer } from '../../../src/domain/ports/call-store.ts';
+import { callIdFor, randomId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptRequest,
   ALICE,

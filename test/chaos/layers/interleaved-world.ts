@@ -1,7 +1,7 @@
-import type { WorkerId } from '../../../src/domain/ids.ts';
-import type { Effect } from '../../../src/domain/tool.ts';
-import type { Delivery } from '../../../src/ports/call-store.ts';
-import { newCallerId, newWorkerId, randomId } from '../../../src/wire/ids.ts';
+import type { WorkerId } from '../../../src/domain/identity/ids.ts';
+import type { Effect } from '../../../src/domain/tool/tool.ts';
+import type { Delivery } from '../../../src/domain/ports/call-store.ts';
+import { newCallerId, newWorkerId, randomId } from '../../../src/domain/identity/new-id.ts';
 import { openSession } from '../../contract/fixtures.ts';
 import type { Real } from '../../contract/model-commands.ts';
 import { newModel, type Model, type ModelCall } from '../../contract/model.ts';

@@ -1,5 +1,5 @@
 import type { LayerOptions, LayerResult } from '../../../chaos/layers/layer.ts';
-import type { AuditEntry } from '../../../src/ports/audit-store.ts';
+import type { AuditEntry } from '../../../src/domain/ports/audit-store.ts';
 import { expectSameAudit, expectSameRecord, expectSameReplies } from '../../contract/model-agreement.ts';
 import { drainReplies, readWholeAudit } from '../../contract/observe.ts';
 import { ACTIONS } from './interleaved-actions.ts';

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
-import type { Delivery } from '../../../src/ports/call-store.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { Delivery } from '../../../src/domain/ports/call-store.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
 import { GROUP, laneKeys } from '../../../src/stores/redis/keys.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
-import { randomId } from '../../../src/wire/ids.ts';
+import { randomId } from '../../../src/domain/identity/new-id.ts';
 import { openDirectStore } from '../../embedded/direct-store.ts';
 import { eventually } from '../../support/process.ts';
 import { startRedis } from '../../support/redis-server.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LayerOptions } from '../../../chaos/layers/layer.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
 import { openEmbeddedStore } from '../../../src/stores/embedded/embedded-store.ts';
 import { readPlaneAddress, writePlaneAddress } from '../../../src/stores/embedded/ownership.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { LayerOptions } from '../../../chaos/layers/layer.ts';
-import type { PlaneError } from '../../../src/domain/errors.ts';
+import type { PlaneError } from '../../../src/domain/errors/errors.ts';
 import { Database } from '../../../src/stores/embedded/database.ts';
 import { openEmbeddedStore } from '../../../src/stores/embedded/embedded-store.ts';
 import { closeStoreFile } from '../../../src/stores/embedded/schema.ts';

@@ -1,5 +1,5 @@
 import type { LayerOptions } from '../../../chaos/layers/layer.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
 import { createEmbeddedBackend } from '../../contract/embedded-backend.ts';
 import { createRedisBackend } from '../../contract/redis-backend.ts';
 import { startRedis } from '../../support/redis-server.ts';

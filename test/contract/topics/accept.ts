@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { CallId } from '../../../src/domain/ids.ts';
-import { callIdFor, newRunId, newSessionId } from '../../../src/wire/ids.ts';
+import type { CallId } from '../../../src/domain/identity/ids.ts';
+import { callIdFor, newRunId, newSessionId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptOne,
   acceptRequest,

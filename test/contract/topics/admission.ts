@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { AdmissionLimits } from '../../../src/ports/call-store.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { AdmissionLimits } from '../../../src/domain/ports/call-store.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
 import {
   acceptMany,
   acceptOne,

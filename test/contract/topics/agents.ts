@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { CallId } from '../../../src/domain/ids.ts';
-import type { Store } from '../../../src/ports/store.ts';
-import { askedCallId, callIdFor, randomId } from '../../../src/wire/ids.ts';
+import type { CallId } from '../../../src/domain/identity/ids.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
+import { askedCallId, callIdFor, randomId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptOne,
   acceptRequest,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newApprovalId } from '../../../src/wire/ids.ts';
+import { newApprovalId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptOne,
   acceptRequest,

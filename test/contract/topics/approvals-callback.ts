@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { WorkerId } from '../../../src/domain/ids.ts';
-import type { WorkerEntry } from '../../../src/ports/fleet-registry.ts';
-import type { Store } from '../../../src/ports/store.ts';
-import { newWorkerId, randomId } from '../../../src/wire/ids.ts';
+import type { WorkerId } from '../../../src/domain/identity/ids.ts';
+import type { WorkerEntry } from '../../../src/domain/ports/fleet-registry.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
+import { newWorkerId, randomId } from '../../../src/domain/identity/new-id.ts';
 import {
   askAbout,
   decideRequest,

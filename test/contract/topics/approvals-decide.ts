@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { ApprovalDecision } from '../../../src/domain/approval.ts';
-import { CLOSED_POLICY } from '../../../src/domain/policy.ts';
-import { newGrantId } from '../../../src/wire/ids.ts';
+import type { ApprovalDecision } from '../../../src/domain/policy/approval.ts';
+import { CLOSED_POLICY } from '../../../src/domain/policy/policy.ts';
+import { newGrantId } from '../../../src/domain/identity/new-id.ts';
 import {
   ALICE,
   allow,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newWorkerId, randomId } from '../../../src/wire/ids.ts';
+import { newWorkerId, randomId } from '../../../src/domain/identity/new-id.ts';
 import {
   ALICE,
   allow,

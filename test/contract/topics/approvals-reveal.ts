@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { ApprovalQuestion, QuestionMask } from '../../../src/domain/approval.ts';
-import type { RevealRequest } from '../../../src/ports/approval-store.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { ApprovalQuestion, QuestionMask } from '../../../src/domain/policy/approval.ts';
+import type { RevealRequest } from '../../../src/domain/ports/approval-store.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
 import {
   ALICE,
   allow,

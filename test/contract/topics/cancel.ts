@@ -24,9 +24,9 @@ import {
   type TestSession,
 } from '../fixtures.ts';
 import { auditEvents, drainReplies, laneState, recordOf, sameBytes, terminalEvents } from '../observe.ts';
-import { ENVELOPE_VERSION } from '../../../src/domain/call.ts';
-import { encodeEnvelope } from '../../../src/wire/envelope.ts';
-import { callIdFor } from '../../../src/wire/ids.ts';
+import { ENVELOPE_VERSION } from '../../../src/domain/call/call.ts';
+import { encodeEnvelope } from '../../../src/domain/call/envelope.ts';
+import { callIdFor } from '../../../src/domain/identity/new-id.ts';
 import type { Scene } from '../scene.ts';
 
 const envelopeOf = ({ id, run }: TestSession, toolDigest: string, more: string): Uint8Array =>

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { EMPTY_CATALOG } from '../../../src/domain/catalog.ts';
-import { toolId } from '../../../src/domain/ids.ts';
-import type { ModuleDeclaration } from '../../../src/domain/module.ts';
-import { DEFAULT_LIMITS, type ToolDeclaration } from '../../../src/domain/tool.ts';
-import { catalogDigest, moduleDigest, toolDigest } from '../../../src/wire/digest.ts';
+import { EMPTY_CATALOG } from '../../../src/domain/tool/catalog.ts';
+import { toolId } from '../../../src/domain/identity/ids.ts';
+import type { ModuleDeclaration } from '../../../src/domain/tool/module.ts';
+import { DEFAULT_LIMITS, type ToolDeclaration } from '../../../src/domain/tool/tool.ts';
+import { catalogDigest, moduleDigest, toolDigest } from '../../../src/domain/tool/digest.ts';
 import type { Scene } from '../scene.ts';
 
 function moduleOf(id: string, tools: number): ModuleDeclaration {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newWorkerId } from '../../../src/wire/ids.ts';
+import { newWorkerId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptMany,
   acceptOne,

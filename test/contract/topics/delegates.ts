@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../../src/ports/store.ts';
-import { newRunId, newSessionId } from '../../../src/wire/ids.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
+import { newRunId, newSessionId } from '../../../src/domain/identity/new-id.ts';
 import { acceptOne, acceptRequest, claimOne, openSession, startRequest, type TestSession } from '../fixtures.ts';
 import { laneState, storeTimeAfter } from '../observe.ts';
 import type { Scene } from '../scene.ts';

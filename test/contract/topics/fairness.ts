@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { CallId } from '../../../src/domain/ids.ts';
+import type { CallId } from '../../../src/domain/identity/ids.ts';
 import {
   acceptMany,
   acceptOne,

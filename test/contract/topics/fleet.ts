@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { WorkerBeat, WorkerEntry } from '../../../src/ports/fleet-registry.ts';
-import { newWorkerId } from '../../../src/wire/ids.ts';
+import type { WorkerBeat, WorkerEntry } from '../../../src/domain/ports/fleet-registry.ts';
+import { newWorkerId } from '../../../src/domain/identity/new-id.ts';
 import { storeTimeAfter, storeTimePasses } from '../observe.ts';
 import { eventually } from '../../support/process.ts';
 import type { Scene } from '../scene.ts';

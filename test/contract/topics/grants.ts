@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { toolId, type CallId } from '../../../src/domain/ids.ts';
-import type { NewGrant } from '../../../src/domain/approval.ts';
-import type { Delivery } from '../../../src/ports/call-store.ts';
-import type { Store } from '../../../src/ports/store.ts';
-import { newGrantId } from '../../../src/wire/ids.ts';
+import { toolId, type CallId } from '../../../src/domain/identity/ids.ts';
+import type { NewGrant } from '../../../src/domain/policy/approval.ts';
+import type { Delivery } from '../../../src/domain/ports/call-store.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
+import { newGrantId } from '../../../src/domain/identity/new-id.ts';
 import {
   ALICE,
   askAbout,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PlaneError } from '../../../src/domain/errors.ts';
+import { PlaneError } from '../../../src/domain/errors/errors.ts';
 import { acceptOne, openSession } from '../fixtures.ts';
 import type { Scene } from '../scene.ts';
 

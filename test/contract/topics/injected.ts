@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { toolId, type ToolId } from '../../../src/domain/ids.ts';
-import type { OwnedCall } from '../../../src/ports/call-store.ts';
-import type { Store } from '../../../src/ports/store.ts';
-import { newRunId } from '../../../src/wire/ids.ts';
+import { toolId, type ToolId } from '../../../src/domain/identity/ids.ts';
+import type { OwnedCall } from '../../../src/domain/ports/call-store.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
+import { newRunId } from '../../../src/domain/identity/new-id.ts';
 import { acceptRequest, claimOne, holdOne, openSession, ownedBy, POOL, settleRequest, TOOL } from '../fixtures.ts';
 import { laneState, reclaimOne } from '../observe.ts';
 import type { Scene } from '../scene.ts';

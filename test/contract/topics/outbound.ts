@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { effectKey, RESULT_NAME, type EffectKey } from '../../../src/domain/platform-effect.ts';
-import { newCallerId, randomId } from '../../../src/wire/ids.ts';
-import { decode } from '../../../src/wire/message-pack.ts';
+import { effectKey, RESULT_NAME, type EffectKey } from '../../../src/domain/platform/platform-effect.ts';
+import { newCallerId, randomId } from '../../../src/domain/identity/new-id.ts';
+import { decode } from '../../../src/base/message-pack.ts';
 import { acceptOne, holdOne, HOUR_MS, openSession, settleRequest } from '../fixtures.ts';
 import { reclaimOne, sameBytes, storeTimePasses } from '../observe.ts';
 import {

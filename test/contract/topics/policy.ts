@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CLOSED_POLICY, type Policy } from '../../../src/domain/policy.ts';
+import { CLOSED_POLICY, type Policy } from '../../../src/domain/policy/policy.ts';
 import { acceptOne, claimOne, openSession } from '../fixtures.ts';
 import { laneState } from '../observe.ts';
 import type { Scene } from '../scene.ts';

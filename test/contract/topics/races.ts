@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { CallId } from '../../../src/domain/ids.ts';
-import type { AcceptAnswer, Delivery } from '../../../src/ports/call-store.ts';
-import { newWorkerId } from '../../../src/wire/ids.ts';
+import type { CallId } from '../../../src/domain/identity/ids.ts';
+import type { AcceptAnswer, Delivery } from '../../../src/domain/ports/call-store.ts';
+import { newWorkerId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptMany,
   acceptOne,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Delivery } from '../../../src/ports/call-store.ts';
-import { newWorkerId } from '../../../src/wire/ids.ts';
+import type { Delivery } from '../../../src/domain/ports/call-store.ts';
+import { newWorkerId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptMany,
   acceptOne,

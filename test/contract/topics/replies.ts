@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../../src/domain/call.ts';
-import { newCallerId, randomId } from '../../../src/wire/ids.ts';
+import { LIMITS } from '../../../src/domain/call/call.ts';
+import { newCallerId, randomId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptOne,
   acceptRequest,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Effect } from '../../../src/domain/tool.ts';
+import type { Effect } from '../../../src/domain/tool/tool.ts';
 import {
   acceptOne,
   APPROVAL_EXPIRED,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { MAX_RUNS } from '../../../src/domain/session.ts';
-import { newRunId } from '../../../src/wire/ids.ts';
+import { MAX_RUNS } from '../../../src/domain/identity/session.ts';
+import { newRunId } from '../../../src/domain/identity/new-id.ts';
 import { acceptOne, openSession } from '../fixtures.ts';
 import type { Scene } from '../scene.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toolId, type CallId } from '../../../src/domain/ids.ts';
+import { toolId, type CallId } from '../../../src/domain/identity/ids.ts';
 import {
   acceptMany,
   acceptOne,

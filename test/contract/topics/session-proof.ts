@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { sha256 } from '../../../src/wire/digest.ts';
-import { newRunId, newSessionId, newToken } from '../../../src/wire/ids.ts';
+import { sha256 } from '../../../src/domain/tool/digest.ts';
+import { newRunId, newSessionId, newToken } from '../../../src/domain/identity/new-id.ts';
 import { openSession, type TestSession } from '../fixtures.ts';
 import { laneState, storeTimeAfter } from '../observe.ts';
 import type { Scene } from '../scene.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newRunId, newSessionId, newWorkerId } from '../../../src/wire/ids.ts';
+import { newRunId, newSessionId, newWorkerId } from '../../../src/domain/identity/new-id.ts';
 import { acceptOne, acceptRequest, claimOne, openSession, POOL, settleRequest } from '../fixtures.ts';
 import { laneState, readWholeAudit, storeTimeAfter } from '../observe.ts';
 import type { Scene } from '../scene.ts';

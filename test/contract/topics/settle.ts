@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { eventually } from '../../support/process.ts';
-import type { CallId } from '../../../src/domain/ids.ts';
+import type { CallId } from '../../../src/domain/identity/ids.ts';
 import {
   acceptOne,
   acceptRequest,

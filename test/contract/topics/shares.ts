@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { subjectShares, type SubjectLimits } from '../../../src/domain/subject-share.ts';
-import type { AdmissionLimits } from '../../../src/ports/call-store.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import { subjectShares, type SubjectLimits } from '../../../src/domain/call/subject-share.ts';
+import type { AdmissionLimits } from '../../../src/domain/ports/call-store.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
 import {
   acceptOne,
   acceptRequest,

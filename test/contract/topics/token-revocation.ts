@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { SessionId } from '../../../src/domain/ids.ts';
+import type { SessionId } from '../../../src/domain/identity/ids.ts';
 import { createLoginLink, redeemLoginCode } from '../../../src/gateway/login-link.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
 import { createToken, type MadeToken } from '../../support/create-token.ts';
 import {
   acceptRequest,

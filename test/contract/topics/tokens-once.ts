@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { sha256 } from '../../../src/wire/digest.ts';
-import { newToken, randomId } from '../../../src/wire/ids.ts';
+import { sha256 } from '../../../src/domain/tool/digest.ts';
+import { newToken, randomId } from '../../../src/domain/identity/new-id.ts';
 import { HOUR_MS } from '../fixtures.ts';
 import { storeTimeAfter } from '../observe.ts';
 import type { Scene } from '../scene.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../../src/domain/call.ts';
-import { newCallerId } from '../../../src/wire/ids.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import { LIMITS } from '../../../src/domain/call/call.ts';
+import { newCallerId } from '../../../src/domain/identity/new-id.ts';
+import type { Store } from '../../../src/domain/ports/store.ts';
 import {
   acceptOne,
   acceptRequest,

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '../../../src/domain/json.ts';
+import type { JsonObject } from '../../../src/base/json.ts';
 import type { PinnedOptions } from '../../../src/exports/worker.ts';
 import type { CallAnswer, CallOptions, Outcome, SessionHandle } from '../../../src/exports/client.ts';
 import { spawnNode } from '../../support/process.ts';

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAboutCall, type AboutCall } from '../../../src/domain/audit-record.ts';
+import { isAboutCall, type AboutCall } from '../../../src/domain/audit/audit-record.ts';
 import type { CallOptions, Client, Outcome, SessionHandle } from '../../../src/exports/client.ts';
-import type { JsonObject } from '../../../src/domain/json.ts';
-import type { AuditEntry } from '../../../src/ports/audit-store.ts';
-import { readAuditDetail } from '../../../src/wire/audit-detail.ts';
-import { randomId } from '../../../src/wire/ids.ts';
+import type { JsonObject } from '../../../src/base/json.ts';
+import type { AuditEntry } from '../../../src/domain/ports/audit-store.ts';
+import { readAuditDetail } from '../../../src/domain/audit/audit-detail.ts';
+import { randomId } from '../../../src/domain/identity/new-id.ts';
 import { eventually } from '../../support/process.ts';
 import { PATIENCE_MS } from '../../support/watched-process.ts';
 import { outcomeOf, type PlaneWorker, type StagedPlane } from './stage-plane.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Identity } from '../../../src/domain/session.ts';
+import type { Identity } from '../../../src/domain/identity/session.ts';
 import { newTenant, stageServices, type Scene } from '../scene.ts';
 
 /** Few values, so that they meet; some that would run into each other if they were only joined. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TaskList } from '../../../src/ports/tool-services.ts';
+import type { TaskList } from '../../../src/domain/ports/tool-services.ts';
 import { newTenant, stageServices, type Scene, type StagingOptions } from '../scene.ts';
 
 export function describeTasks(scene: Scene): void {

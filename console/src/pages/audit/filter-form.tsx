@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { AUDIT_EVENTS } from '../../../../src/domain/audit-record.ts';
-import { OUTCOME_KINDS } from '../../../../src/domain/outcome.ts';
+import { AUDIT_EVENTS } from '../../../../src/domain/audit/audit-record.ts';
+import { OUTCOME_KINDS } from '../../../../src/domain/outcome/outcome.ts';
 import { Button } from '../../components/button.tsx';
 import { filterOf, type AuditFilter } from './audit-filter.ts';
 

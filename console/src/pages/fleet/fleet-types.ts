@@ -1,9 +1,9 @@
-import type { HookHealth } from '../../../../src/domain/hook.ts';
-import type { ServiceHealth } from '../../../../src/domain/service.ts';
+import type { HookHealth } from '../../../../src/domain/policy/hook.ts';
+import type { ServiceHealth } from '../../../../src/domain/tool/service.ts';
 import type { LoopView, StatisticsView } from '../../../../src/gateway/api/statistics-schema.ts';
 import type { QueueView, WorkerView } from '../../../../src/gateway/api/worker-schema.ts';
 
-export type { Paused } from '../../../../src/domain/policy.ts';
+export type { Paused } from '../../../../src/domain/policy/policy.ts';
 export type Statistics = StatisticsView;
 /** The counts of one tool or one agent. */
 export type Share = Statistics['totals']['byTool'][number];

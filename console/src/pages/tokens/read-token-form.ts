@@ -1,4 +1,4 @@
-import type { TokenScope } from '../../../../src/domain/gateway-token.ts';
+import type { TokenScope } from '../../../../src/domain/identity/gateway-token.ts';
 import type { NewTokenBody } from '../../../../src/gateway/api/token-schema.ts';
 
 export const SCOPES: readonly { readonly scope: TokenScope; readonly means: string }[] = [

@@ -1,9 +1,9 @@
-import type { EffectBody, EffectKey, EffectRecord } from '../../../domain/platform-effect.ts';
-import { parseEffectKey } from '../../../domain/platform-effect.ts';
-import type { JsonValue } from '../../../domain/json.ts';
-import type { OutboundStore } from '../../../ports/outbound-store.ts';
-import type { AdapterEffect, DeliveryResult, PlatformAdapter } from '../../../ports/platform-adapter.ts';
-import { decode } from '../../../wire/message-pack.ts';
+import type { EffectBody, EffectKey, EffectRecord } from '../../../domain/platform/platform-effect.ts';
+import { parseEffectKey } from '../../../domain/platform/platform-effect.ts';
+import type { JsonValue } from '../../../base/json.ts';
+import type { OutboundStore } from '../../../domain/ports/outbound-store.ts';
+import type { AdapterEffect, DeliveryResult, PlatformAdapter } from '../../../domain/ports/platform-adapter.ts';
+import { decode } from '../../../base/message-pack.ts';
 
 type Needs = Pick<OutboundStore, 'readEffect' | 'listEffects'>;
 

@@ -1,15 +1,15 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json.ts';
-import { planeError } from '../../../domain/errors.ts';
-import { findWebhookProblem } from '../../../domain/webhook-url.ts';
-import { MIN_SECRET_LENGTH } from '../../../http/signature.ts';
-import { isWorthAnother, signedPost, type PostAnswer } from '../../../http/signed-post.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import { planeError } from '../../../domain/errors/errors.ts';
+import { findWebhookProblem } from '../../../base/http/webhook-url.ts';
+import { MIN_SECRET_LENGTH } from '../../../base/http/signature.ts';
+import { isWorthAnother, signedPost, type PostAnswer } from '../../../base/http/signed-post.ts';
 import type {
   AdapterEffect,
   AdapterOperation,
   DeliveryResult,
   OperationResult,
   PlatformAdapter,
-} from '../../../ports/platform-adapter.ts';
+} from '../../../domain/ports/platform-adapter.ts';
 
 export interface WebhookAdapterOptions {
   /** An https:// URL, or an http:// URL of this machine. */

@@ -1,4 +1,4 @@
-import type { AbandonRequest } from '../../../ports/call-store.ts';
+import type { AbandonRequest } from '../../../domain/ports/call-store.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
 import { changeCall, findCall, isOwned, RETURN_DELIVERY } from './call-row.ts';
 

@@ -1,9 +1,9 @@
-import { LIMITS } from '../../../domain/call.ts';
-import { parseScopedId } from '../../../domain/ids.ts';
-import type { AcceptAnswer, AcceptRequest, CallProof } from '../../../ports/call-store.ts';
-import type { SessionEnding } from '../../../domain/session.ts';
+import { LIMITS } from '../../../domain/call/call.ts';
+import { parseScopedId } from '../../../domain/identity/ids.ts';
+import type { AcceptAnswer, AcceptRequest, CallProof } from '../../../domain/ports/call-store.ts';
+import type { SessionEnding } from '../../../domain/identity/session.ts';
 import type { CallRow, SessionRow } from '../rows.ts';
-import { callIdOfAgents } from '../../../wire/ids.ts';
+import { callIdOfAgents } from '../../../domain/identity/new-id.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
 import { checkAdmission, overloaded, SOON_MS } from './check-admission.ts';
 import { isSameAgent, tagOf } from './agents.ts';

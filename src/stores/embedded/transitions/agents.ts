@@ -1,6 +1,6 @@
-import { agentsOf, isSameAgent as isSame, reaches } from '../../../domain/agent.ts';
-import type { Identity } from '../../../domain/session.ts';
-import { agentsTag } from '../../../wire/digest.ts';
+import { agentsOf, isSameAgent as isSame, reaches } from '../../../domain/identity/agent.ts';
+import type { Identity } from '../../../domain/identity/session.ts';
+import { agentsTag } from '../../../domain/tool/digest.ts';
 
 interface KnownIdentity {
   readonly identity: Identity;

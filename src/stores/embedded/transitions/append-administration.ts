@@ -1,5 +1,5 @@
-import type { RunId, SessionId } from '../../../domain/ids.ts';
-import { chainEntry, sizeOfRecord } from '../../../wire/audit-record.ts';
+import type { RunId, SessionId } from '../../../domain/identity/ids.ts';
+import { chainEntry, sizeOfRecord } from '../../../domain/audit/record-bytes.ts';
 import type { AdministrativeRecord } from '../../administrative-record.ts';
 import { insertRecord } from '../../sqlite-audit/write-trail.ts';
 import type { Transaction } from '../transaction.ts';

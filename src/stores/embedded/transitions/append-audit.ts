@@ -1,5 +1,5 @@
-import type { AuditEvent } from '../../../domain/audit-record.ts';
-import { chainEntry, sizeOfRecord } from '../../../wire/audit-record.ts';
+import type { AuditEvent } from '../../../domain/audit/audit-record.ts';
+import { chainEntry, sizeOfRecord } from '../../../domain/audit/record-bytes.ts';
 import { insertRecord } from '../../sqlite-audit/write-trail.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalId, ApprovalQuestion, Principal, Vote } from '../../../domain/approval.ts';
+import type { Approval, ApprovalId, ApprovalQuestion, Principal, Vote } from '../../../domain/policy/approval.ts';
 import type { ApprovalRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 

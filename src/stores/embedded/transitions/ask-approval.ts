@@ -1,5 +1,5 @@
-import type { ShareFull, SubjectShare } from '../../../domain/subject-share.ts';
-import type { AskAnswer, AskRequest } from '../../../ports/approval-store.ts';
+import type { ShareFull, SubjectShare } from '../../../domain/call/subject-share.ts';
+import type { AskAnswer, AskRequest } from '../../../domain/ports/approval-store.ts';
 import { checkAsk } from '../../check-approval.ts';
 import type { CallRow, SessionRow } from '../rows.ts';
 import { scopeOfKey } from '../subject-uses.ts';

@@ -1,6 +1,6 @@
-import { HISTORY_LENGTH, type Attempt, type AttemptEnding, type RunState } from '../../../domain/attempt.ts';
-import type { SettledAttempt } from '../../../ports/call-store.ts';
-import { encodeHistory, shortSignature, toolTag } from '../../../wire/history.ts';
+import { HISTORY_LENGTH, type Attempt, type AttemptEnding, type RunState } from '../../../domain/call/attempt.ts';
+import type { SettledAttempt } from '../../../domain/ports/call-store.ts';
+import { encodeHistory, shortSignature, toolTag } from '../../../domain/call/history.ts';
 import type { CallRow, RunRow } from '../rows.ts';
 import { RunMemory } from '../run-memory.ts';
 import type { Transaction } from '../transaction.ts';

@@ -1,4 +1,4 @@
-import type { AuditHead, StatementMark } from '../../../domain/audit-record.ts';
+import type { AuditHead, StatementMark } from '../../../domain/audit/audit-record.ts';
 import type {
   ClaimAuditAnswer,
   ClaimAuditRequest,
@@ -7,7 +7,7 @@ import type {
   NextStatement,
   QueryTrailRequest,
   ReadTrailRequest,
-} from '../../../ports/audit-store.ts';
+} from '../../../domain/ports/audit-store.ts';
 import { queryTrail as query } from '../../sqlite-audit/query-trail.ts';
 import * as read from '../../sqlite-audit/read-trail.ts';
 import * as write from '../../sqlite-audit/write-trail.ts';

@@ -1,5 +1,5 @@
-import type { CallerId, CallId } from '../../../domain/ids.ts';
-import type { OwnedCall, Waiter } from '../../../ports/call-store.ts';
+import type { CallerId, CallId } from '../../../domain/identity/ids.ts';
+import type { OwnedCall, Waiter } from '../../../domain/ports/call-store.ts';
 import type { SqlValue } from '../database.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';

@@ -1,7 +1,7 @@
-import type { Approval, ApprovalId } from '../../../domain/approval.ts';
-import type { WorkerId } from '../../../domain/ids.ts';
-import type { ClaimCallbacksRequest } from '../../../ports/approval-store.ts';
-import { encode } from '../../../wire/message-pack.ts';
+import type { Approval, ApprovalId } from '../../../domain/policy/approval.ts';
+import type { WorkerId } from '../../../domain/identity/ids.ts';
+import type { ClaimCallbacksRequest } from '../../../domain/ports/approval-store.ts';
+import { encode } from '../../../base/message-pack.ts';
 import type { ApprovalRow, CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';

@@ -1,5 +1,5 @@
-import type { CancelAnswer, CancelRequest } from '../../../ports/call-store.ts';
-import { decodeEnvelope } from '../../../wire/envelope.ts';
+import type { CancelAnswer, CancelRequest } from '../../../domain/ports/call-store.ts';
+import { decodeEnvelope } from '../../../domain/call/envelope.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { mayReach } from './agents.ts';

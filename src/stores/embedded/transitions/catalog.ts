@@ -1,6 +1,6 @@
-import { EMPTY_CATALOG, type Catalog } from '../../../domain/catalog.ts';
-import type { ModuleDeclaration } from '../../../domain/module.ts';
-import type { WithdrawModulesRequest, WriteCatalogAnswer, WriteCatalogRequest } from '../../../ports/catalog-store.ts';
+import { EMPTY_CATALOG, type Catalog } from '../../../domain/tool/catalog.ts';
+import type { ModuleDeclaration } from '../../../domain/tool/module.ts';
+import type { WithdrawModulesRequest, WriteCatalogAnswer, WriteCatalogRequest } from '../../../domain/ports/catalog-store.ts';
 import { recordOfWithdrawal } from '../../administrative-record.ts';
 import { CATALOG_TOPIC, type Transaction } from '../transaction.ts';
 import { appendAdministration } from './append-administration.ts';

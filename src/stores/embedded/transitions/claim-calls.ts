@@ -1,4 +1,4 @@
-import type { ClaimAnswer, ClaimRequest } from '../../../ports/call-store.ts';
+import type { ClaimAnswer, ClaimRequest } from '../../../domain/ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 import { readCalls } from './call-row.ts';
 import { deliverCalls } from './deliver-call.ts';

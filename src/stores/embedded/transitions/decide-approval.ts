@@ -1,6 +1,6 @@
-import { DENIED_RESULT } from '../../../domain/attempt.ts';
-import type { ApprovalQuestion, ApprovalState, Principal, Vote } from '../../../domain/approval.ts';
-import type { DecideAnswer, DecideRequest } from '../../../ports/approval-store.ts';
+import { DENIED_RESULT } from '../../../domain/call/attempt.ts';
+import type { ApprovalQuestion, ApprovalState, Principal, Vote } from '../../../domain/policy/approval.ts';
+import type { DecideAnswer, DecideRequest } from '../../../domain/ports/approval-store.ts';
 import { checkDecision } from '../../check-approval.ts';
 import type { ApprovalRow, CallRow } from '../rows.ts';
 import { scopeOfKey } from '../subject-uses.ts';

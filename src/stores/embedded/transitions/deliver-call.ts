@@ -1,5 +1,5 @@
-import type { WorkerId } from '../../../domain/ids.ts';
-import type { Delivery } from '../../../ports/call-store.ts';
+import type { WorkerId } from '../../../domain/identity/ids.ts';
+import type { Delivery } from '../../../domain/ports/call-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { runStateOf } from './attempts.ts';

@@ -1,11 +1,11 @@
-import type { CallerId, CallId } from '../../../domain/ids.ts';
+import type { CallerId, CallId } from '../../../domain/identity/ids.ts';
 import type {
   EffectKey,
   EffectKind,
   EffectOrigin,
   EffectRecord,
   EffectState,
-} from '../../../domain/platform-effect.ts';
+} from '../../../domain/platform/platform-effect.ts';
 import { OUTBOUND_TOPIC, type Transaction } from '../transaction.ts';
 import { sendReply } from './send-reply.ts';
 

@@ -1,4 +1,4 @@
-import type { EffectKey, EffectRecord } from '../../../domain/platform-effect.ts';
+import type { EffectKey, EffectRecord } from '../../../domain/platform/platform-effect.ts';
 import type {
   ClaimedEffects,
   ClaimEffectsRequest,
@@ -6,7 +6,7 @@ import type {
   ListEffectsRequest,
   PublishEffectAnswer,
   PublishEffectRequest,
-} from '../../../ports/outbound-store.ts';
+} from '../../../domain/ports/outbound-store.ts';
 import type { SqlValue } from '../database.ts';
 import { OUTBOUND_TOPIC, type Transaction } from '../transaction.ts';
 import { findOwnedCall } from './call-row.ts';

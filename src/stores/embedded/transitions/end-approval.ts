@@ -1,5 +1,5 @@
-import type { ApprovalState, Resolution } from '../../../domain/approval.ts';
-import type { AuditEvent } from '../../../domain/audit-record.ts';
+import type { ApprovalState, Resolution } from '../../../domain/policy/approval.ts';
+import type { AuditEvent } from '../../../domain/audit/audit-record.ts';
 import type { CallRow } from '../rows.ts';
 import { scopeOfKey } from '../subject-uses.ts';
 import type { Transaction } from '../transaction.ts';

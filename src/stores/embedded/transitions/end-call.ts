@@ -1,8 +1,8 @@
-import { LIMITS } from '../../../domain/call.ts';
-import type { AuditEvent } from '../../../domain/audit-record.ts';
-import type { SettledAttempt } from '../../../ports/call-store.ts';
-import { endingDetail } from '../../../wire/audit-detail.ts';
-import { decodeOutcome } from '../../../wire/outcome.ts';
+import { LIMITS } from '../../../domain/call/call.ts';
+import type { AuditEvent } from '../../../domain/audit/audit-record.ts';
+import type { SettledAttempt } from '../../../domain/ports/call-store.ts';
+import { endingDetail } from '../../../domain/audit/audit-detail.ts';
+import { decodeOutcome } from '../../../domain/outcome/outcome-bytes.ts';
 import type { CallRow } from '../rows.ts';
 import { scopeOfKey } from '../subject-uses.ts';
 import type { Transaction } from '../transaction.ts';

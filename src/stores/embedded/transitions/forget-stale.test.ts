@@ -17,9 +17,9 @@ import {
 } from '../../../../test/contract/fixtures.ts';
 import { drainReplies, recordOf, sameBytes } from '../../../../test/contract/observe.ts';
 import { openDirectStore, type DirectStore } from '../../../../test/embedded/direct-store.ts';
-import type { Store } from '../../../ports/store.ts';
-import { newCallerId } from '../../../wire/ids.ts';
-import { newTokenText } from '../../../wire/token-text.ts';
+import type { Store } from '../../../domain/ports/store.ts';
+import { newCallerId } from '../../../domain/identity/new-id.ts';
+import { newTokenText } from '../../../domain/identity/token-text.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;

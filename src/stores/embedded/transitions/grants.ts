@@ -1,6 +1,6 @@
-import type { Grant, GrantId, NewGrant } from '../../../domain/approval.ts';
-import { parseScopedId } from '../../../domain/ids.ts';
-import type { DecideRequest, FindGrantsRequest, UseGrantRequest } from '../../../ports/approval-store.ts';
+import type { Grant, GrantId, NewGrant } from '../../../domain/policy/approval.ts';
+import { parseScopedId } from '../../../domain/identity/ids.ts';
+import type { DecideRequest, FindGrantsRequest, UseGrantRequest } from '../../../domain/ports/approval-store.ts';
 import type { CallRow, GrantRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';

@@ -1,4 +1,4 @@
-import { planeError } from '../../../domain/errors.ts';
+import { planeError } from '../../../domain/errors/errors.ts';
 import type { Transaction } from '../transaction.ts';
 
 /** `expected` is the incarnation that the client received when it opened the store. */

@@ -1,4 +1,4 @@
-import type { InjectAnswer, InjectRequest } from '../../../ports/session-store.ts';
+import type { InjectAnswer, InjectRequest } from '../../../domain/ports/session-store.ts';
 import type { Transaction } from '../transaction.ts';
 import { findOwnedCall } from './call-row.ts';
 import { findSession, sessionEnding } from './session-row.ts';

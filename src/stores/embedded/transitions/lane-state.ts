@@ -1,4 +1,4 @@
-import type { LaneState } from '../../../ports/call-store.ts';
+import type { LaneState } from '../../../domain/ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 
 export function laneState({ lane, now }: Transaction): LaneState {

@@ -1,4 +1,4 @@
-import type { LaneUse } from '../../../ports/call-store.ts';
+import type { LaneUse } from '../../../domain/ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 
 export function laneUse({ database, lane, now }: Transaction): LaneUse[] {

@@ -1,6 +1,6 @@
-import type { CallRecord } from '../../../domain/call.ts';
-import type { CallId, WorkerId } from '../../../domain/ids.ts';
-import type { ListCallsRequest } from '../../../ports/call-store.ts';
+import type { CallRecord } from '../../../domain/call/call.ts';
+import type { CallId, WorkerId } from '../../../domain/identity/ids.ts';
+import type { ListCallsRequest } from '../../../domain/ports/call-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { CALL_COLUMNS, findCall } from './call-row.ts';

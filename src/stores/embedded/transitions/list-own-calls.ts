@@ -1,5 +1,5 @@
-import type { CallRecord } from '../../../domain/call.ts';
-import type { ListOwnCallsRequest } from '../../../ports/outbound-store.ts';
+import type { CallRecord } from '../../../domain/call/call.ts';
+import type { ListOwnCallsRequest } from '../../../domain/ports/outbound-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { CALL_COLUMNS } from './call-row.ts';

@@ -1,4 +1,4 @@
-import type { NotifyRequest } from '../../../ports/call-store.ts';
+import type { NotifyRequest } from '../../../domain/ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 import { decodeWaiters, findOwnedCall } from './call-row.ts';
 import { sendReply } from './send-reply.ts';

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HOUR_MS, reapRequest } from '../../../../test/contract/fixtures.ts';
 import { openDirectStore, type DirectStore } from '../../../../test/embedded/direct-store.ts';
-import type { CallId } from '../../../domain/ids.ts';
-import { MAX_OWED_PER_SUBJECT, type HoldOwedRequest } from '../../../ports/owed-store.ts';
-import { sha256 } from '../../../wire/digest.ts';
-import { callIdFor, newSessionId, randomId } from '../../../wire/ids.ts';
+import type { CallId } from '../../../domain/identity/ids.ts';
+import { MAX_OWED_PER_SUBJECT, type HoldOwedRequest } from '../../../domain/ports/owed-store.ts';
+import { sha256 } from '../../../domain/tool/digest.ts';
+import { callIdFor, newSessionId, randomId } from '../../../domain/identity/new-id.ts';
 
 let now: number;
 let direct: DirectStore;

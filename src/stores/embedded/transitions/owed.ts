@@ -1,4 +1,4 @@
-import type { CallId } from '../../../domain/ids.ts';
+import type { CallId } from '../../../domain/identity/ids.ts';
 import {
   MAX_OWED_PER_SUBJECT,
   OWED_BEATS,
@@ -6,7 +6,7 @@ import {
   type HoldOwedRequest,
   type OwedStore,
   type ReleaseOwedRequest,
-} from '../../../ports/owed-store.ts';
+} from '../../../domain/ports/owed-store.ts';
 import { checkBeat, checkHold, checkRelease, placeOf, type OwedPlace } from '../../check-owed.ts';
 import type { Transaction } from '../transaction.ts';
 

@@ -1,5 +1,5 @@
-import { CLOSED_POLICY, type Policy, type PolicyRecord } from '../../../domain/policy.ts';
-import type { WritePolicyAnswer, WritePolicyRequest } from '../../../ports/policy-store.ts';
+import { CLOSED_POLICY, type Policy, type PolicyRecord } from '../../../domain/policy/policy.ts';
+import type { WritePolicyAnswer, WritePolicyRequest } from '../../../domain/ports/policy-store.ts';
 import { recordOfPolicy } from '../../administrative-record.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAdministration } from './append-administration.ts';

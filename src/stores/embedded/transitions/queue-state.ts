@@ -1,4 +1,4 @@
-import type { QueueState } from '../../../ports/call-store.ts';
+import type { QueueState } from '../../../domain/ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 
 /** Reports the pools with entries in their queue or with a worker. */

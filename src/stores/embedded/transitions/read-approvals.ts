@@ -1,5 +1,5 @@
-import type { Approval, ApprovalId } from '../../../domain/approval.ts';
-import type { ApprovalStanding, ListApprovalsRequest } from '../../../ports/approval-store.ts';
+import type { Approval, ApprovalId } from '../../../domain/policy/approval.ts';
+import type { ApprovalStanding, ListApprovalsRequest } from '../../../domain/ports/approval-store.ts';
 import type { Transaction } from '../transaction.ts';
 import { findApproval, toApproval } from './approval-row.ts';
 

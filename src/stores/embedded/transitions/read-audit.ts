@@ -1,5 +1,5 @@
-import type { AuditRecord } from '../../../domain/audit-record.ts';
-import type { AuditEntry, AuditState, JournalPage, ReadAuditRequest } from '../../../ports/audit-store.ts';
+import type { AuditRecord } from '../../../domain/audit/audit-record.ts';
+import type { AuditEntry, AuditState, JournalPage, ReadAuditRequest } from '../../../domain/ports/audit-store.ts';
 import { readTrail } from '../../sqlite-audit/read-trail.ts';
 import type { Transaction } from '../transaction.ts';
 

@@ -1,6 +1,6 @@
-import type { CallRecord } from '../../../domain/call.ts';
-import type { CallId } from '../../../domain/ids.ts';
-import type { Identity } from '../../../domain/session.ts';
+import type { CallRecord } from '../../../domain/call/call.ts';
+import type { CallId } from '../../../domain/identity/ids.ts';
+import type { Identity } from '../../../domain/identity/session.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { findOutcome } from './call-bytes.ts';

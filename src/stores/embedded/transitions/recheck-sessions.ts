@@ -1,4 +1,4 @@
-import type { RecheckAnswer, RecheckRequest } from '../../../ports/call-store.ts';
+import type { RecheckAnswer, RecheckRequest } from '../../../domain/ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 import { laneState } from './lane-state.ts';
 import { findSession, sessionEnding } from './session-row.ts';

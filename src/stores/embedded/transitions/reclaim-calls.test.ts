@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { holdOne, openSession, POOL } from '../../../../test/contract/fixtures.ts';
 import { openDirectStore, type DirectStore } from '../../../../test/embedded/direct-store.ts';
 import { temporaryFolder, type TemporaryFolder } from '../../../../test/support/process.ts';
-import type { Store } from '../../../ports/store.ts';
-import { newWorkerId } from '../../../wire/ids.ts';
+import type { Store } from '../../../domain/ports/store.ts';
+import { newWorkerId } from '../../../domain/identity/new-id.ts';
 
 const LEASE_MS = 15_000;
 const HOUR_MS = 3_600_000;

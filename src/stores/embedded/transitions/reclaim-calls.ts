@@ -1,4 +1,4 @@
-import type { ClaimAnswer, ReclaimRequest } from '../../../ports/call-store.ts';
+import type { ClaimAnswer, ReclaimRequest } from '../../../domain/ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 import { readCalls } from './call-row.ts';
 import { deliverCalls } from './deliver-call.ts';

@@ -1,7 +1,7 @@
-import type { CallId } from '../../../domain/ids.ts';
-import { effectKey, RESULT_NAME, type EffectBody } from '../../../domain/platform-effect.ts';
-import type { RedirectRequest, SendRedirectsRequest } from '../../../ports/outbound-store.ts';
-import { encode } from '../../../wire/message-pack.ts';
+import type { CallId } from '../../../domain/identity/ids.ts';
+import { effectKey, RESULT_NAME, type EffectBody } from '../../../domain/platform/platform-effect.ts';
+import type { RedirectRequest, SendRedirectsRequest } from '../../../domain/ports/outbound-store.ts';
+import { encode } from '../../../base/message-pack.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { mayReach } from './agents.ts';

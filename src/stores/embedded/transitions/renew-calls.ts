@@ -1,4 +1,4 @@
-import type { OwnedCall, RenewAnswer, RenewRequest } from '../../../ports/call-store.ts';
+import type { OwnedCall, RenewAnswer, RenewRequest } from '../../../domain/ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 import { findOwnedCall } from './call-row.ts';
 

@@ -1,4 +1,4 @@
-import type { ResumedWith } from '../../../domain/approval.ts';
+import type { ResumedWith } from '../../../domain/policy/approval.ts';
 import type { ApprovalRow, CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { resumeWith } from './call-bytes.ts';

@@ -1,5 +1,5 @@
-import type { ResolveRequest } from '../../../ports/call-store.ts';
-import { decodeOutcome } from '../../../wire/outcome.ts';
+import type { ResolveRequest } from '../../../domain/ports/call-store.ts';
+import { decodeOutcome } from '../../../domain/outcome/outcome-bytes.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';

@@ -1,5 +1,5 @@
-import type { ApprovalQuestion, Principal } from '../../../domain/approval.ts';
-import type { RevealAnswer, RevealRequest } from '../../../ports/approval-store.ts';
+import type { ApprovalQuestion, Principal } from '../../../domain/policy/approval.ts';
+import type { RevealAnswer, RevealRequest } from '../../../domain/ports/approval-store.ts';
 import { checkReveal } from '../../check-approval.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';

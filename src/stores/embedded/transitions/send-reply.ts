@@ -1,4 +1,4 @@
-import type { ReplyItem, Waiter } from '../../../ports/call-store.ts';
+import type { ReplyItem, Waiter } from '../../../domain/ports/call-store.ts';
 import { callerTopic, type Transaction } from '../transaction.ts';
 
 /** Puts an item into the waiter's own queue. The item contains the waiter's correlation id. */

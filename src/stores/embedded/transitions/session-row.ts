@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { addStall, COUNTED_LOOP_ENDS, type Stall } from '../../../domain/attempt.ts';
-import { MAX_LOOP_ENDS, MAX_RESTING_RUNS, type SessionEnding } from '../../../domain/session.ts';
+import { addStall, COUNTED_LOOP_ENDS, type Stall } from '../../../domain/call/attempt.ts';
+import { MAX_LOOP_ENDS, MAX_RESTING_RUNS, type SessionEnding } from '../../../domain/identity/session.ts';
 import type { LoopEnd, SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 

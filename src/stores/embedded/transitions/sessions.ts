@@ -1,6 +1,6 @@
-import type { Actor } from '../../../domain/actor.ts';
-import { planeError } from '../../../domain/errors.ts';
-import { parseScopedId, type RunId, type SessionId } from '../../../domain/ids.ts';
+import type { Actor } from '../../../domain/identity/actor.ts';
+import { planeError } from '../../../domain/errors/errors.ts';
+import { parseScopedId, type RunId, type SessionId } from '../../../domain/identity/ids.ts';
 import {
   DELEGATOR_ENDED,
   MAX_RUNS,
@@ -8,8 +8,8 @@ import {
   type InjectedGrant,
   type Session,
   type SessionEnding,
-} from '../../../domain/session.ts';
-import type { EndRunRequest, OpenSessionRequest, RevokeSessionRequest } from '../../../ports/session-store.ts';
+} from '../../../domain/identity/session.ts';
+import type { EndRunRequest, OpenSessionRequest, RevokeSessionRequest } from '../../../domain/ports/session-store.ts';
 import { detailOfEnd, recordOfOpenedSession, withFacts } from '../../administrative-record.ts';
 import type { CallRow, SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';

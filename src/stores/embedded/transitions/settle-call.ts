@@ -1,4 +1,4 @@
-import type { SettleAnswer, SettleRequest } from '../../../ports/call-store.ts';
+import type { SettleAnswer, SettleRequest } from '../../../domain/ports/call-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { findOutcome } from './call-bytes.ts';

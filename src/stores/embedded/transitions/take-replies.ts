@@ -1,4 +1,4 @@
-import type { TakenReply, TakeRepliesRequest } from '../../../ports/call-store.ts';
+import type { TakenReply, TakeRepliesRequest } from '../../../domain/ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 
 /** Does not wait; the store thread runs it again when the caller got a reply. */

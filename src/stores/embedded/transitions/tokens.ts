@@ -1,8 +1,8 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
-import { planeError } from '../../../domain/errors.ts';
-import { TOKEN_LIMITS, type GatewayToken, type NewToken } from '../../../domain/gateway-token.ts';
-import type { SessionId } from '../../../domain/ids.ts';
-import { LOGIN_KNOWN_MS, type CreateTokenRequest, type TokenStore } from '../../../ports/token-store.ts';
+import { planeError } from '../../../domain/errors/errors.ts';
+import { TOKEN_LIMITS, type GatewayToken, type NewToken } from '../../../domain/identity/gateway-token.ts';
+import type { SessionId } from '../../../domain/identity/ids.ts';
+import { LOGIN_KNOWN_MS, type CreateTokenRequest, type TokenStore } from '../../../domain/ports/token-store.ts';
 import { recordOfLogin, recordOfNewToken, recordOfRevokedToken, withFacts } from '../../administrative-record.ts';
 import { checkNewToken, checkUse, TAKEN } from '../../check-token.ts';
 import type { TokenRow } from '../rows.ts';

@@ -1,5 +1,5 @@
-import type { WorkerId } from '../../../domain/ids.ts';
-import type { WorkerBeat, WorkerEntry } from '../../../ports/fleet-registry.ts';
+import type { WorkerId } from '../../../domain/identity/ids.ts';
+import type { WorkerBeat, WorkerEntry } from '../../../domain/ports/fleet-registry.ts';
 import type { Transaction } from '../transaction.ts';
 
 /** What a worker serves has its own row, in addition to the row of its beats: it can be large, and is written once. */

@@ -1,8 +1,8 @@
-import type { CallId } from '../../../domain/ids.ts';
-import type { JsonValue } from '../../../domain/json.ts';
-import type { Outcome } from '../../../domain/outcome.ts';
-import type { MaybePromise } from '../../../domain/maybe-promise.ts';
-import type { ServiceRequest } from '../../../ports/service-access.ts';
+import type { CallId } from '../../../domain/identity/ids.ts';
+import type { JsonValue } from '../../../base/json.ts';
+import type { Outcome } from '../../../domain/outcome/outcome.ts';
+import type { MaybePromise } from '../../../base/maybe-promise.ts';
+import type { ServiceRequest } from '../../../domain/ports/service-access.ts';
 import type {
   NestedCallRequest,
   PlatformReply,
@@ -12,7 +12,7 @@ import type {
   RunRequest,
   SecretAnswer,
   ToolLogLine,
-} from '../../../ports/tool-runner.ts';
+} from '../../../domain/ports/tool-runner.ts';
 import { answerSecret } from '../answer-secret.ts';
 import { NO_PLATFORM } from '../call-platform.ts';
 import type { RunHost } from '../open-context.ts';

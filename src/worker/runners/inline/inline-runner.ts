@@ -1,7 +1,7 @@
 import { importModule, loadedModule } from '../../../modules/authoring/import-module.ts';
-import type { CallId } from '../../../domain/ids.ts';
-import type { MaybePromise } from '../../../domain/maybe-promise.ts';
-import type { RunEnding, RunRequest, ToolRunner } from '../../../ports/tool-runner.ts';
+import type { CallId } from '../../../domain/identity/ids.ts';
+import type { MaybePromise } from '../../../base/maybe-promise.ts';
+import type { RunEnding, RunRequest, ToolRunner } from '../../../domain/ports/tool-runner.ts';
 import { factsOf, runLoaded, runTool } from '../run-tool.ts';
 import { DeadlineWatch } from './deadline-watch.ts';
 import { InlineRun } from './inline-run.ts';

@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../../domain/json.ts';
-import type { Outcome } from '../../../domain/outcome.ts';
-import type { ServiceRequest } from '../../../ports/service-access.ts';
+import type { JsonValue } from '../../../base/json.ts';
+import type { Outcome } from '../../../domain/outcome/outcome.ts';
+import type { ServiceRequest } from '../../../domain/ports/service-access.ts';
 import type {
   NestedCallRequest,
   PlatformReply,
@@ -9,7 +9,7 @@ import type {
   RunEnding,
   SecretAnswer,
   ToolLogLine,
-} from '../../../ports/tool-runner.ts';
+} from '../../../domain/ports/tool-runner.ts';
 import type { RunFacts } from '../open-context.ts';
 import type { AbortReason } from '../settle-abort.ts';
 import type { LoadedCode } from './code-format.ts';

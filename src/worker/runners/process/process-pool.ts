@@ -1,4 +1,4 @@
-import type { StopSignal } from '../../../ports/tool-runner.ts';
+import type { StopSignal } from '../../../domain/ports/tool-runner.ts';
 import { ToolProcess, type ToolProcessOptions } from './tool-process.ts';
 
 export interface ProcessPoolOptions extends ToolProcessOptions {

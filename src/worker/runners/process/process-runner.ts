@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { RunEnding, RunRequest, ToolRunner, ToolSource } from '../../../ports/tool-runner.ts';
+import type { RunEnding, RunRequest, ToolRunner, ToolSource } from '../../../domain/ports/tool-runner.ts';
 import { changedSources, type LoadedSources } from './changed-sources.ts';
 import { ProcessPool, type ProcessPoolStats, type ProcessUse } from './process-pool.ts';
 import { runInProcess, type ProcessRunEnding } from './run-in-process.ts';

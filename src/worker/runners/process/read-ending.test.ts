@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NO_WRITE_BACKS } from '../../../domain/content.ts';
+import { NO_WRITE_BACKS } from '../../../domain/outcome/content.ts';
 import { readEnding } from './read-ending.ts';
 
 const read = (ending: unknown): unknown => readEnding(ending, 10_000);

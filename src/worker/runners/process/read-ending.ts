@@ -1,8 +1,8 @@
 import { readToolFailureFields } from '../../../modules/authoring/tool-failure.ts';
-import { isStatus } from '../../../domain/classify-thrown.ts';
-import { isErrorCategory, type Fault } from '../../../domain/error-category.ts';
-import type { RunEnding } from '../../../ports/tool-runner.ts';
-import { NO_WRITE_BACKS } from '../../../domain/content.ts';
+import { isStatus } from '../../../domain/outcome/classify-thrown.ts';
+import { isErrorCategory, type Fault } from '../../../domain/outcome/error-category.ts';
+import type { RunEnding } from '../../../domain/ports/tool-runner.ts';
+import { NO_WRITE_BACKS } from '../../../domain/outcome/content.ts';
 import { endingOfReceivedInput } from '../plain-input.ts';
 import { endingOfReceived } from '../plain-result.ts';
 

@@ -1,6 +1,6 @@
-import type { Outcome } from '../../../domain/outcome.ts';
-import { LIMITS } from '../../../domain/call.ts';
-import type { RunEnding, RunRequest, ToolLogLine } from '../../../ports/tool-runner.ts';
+import type { Outcome } from '../../../domain/outcome/outcome.ts';
+import { LIMITS } from '../../../domain/call/call.ts';
+import type { RunEnding, RunRequest, ToolLogLine } from '../../../domain/ports/tool-runner.ts';
 import { answerSecret } from '../answer-secret.ts';
 import { capLog, MAX_LOG_BYTES, saneLogLine } from '../cap-log.ts';
 import { limitProgress } from '../limit-progress.ts';
@@ -11,8 +11,8 @@ import { serviceRequest } from '../open-service-handles.ts';
 import { factsOf } from '../run-tool.ts';
 import { endingAfterAbort, type AbortReason } from '../settle-abort.ts';
 import type { LoadedCode } from './code-format.ts';
-import { FRAME_SLACK_BYTES } from './frames.ts';
-import { monotonicMs } from './monotonic-ms.ts';
+import { FRAME_SLACK_BYTES } from '../../../base/frames.ts';
+import { monotonicMs } from '../../../base/monotonic-ms.ts';
 import { readEnding } from './read-ending.ts';
 import type { ProcessUser, ToolProcess } from './tool-process.ts';
 

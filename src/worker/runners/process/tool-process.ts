@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
-import { decode } from '../../../wire/message-pack.ts';
-import { findMessagePackProblem } from '../../../wire/check-message-pack.ts';
-import { encodeFrame, FRAME_SLACK_BYTES, FrameReader } from './frames.ts';
+import { decode } from '../../../base/message-pack.ts';
+import { findMessagePackProblem } from '../../../base/check-message-pack.ts';
+import { encodeFrame, FRAME_SLACK_BYTES, FrameReader } from '../../../base/frames.ts';
 import { CHANNEL_FD, type ToProcess } from './messages.ts';
 import { OutputLines } from './output-lines.ts';
 import { residentBytes } from './resident-memory.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Entity, FoundEntity, Knowledge } from '../../../ports/tool-services.ts';
+import type { Entity, FoundEntity, Knowledge } from '../../../domain/ports/tool-services.ts';
 import { defineService, type ServiceCall, type ServiceHandle } from '../define-service.ts';
 import { longText, parseArgument, parseServiceConfig, shortText } from '../parse-arguments.ts';
 import { SCOPES, scopeOf } from '../scope-of.ts';

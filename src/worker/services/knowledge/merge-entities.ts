@@ -1,4 +1,4 @@
-import type { Entity, Relation } from '../../../ports/tool-services.ts';
+import type { Entity, Relation } from '../../../domain/ports/tool-services.ts';
 import { ServiceFailure } from '../service-failure.ts';
 import { busy } from '../storage/change-document.ts';
 import type { Batch, ScopedStore } from '../storage/scoped-store.ts';

@@ -1,4 +1,4 @@
-import type { Entity, Neighbourhood, Relation } from '../../../ports/tool-services.ts';
+import type { Entity, Neighbourhood, Relation } from '../../../domain/ports/tool-services.ts';
 import type { ScopedStore } from '../storage/scoped-store.ts';
 import { ENTITIES, toEntity, unknownEntity } from './entities.ts';
 import { RELATIONS, relationId, toRelation } from './relations.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ServiceHealth } from '../../../domain/service.ts';
-import type { Log } from '../../../ports/log.ts';
+import type { ServiceHealth } from '../../../domain/tool/service.ts';
+import type { Log } from '../../../domain/ports/log.ts';
 import type { Embedder } from '../search/embedder.ts';
 import { ServiceFailure } from '../service-failure.ts';
 import { readEmbeddings } from './read-embeddings.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { planeError } from '../../../domain/errors.ts';
-import { hostOfAddress } from '../../../domain/host-of-address.ts';
-import type { Models } from '../../../ports/tool-services.ts';
+import { planeError } from '../../../domain/errors/errors.ts';
+import { hostOfAddress } from '../../../base/http/host-of-address.ts';
+import type { Models } from '../../../domain/ports/tool-services.ts';
 import { defineService, type ServiceHandle } from '../define-service.ts';
 import { longText, parseArgument, parseServiceConfig } from '../parse-arguments.ts';
 import { createEmbeddingsClient } from './embeddings-client.ts';

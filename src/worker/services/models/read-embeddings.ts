@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../domain/json.ts';
+import { isJsonObject } from '../../../base/json.ts';
 
 const MAX_DIMENSIONS = 16_384;
 

@@ -1,4 +1,4 @@
-import type { ServiceHealth } from '../../../domain/service.ts';
+import type { ServiceHealth } from '../../../domain/tool/service.ts';
 import type { ScopedStore } from './scoped-store.ts';
 
 export async function storageHealth(store: ScopedStore): Promise<Omit<ServiceHealth, 'service'>> {

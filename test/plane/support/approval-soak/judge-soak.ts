@@ -1,6 +1,6 @@
-import { isAboutCall } from '../../../../src/domain/audit-record.ts';
+import { isAboutCall } from '../../../../src/domain/audit/audit-record.ts';
 import type { Approval, DecideAnswer, Outcome } from '../../../../src/exports/client.ts';
-import { canonicalJson } from '../../../../src/wire/canonical-json.ts';
+import { canonicalJson } from '../../../../src/base/canonical-json.ts';
 import { editOf, type Race, type SoakCall } from './soak-calls.ts';
 import { APPROVERS, type ApproverName, type SoakPlane } from './soak-plane.ts';
 

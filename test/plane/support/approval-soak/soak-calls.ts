@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
-import type { ApprovalDecision } from '../../../../src/domain/approval.ts';
-import type { CallId } from '../../../../src/domain/ids.ts';
-import type { JsonObject } from '../../../../src/domain/json.ts';
+import type { ApprovalDecision } from '../../../../src/domain/policy/approval.ts';
+import type { CallId } from '../../../../src/domain/identity/ids.ts';
+import type { JsonObject } from '../../../../src/base/json.ts';
 import type { Approval, CallAnswer, DecideAnswer, SessionHandle } from '../../../../src/exports/client.ts';
-import { canonicalJson } from '../../../../src/wire/canonical-json.ts';
-import { callIdFor } from '../../../../src/wire/ids.ts';
+import { canonicalJson } from '../../../../src/base/canonical-json.ts';
+import { callIdFor } from '../../../../src/domain/identity/new-id.ts';
 import { eventually } from '../../../support/process.ts';
 import { APPROVERS, type ApproverName, type SoakPlane } from './soak-plane.ts';
 

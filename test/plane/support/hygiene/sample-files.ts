@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { Store } from '../../../../src/domain/ports/store.ts';
 import type { Sample } from './sample.ts';
 
 function filesBelow(folder: string): string[] {

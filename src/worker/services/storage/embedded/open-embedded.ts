@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { planeError, PlaneError } from '../../../../domain/errors.ts';
+import { planeError, PlaneError } from '../../../../domain/errors/errors.ts';
 import type { ScopedStore } from '../scoped-store.ts';
 import type { ThreadAnswer, ThreadRequest } from './thread-messages.ts';
 

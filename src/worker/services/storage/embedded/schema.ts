@@ -1,4 +1,4 @@
-import { planeError } from '../../../../domain/errors.ts';
+import { planeError } from '../../../../domain/errors/errors.ts';
 import { Database } from '../../../../stores/embedded/database.ts';
 
 /** Version of the file; raised when the tables change. */

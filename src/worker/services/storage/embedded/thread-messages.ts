@@ -1,5 +1,5 @@
-import type { PlaneErrorCode } from '../../../../domain/errors.ts';
-import type { JsonObject } from '../../../../domain/json.ts';
+import type { PlaneErrorCode } from '../../../../domain/errors/errors.ts';
+import type { JsonObject } from '../../../../base/json.ts';
 import type { ScopedStore } from '../scoped-store.ts';
 
 export const SERVICES_FILE = 'services.sqlite';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { planeError } from '../../../../domain/errors.ts';
+import { planeError } from '../../../../domain/errors/errors.ts';
 import {
   openConnection,
   sendForBytes,

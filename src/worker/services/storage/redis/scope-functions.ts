@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { planeError } from '../../../../domain/errors.ts';
+import { planeError } from '../../../../domain/errors/errors.ts';
 import {
   mastersOf,
   sendCommand,

@@ -1,0 +1,109 @@
+import { ENVELOPE_VERSION, LIMITS, type Envelope } from './call.ts';
+import { isInputKind } from './input.ts';
+import { checkArguments } from './check-arguments.ts';
+import { findMessagePackProblem } from '../../base/check-message-pack.ts';
+import { decode, encode } from '../../base/message-pack.ts';
+import { readInput } from './read-input.ts';
+import { readPlainEnvelope } from './read-plain-envelope.ts';
+
+const FIELDS: Record<keyof Envelope, 'string' | 'number' | 'object'> = {
+  version: 'number',
+  session: 'string',
+  run: 'string',
+  tool: 'string',
+  toolDigest: 'string',
+  arguments: 'string',
+  key: 'string',
+  trace: 'string',
+  traceState: 'string',
+  parent: 'string',
+  depth: 'number',
+  untrusted: 'object',
+  input: 'string',
+  inputKinds: 'object',
+};
+const OPTIONAL: readonly string[] = ['trace', 'traceState', 'parent', 'untrusted', 'input', 'inputKinds'];
+
+export type DecodedEnvelope =
+  | { readonly kind: 'envelope'; readonly envelope: Envelope }
+  | { readonly kind: 'unknown-version'; readonly version: string }
+  | { readonly kind: 'malformed'; readonly problem: string };
+
+export function encodeEnvelope(envelope: Envelope): Uint8Array {
+  return encode(envelope);
+}
+
+/** An unknown field makes the whole envelope malformed: if it were ignored here, it could still mean something to the sender. */
+export function decodeEnvelope(bytes: Uint8Array): DecodedEnvelope {
+  const plain = readPlainEnvelope(bytes);
+  return plain === undefined ? decodeAny(bytes) : { kind: 'envelope', envelope: plain };
+}
+
+function decodeAny(bytes: Uint8Array): DecodedEnvelope {
+  // Check before decoding: extension types would make the decoder build things other than data, and it would repair broken text.
+  if (findMessagePackProblem(bytes, { strictText: true }) !== undefined)
+    return malformed('it is not plain MessagePack');
+  const value = decodePlain(bytes);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return malformed('it is not a map');
+  const fields = value as Record<string, unknown>;
+  if (fields['version'] !== ENVELOPE_VERSION) {
+    return { kind: 'unknown-version', version: String(fields['version']).slice(0, 20) };
+  }
+  const names = Object.keys(fields);
+  if (names.length !== mapSize(bytes)) return malformed('a field is there twice');
+  for (const name of names) {
+    const type = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof Envelope] : undefined;
+    if (type === undefined) return malformed(`unknown field "${name.slice(0, 40)}"`);
+    if (typeof fields[name] !== type || fields[name] === null) return malformed(`field "${name}" must be a ${type}`);
+  }
+  for (const name of Object.keys(FIELDS)) {
+    if (!OPTIONAL.includes(name) && !Object.hasOwn(fields, name)) return malformed(`field "${name}" is missing`);
+  }
+  const envelope = value as Envelope;
+  const problem = findValueProblem(envelope);
+  return problem === undefined ? { kind: 'envelope', envelope } : malformed(problem);
+}
+
+/** Undefined for a map with a list or a map as key: JavaScript has no such objects, and the decoder throws. */
+function decodePlain(bytes: Uint8Array): unknown {
+  try {
+    return decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The types were checked before; these are the same limits that the sender's side applies. */
+function findValueProblem(envelope: Envelope): string | undefined {
+  const { arguments: text, depth, trace, traceState, untrusted } = envelope;
+  if (Buffer.byteLength(text) > LIMITS.argumentsBytes) return 'the arguments are too large';
+  if (!Number.isInteger(depth) || depth < 0 || depth > LIMITS.nestedDepth) return 'its depth is out of bounds';
+  if (trace !== undefined && trace.length > LIMITS.traceLength) return 'its trace is too long';
+  if (traceState !== undefined && traceState.length > LIMITS.traceStateLength) return 'its trace state is too long';
+  const inputProblem = findInputProblem(envelope);
+  if (inputProblem !== undefined || untrusted === undefined) return inputProblem;
+  const checked = checkArguments(untrusted);
+  if (!checked.ok) return 'the untrusted context is not a plain JSON object';
+  return Buffer.byteLength(checked.canonical) > LIMITS.untrustedBytes
+    ? 'the untrusted context is too large'
+    : undefined;
+}
+
+function findInputProblem({ input, inputKinds }: Envelope): string | undefined {
+  if (inputKinds !== undefined && !(Array.isArray(inputKinds) && inputKinds.every(isInputKind)))
+    return 'it names kinds of input that nobody knows';
+  if (input === undefined) return undefined;
+  if (Buffer.byteLength(input) > LIMITS.inputBytes) return 'its input is too large';
+  return readInput(input) === undefined ? 'its input is no responses and state' : undefined;
+}
+
+/** The number of fields according to the header of the MessagePack map. */
+function mapSize(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const token = view.getUint8(0);
+  return token === 0xde ? view.getUint16(1) : token === 0xdf ? view.getUint32(1) : token & 0x0f;
+}
+
+function malformed(problem: string): DecodedEnvelope {
+  return { kind: 'malformed', problem };
+}

@@ -1,0 +1,47 @@
+import { createHash, randomFillSync } from 'node:crypto';
+import type { Trace } from './trace-context.ts';
+
+const SPAN_BYTES = 8;
+const TRACE_BYTES = 16;
+const SAMPLED = 0x01;
+/** Random bytes for many ids at once, as in `ids.ts`. */
+const random = Buffer.allocUnsafe(SPAN_BYTES * 256);
+let used = random.length;
+
+type Samples = (traceId: string) => boolean;
+
+export const newSpanId = (): string => randomHex(SPAN_BYTES);
+
+/** Starts a new trace; its first span represents what it was started for. */
+export function startTrace(samples: Samples = () => true): Trace {
+  const traceId = randomHex(TRACE_BYTES);
+  return { traceId, spanId: newSpanId(), flags: samples(traceId) ? SAMPLED : 0 };
+}
+
+/** The trace of a call that was sent without one: derived from the call id, so it is the same in every process and for every run of the call. */
+export function traceOfCall(callId: string, samples: Samples = () => true): Trace {
+  const digest = createHash('sha256').update('trace ').update(callId).digest('hex');
+  const [traceId, spanId] = [
+    digest.slice(0, 2 * TRACE_BYTES),
+    digest.slice(2 * TRACE_BYTES, 2 * (TRACE_BYTES + SPAN_BYTES)),
+  ];
+  return { traceId, spanId, flags: samples(traceId) ? SAMPLED : 0 };
+}
+
+/** A new span of the same trace. */
+export function childTrace(parent: Trace): Trace {
+  return { ...parent, spanId: newSpanId() };
+}
+
+function randomHex(bytes: number): string {
+  for (;;) {
+    if (used + bytes > random.length) {
+      randomFillSync(random);
+      used = 0;
+    }
+    const id = random.toString('hex', used, used + bytes);
+    used += bytes;
+    // All zeros means "none".
+    if (/[^0]/.test(id)) return id;
+  }
+}

@@ -1,0 +1,141 @@
+import { randomBytes, randomFillSync } from 'node:crypto';
+import type { ApprovalId, GrantId } from '../policy/approval.ts';
+import {
+  parseScopedId,
+  privatePool,
+  type CallerId,
+  type CallId,
+  type RunId,
+  type SessionId,
+  type WorkerId,
+} from './ids.ts';
+import { UNATTENDED_RUN } from './unattended.ts';
+import { agentsTag, keyDigest, keyOfAgents, laneOf, sha256, subjectScope, TAG_LENGTH } from '../tool/digest.ts';
+
+const ID_BYTES = 16;
+/** Random bytes for many ids at once: a system call for each 16 bytes would cost more than the rest of an accept. */
+const random = Buffer.allocUnsafe(ID_BYTES * 256);
+let used = random.length;
+
+/** 128 random bits, 22 characters. */
+export function randomId(): string {
+  if (used === random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  const id = random.toString('base64url', used, used + ID_BYTES);
+  used += ID_BYTES;
+  return id;
+}
+
+/**
+ * The last character of a session id that contains a tag of its agents. Ids of earlier releases are 16 random bytes; their last character
+ * is A, Q, g or w.
+ */
+const NAMES_AGENTS = 'x';
+
+/** With `agents` (the session's own agent, then those it acts for) the id contains their tag. Without, it has the format of earlier releases. */
+export function newSessionId(tenant: string, subject: string, lanes: number, agents?: readonly string[]): SessionId {
+  const scope = subjectScope(tenant, subject);
+  const random = randomId();
+  const rest = agents === undefined ? random : agentsTag(agents) + random.slice(TAG_LENGTH, -1) + NAMES_AGENTS;
+  return `${laneOf(scope, lanes)}.${scope}.${rest}` as SessionId;
+}
+
+/** An approval id in the lane and scope of its call; the id of a grant made from the approval is in the same lane and scope. */
+export function newApprovalId(callId: CallId): ApprovalId {
+  return inScopeOf(callId) as ApprovalId;
+}
+
+export function newGrantId(approval: ApprovalId): GrantId {
+  return inScopeOf(approval) as GrantId;
+}
+
+function inScopeOf(id: string): string {
+  const scoped = parseScopedId(id);
+  if (scoped === undefined) throw new TypeError('not a scoped id');
+  return `${scoped.lane}.${scoped.scope}.${randomId()}`;
+}
+
+/**
+ * The id of the call that a session makes under a key. It is a function of subject, agents and key, so looking up the key and looking up
+ * the call is one read. For a session of an earlier release, whose id has no agents' tag, it equals `askedCallId`.
+ */
+export function callIdFor(session: SessionId, key: string): CallId | undefined {
+  const scope = scopeOf(session);
+  if (scope === undefined) return undefined;
+  const rest = keyDigest(key);
+  return `${scope.prefix}${scope.tag === '' ? rest : ownRest(scope.tag, rest)}` as CallId;
+}
+
+/**
+ * The id that a caller sends to accept: made from the key alone, as in earlier releases. The store puts it under the agents of the session,
+ * and its answer contains the final call id. A generated key already has the tag of its agents, and is used unchanged.
+ */
+export function askedCallId(session: SessionId, key: string): CallId | undefined {
+  const scope = scopeOf(session);
+  return scope === undefined ? undefined : (`${scope.prefix}${keyDigest(key)}` as CallId);
+}
+
+/** Generates a key for one call of this session. */
+export function newKey(session: SessionId): string {
+  const tag = scopeOf(session)?.tag ?? '';
+  return tag === '' ? randomId() : tag + randomId().slice(TAG_LENGTH);
+}
+
+/** The id that the store gives a call, as far as the session's id shows it. */
+export function ownCallId(session: SessionId, asked: CallId): CallId {
+  const tag = scopeOf(session)?.tag ?? '';
+  return tag === '' ? asked : callIdOfAgents(tag, asked);
+}
+
+/** The id `asked`, placed under the agents with this tag: any key of other agents becomes a different key. */
+export function callIdOfAgents(tag: string, asked: CallId): CallId {
+  const restAt = asked.lastIndexOf('.') + 1;
+  const rest = asked.slice(restAt);
+  return rest.startsWith(tag) ? asked : ((asked.slice(0, restAt) + ownRest(tag, rest)) as CallId);
+}
+
+function ownRest(tag: string, rest: string): string {
+  return rest.startsWith(tag) ? rest : tag + keyOfAgents(rest);
+}
+
+interface SessionScope {
+  /** `<lane>.<scope>.` */
+  readonly prefix: string;
+  /** Empty for a session of an earlier release. */
+  readonly tag: string;
+}
+
+const MAX_SCOPES = 16_384;
+const scopes = new Map<SessionId, SessionScope>();
+
+/** The parts of the session's id that every call needs; cached. */
+function scopeOf(session: SessionId): SessionScope | undefined {
+  const known = scopes.get(session);
+  if (known !== undefined) return known;
+  const parsed = parseScopedId(session);
+  if (parsed === undefined) return undefined;
+  const { lane, scope: subject, rest } = parsed;
+  const scope = { prefix: `${lane}.${subject}.`, tag: rest.endsWith(NAMES_AGENTS) ? rest.slice(0, TAG_LENGTH) : '' };
+  if (scopes.size >= MAX_SCOPES) scopes.clear();
+  scopes.set(session, scope);
+  return scope;
+}
+
+interface RunIdOptions {
+  readonly unattended?: boolean;
+}
+
+export const newRunId = ({ unattended = false }: RunIdOptions = {}): RunId =>
+  `${unattended ? UNATTENDED_RUN : ''}${randomId()}` as RunId;
+export const newCallerId = (): CallerId => randomId() as CallerId;
+/** A digest, because pool names are shown to operators, and a caller's id gives access to its replies. */
+export const privatePoolOf = (callerId: CallerId): string => privatePool(sha256(callerId).slice(0, 32));
+export const newWorkerId = (): WorkerId => randomId() as WorkerId;
+/** 256 random bits. */
+export const newToken = (): string => randomBytes(32).toString('base64url');
+
+export function laneOfId(id: CallId | SessionId): number {
+  return parseScopedId(id)?.lane ?? -1;
+}

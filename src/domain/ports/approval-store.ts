@@ -1,0 +1,179 @@
+import type {
+  Approval,
+  ApprovalDecision,
+  ApprovalId,
+  ApprovalQuestion,
+  ApprovalState,
+  Grant,
+  GrantId,
+  NewGrant,
+  Principal,
+} from '../policy/approval.ts';
+import type { CallId, SessionId, ToolId, WorkerId } from '../identity/ids.ts';
+import type { SessionEnding } from '../identity/session.ts';
+import type { ShareFull, SubjectLimits } from '../call/subject-share.ts';
+import type { OwnedCall } from './call-store.ts';
+
+/**
+ * Questions to people, and remembered answers. The rules of CallStore apply: each method is one atomic, durable, idempotent step in store
+ * time. Asking a question and parking its call are one step; so are a decision and its effect on the call. Every pending approval has a
+ * parked call, and every parked call a pending approval: a step that ends one of them also ends the other.
+ */
+export interface ApprovalStore {
+  /**
+   * Parks the call and stores the question. While a call is parked: no worker holds it, it takes no place in its subject's window (a serial
+   * call keeps its turn), the approval's expiry replaces its deadline, and its session's idle expiry does not run. A parked call still ends
+   * with its session: after `revokeSession` or `endRun` the next reap settles it.
+   */
+  askApproval(request: AskRequest): Promise<AskAnswer>;
+
+  /**
+   * The first decision wins. `allow-*` queues the call again under a higher fence, and `Delivery.resumedWith` carries the approval. `deny`
+   * settles the call with the given outcome. With a quorum, the first deny ends the approval, a yes counts once per principal, and the
+   * result is `allow-always` only if every approver chose that. A yes to a question with masks counts only from a principal that has
+   * revealed it. An approval that is past its expiry, or whose session ended, can no longer be decided; the next reap records that.
+   */
+  decideApproval(request: DecideRequest): Promise<DecideAnswer>;
+
+  /**
+   * Records that a principal saw the masked values of the question, with an audit record in the same step. Once per principal: repeating it
+   * changes nothing. It counts for this principal and this binding only. The caller has already checked that the principal is an approver;
+   * the store rejects the requester. Show the masked text only after this answer, never before.
+   */
+  revealApproval(request: RevealRequest): Promise<RevealAnswer>;
+
+  readApproval(id: ApprovalId): Promise<Approval | undefined>;
+  /** Lists pending approvals first, soonest expiry first; then the others, latest first. */
+  listApprovals(request: ListApprovalsRequest): Promise<Approval[]>;
+  /** The same approvals in the same order, without their questions: for callers that only count or look for changes. */
+  listApprovalStates(request: ListApprovalsRequest): Promise<ApprovalStanding[]>;
+  /** Ids of pending approvals whose id, or its last part, starts with this prefix. */
+  matchApprovals(request: { readonly prefix: string; readonly limit: number }): Promise<ApprovalId[]>;
+
+  /**
+   * Claims resolved approvals whose callback is pending: those that this worker asked. Approvals of another worker are claimed only if that
+   * worker is gone, or has not claimed them for `leaseMs`. An approval is claimed at most once. A callback not finished within `leaseMs`
+   * becomes `unknown` at the next reap, and is never handed out again.
+   */
+  claimCallbacks(request: ClaimCallbacksRequest): Promise<Approval[]>;
+  /** Only the worker that claimed the callback can finish it, and only in time; otherwise nothing changes. */
+  finishCallback(request: { readonly id: ApprovalId; readonly workerId: WorkerId }): Promise<void>;
+
+  /** Lists grants by soonest expiry first, including revoked and used ones: grants are kept until they expire. */
+  listGrants(request: { readonly limit: number }): Promise<Grant[]>;
+  readGrant(id: GrantId): Promise<Grant | undefined>;
+  /** Grants of one subject for one tool that can still be used, latest first; also the grant that this same call has already used. */
+  findGrants(request: FindGrantsRequest): Promise<Grant[]>;
+  /** Counts one use for a call; repeating it for the same call counts nothing. `gone`: expired, revoked, used up, or not this subject's grant. */
+  useGrant(request: UseGrantRequest): Promise<'used' | 'gone' | 'fenced'>;
+  revokeGrant(request: { readonly id: GrantId; readonly audit: Uint8Array }): Promise<'revoked' | 'unknown'>;
+}
+
+export interface ListApprovalsRequest {
+  readonly state?: ApprovalState;
+  readonly limit: number;
+  /** The number of approvals to leave out at the start of the list. */
+  readonly skip?: number;
+  /** The list stops before its questions exceed this total size, but has at least one entry. Questions can be megabytes long. */
+  readonly maxBytes?: number;
+}
+
+export interface ApprovalStanding {
+  readonly id: ApprovalId;
+  readonly state: ApprovalState;
+  readonly votes: number;
+}
+
+export interface AskRequest extends OwnedCall {
+  readonly question: ApprovalQuestion;
+  readonly timeoutMs: number;
+  /** A worker held the call before and may have run it. Endings then do not state that it did not run. */
+  readonly mayHaveRun: boolean;
+  /** Whether a worker needs the resolution (`claimCallbacks`). */
+  readonly callback: boolean;
+  readonly audit: Uint8Array;
+  /** Limits for the call's subject. The store compares them with its own counts before it writes anything. */
+  readonly shares: SubjectLimits;
+}
+
+export type AskAnswer =
+  | { readonly kind: 'asked'; readonly expiresAt: number }
+  | { readonly kind: 'fenced' }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'expired' }
+  | { readonly kind: 'session-ended'; readonly ending: SessionEnding }
+  /** Nothing was written: this worker still holds the call and has to settle it. */
+  | ShareFull;
+
+export interface DecideRequest {
+  readonly id: ApprovalId;
+  /** The binding that the approver saw. A different binding decides nothing. */
+  readonly binding: string;
+  readonly decision: ApprovalDecision;
+  /** The caller has already checked that this principal is an approver; the store rejects the requester. */
+  readonly by: Principal;
+  readonly comment?: string;
+  /** Canonical JSON; only with a yes, and only if no further vote is needed. The worker validates, gates and hashes it before anything runs. */
+  readonly editedArguments?: string;
+  /** The binding of the question with the edited arguments, kept with the vote as proof of what was approved. Set both or neither. */
+  readonly editedBinding?: string;
+  /** For `allow-always`: created in the same step, in the subject's own scope. */
+  readonly grant?: NewGrant;
+  /** Min time left after the call is queued again. It gets what remained of its deadline when the question was asked, and at least this. */
+  readonly deadlineMs: number;
+  /** The outcomes for `deny`: `denied`, or `deniedMayHaveRun` if an earlier worker may have run the call. */
+  readonly denied: Uint8Array;
+  readonly deniedMayHaveRun: Uint8Array;
+  readonly audit: Uint8Array;
+  readonly retentionMs: number;
+}
+
+export type DecideAnswer =
+  /** This decision was final. */
+  | { readonly kind: 'decided'; readonly state: ApprovalState; readonly grant?: GrantId }
+  /** A yes was counted, and `missing` more are needed. */
+  | { readonly kind: 'counted'; readonly missing: number }
+  /** `pending`: this principal has already voted yes with another decision. */
+  | { readonly kind: 'already-decided'; readonly state: ApprovalState }
+  | { readonly kind: 'mismatch' }
+  | { readonly kind: 'not-offered'; readonly decisions: readonly ApprovalDecision[] }
+  | { readonly kind: 'not-yours' }
+  /** The question has masks that this principal has not revealed. */
+  | { readonly kind: 'not-revealed' }
+  | { readonly kind: 'unknown' };
+
+export interface RevealRequest {
+  readonly id: ApprovalId;
+  /** The binding that the approver saw, with its masks. A different binding reveals nothing. */
+  readonly binding: string;
+  readonly by: Principal;
+  readonly audit: Uint8Array;
+}
+
+export type RevealAnswer =
+  | { readonly kind: 'revealed' }
+  | { readonly kind: 'already-decided'; readonly state: ApprovalState }
+  | { readonly kind: 'mismatch' }
+  | { readonly kind: 'not-yours' }
+  | { readonly kind: 'unknown' };
+
+export interface ClaimCallbacksRequest {
+  readonly lane: number;
+  readonly workerId: WorkerId;
+  /** New for every claim. Repeating a claim with the same id returns the same approvals. */
+  readonly claimId: string;
+  readonly limit: number;
+  readonly leaseMs: number;
+}
+
+export interface FindGrantsRequest {
+  readonly session: SessionId;
+  readonly tool: ToolId;
+  readonly callId?: CallId;
+}
+
+export interface UseGrantRequest {
+  readonly id: GrantId;
+  readonly owned: OwnedCall;
+  readonly audit: Uint8Array;
+}

@@ -1,0 +1,270 @@
+import type { ApprovalId, GrantId } from '../policy/approval.ts';
+import type {
+  AuditEvent,
+  AuditFilter,
+  AuditHead,
+  ChainedRecord,
+  PlacedStatement,
+  SignedHead,
+  StatementMark,
+} from '../audit/audit-record.ts';
+import type { CallId, RunId, SessionId, ToolId } from '../identity/ids.ts';
+
+/** The store that writes audit records, each in the same step as the change it describes. A store that keeps its records for good is also a trail. */
+export interface AuditSource {
+  /** Records of one lane, starting at a sequence. Records that a sink has taken over are no longer here. */
+  readAudit(request: ReadAuditRequest): Promise<AuditEntry[]>;
+  /** The journal elements of a lane after a position, with the lane's counters from the same moment. */
+  readJournal(request: ReadJournalRequest): Promise<JournalPage>;
+  /** Moves records that an earlier release stored in another format into the journal. Returns whether there may be more. */
+  moveAudit(request: { readonly lane: number }): Promise<boolean>;
+  auditState(request: { readonly lane: number }): Promise<AuditState>;
+  /**
+   * Claims the right to drain a lane for `leaseMs`. Another drainer can take it only after it has run out, and every new owner gets a
+   * higher fence.
+   */
+  claimAudit(request: ClaimAuditRequest): Promise<ClaimAuditAnswer>;
+  /**
+   * Called when the sink has every record up to `through`. Removes the lane's elements up to `position`, extends the right to drain, moves
+   * the bounds beyond which calls are refused, and clears the alarm. A caller without the current right changes nothing (`fenced`), and
+   * neither does one whose last element is no longer at that position (`changed`).
+   */
+  drainAudit(request: DrainAuditRequest): Promise<'drained' | 'fenced' | 'changed'>;
+  /** Stores what is wrong with this lane's records, for `doctor`. The records stay where they are; the next successful drain clears the alarm. */
+  alarmAudit(request: {
+    readonly lane: number;
+    readonly drainer: string;
+    readonly fence: number;
+    readonly problem: string;
+    /** The missing records, if that is the problem. */
+    readonly gap?: SequenceRange;
+  }): Promise<'alarmed' | 'fenced'>;
+  /** Sets the bounds of a lane that was never drained. For other lanes nothing changes. */
+  boundAudit(request: { readonly lane: number; readonly bounds: AuditBounds }): Promise<void>;
+  /** Stores the mark of the trail's last signed statement, outside the trail. A lower number changes nothing. */
+  noteStatement(mark: StatementMark): Promise<void>;
+  statementMark(): Promise<StatementMark | undefined>;
+}
+
+export interface ReadAuditRequest {
+  readonly lane: number;
+  readonly fromSequence: number;
+  readonly limit: number;
+}
+
+export interface ReadJournalRequest {
+  readonly lane: number;
+  /** The number of elements ever appended to the lane before this page starts, including removed ones. */
+  readonly position: number;
+  readonly limit: number;
+}
+
+/** One page of a lane's journal. All numbers are from the same moment. */
+export interface JournalPage {
+  /** Incarnation of the store. */
+  readonly store: string;
+  /** Records written so far, by the lane's own count. */
+  readonly counted: number;
+  /** The sequence of the last drained record. */
+  readonly drained: number;
+  /** Elements removed since the lane was created. */
+  readonly removed: number;
+  /** `surplus`: records found beyond the lane's own count so far. `foreign`: elements found so far that are not records. */
+  readonly surplus: number;
+  readonly foreign: number;
+  /** Elements currently in the journal. */
+  readonly length: number;
+  /** The number of elements ever appended to the lane before the first one of this page, including removed ones. */
+  readonly position: number;
+  readonly elements: readonly JournalElement[];
+}
+
+export interface JournalElement {
+  readonly bytes: number;
+  /** SHA-1 of the element's first MiB, as computed by the store itself. */
+  readonly digest: string;
+  /** Absent: the element is not a record. Any store role that writes records can append such bytes. */
+  readonly entry?: JournalEntry;
+}
+
+/** A record without a sequence: its place in the journal determines that. `counted` is the number that the lane gave it. */
+export type JournalEntry = Omit<AuditEntry, 'sequence'> & { readonly counted: number };
+
+/** Both ends are inclusive. */
+export interface SequenceRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A record as the store keeps it: the fields that the store adds, and `detail`, the bytes of its author. See `readAuditDetail`. */
+export interface AuditEntry {
+  readonly lane: number;
+  /** Gapless per lane, starting at 1. */
+  readonly sequence: number;
+  readonly at: number;
+  readonly event: AuditEvent;
+  /** Call, tool and digest are absent from an administrative record. Session, run and identity are absent from a record that concerns no session. */
+  readonly callId?: CallId;
+  readonly tool?: ToolId;
+  readonly session?: SessionId;
+  readonly run?: RunId;
+  readonly bodyDigest?: string;
+  readonly identity?: string;
+  /** The last approval of the call; set on all its records from then on. */
+  readonly approval?: ApprovalId;
+  /** The grant that allowed the call; in `grant.created` and `grant.revoked`, the grant itself. */
+  readonly grant?: GrantId;
+  readonly detail: Uint8Array;
+}
+
+export interface AuditState {
+  /** Incarnation of the store. */
+  readonly store: string;
+  /** The sequence of the last record written. */
+  readonly sequence: number;
+  /** The store keeps its own trail: nothing has to be drained. */
+  readonly kept: boolean;
+  /** The sequence of the last record that a sink has. */
+  readonly drained: number;
+  /** Store time of the last successful drain, even if it had nothing to move; 0: never. */
+  readonly drainedAt: number;
+  readonly now: number;
+  readonly drainer?: string;
+  readonly alarm?: string;
+  /** The records that the drain found missing. */
+  readonly gap?: SequenceRange;
+  /** Elements that wait to be drained. */
+  readonly waiting: number;
+  /** Drained records beyond the lane's own count. */
+  readonly surplus: number;
+  /**
+   * `foreign`: elements that are not records and were skipped. `foreignAt`: store time at which such an element, or a surplus record, was
+   * last found.
+   */
+  readonly foreign: number;
+  readonly foreignAt: number;
+  /** Which calls are refused now because too many records are undrained, or for too long. */
+  readonly refuses: 'nothing' | 'privileged' | 'everything';
+}
+
+/** How far the drain may fall behind before calls are refused. Infinity: never refused. */
+export interface AuditBounds {
+  readonly privileged: AuditBound;
+  readonly everything: AuditBound;
+}
+
+export interface AuditBound {
+  /** Records that are in no sink yet. */
+  readonly records: number;
+  /** Time since the last successful drain. */
+  readonly lateMs: number;
+}
+
+export interface ClaimAuditRequest {
+  readonly lane: number;
+  readonly drainer: string;
+  readonly leaseMs: number;
+}
+export type ClaimAuditAnswer =
+  | { readonly kind: 'claimed'; readonly fence: number }
+  | { readonly kind: 'held'; readonly by: string };
+
+export interface DrainAuditRequest {
+  readonly lane: number;
+  readonly drainer: string;
+  readonly fence: number;
+  readonly through: number;
+  /** `position`: the number of elements ever appended up to where the lane is cut. `last`: the digest of the last element to remove. */
+  readonly position: number;
+  readonly last: string;
+  readonly surplus: number;
+  readonly foreign: number;
+  /** 0 releases the right to drain. */
+  readonly leaseMs: number;
+  readonly bounds: AuditBounds;
+}
+
+/** The permanent store of records, each chained to the one before. Append-only, except for erased payloads and signed cuts. */
+export interface AuditTrail {
+  auditHeads(): Promise<AuditHead[]>;
+  readTrail(request: ReadTrailRequest): Promise<ChainedRecord[]>;
+  /** Returns records newest first, page by page. */
+  queryTrail(request: QueryTrailRequest): Promise<TrailPage>;
+  /** Compare-and-set: `stale` means that `after` is no longer the last statement; nothing was written. */
+  addStatement(statement: NextStatement): Promise<'added' | 'stale'>;
+  /** Ordered by number. */
+  listStatements(request: { readonly after?: number; readonly limit: number }): Promise<PlacedStatement[]>;
+  lastStatement(): Promise<PlacedStatement | undefined>;
+  /** Deletes the payloads of a subject's records in one step with the statement that records it. Returns how many were deleted. */
+  erasePayloads(request: EraseRequest): Promise<number | 'stale'>;
+  /** Deletes a lane's records up to the cut, and statements, in one step with the statement that records it. */
+  cutTrail(request: CutRequest): Promise<'cut' | 'stale'>;
+}
+
+/** A statement to append after the one with the number `after`; 0 for the first. */
+export interface NextStatement extends PlacedStatement {
+  readonly after: number;
+}
+
+export interface CutRequest {
+  readonly cut: SignedHead;
+  readonly statement: NextStatement;
+  /** Statements to delete: all up to `through`, except those with the numbers in `keep`. */
+  readonly drop?: { readonly through: number; readonly keep: readonly number[] };
+}
+
+export interface ReadTrailRequest {
+  readonly store: string;
+  readonly lane: number;
+  readonly fromSequence: number;
+  readonly limit: number;
+}
+
+export interface QueryTrailRequest {
+  readonly filter: AuditFilter;
+  readonly limit: number;
+  /** Only records after this place: the `next` of the previous page. */
+  readonly before?: TrailPlace;
+  /** Max records to scan, so that a filter that matches few records does not block other requests. */
+  readonly scan?: number;
+}
+
+/** The place of one record among all lanes: ordered by time, then lane, then sequence. */
+export interface TrailPlace {
+  readonly at: number;
+  readonly store: string;
+  readonly lane: number;
+  readonly sequence: number;
+}
+
+export interface TrailPage {
+  readonly records: readonly ChainedRecord[];
+  /** The place of the last scanned record. Absent: there are no more. */
+  readonly next?: TrailPlace;
+  /** Records whose columns match the query but whose own text does not. They are left out of `records`; absent: none. */
+  readonly strays?: readonly TrailPlace[];
+}
+
+export interface EraseRequest {
+  readonly tenant: string;
+  readonly subject: string;
+  readonly heads: readonly SignedHead[];
+  readonly statement: NextStatement;
+}
+
+/** A trail that takes over the records that a store's lanes wrote. */
+export interface AuditSink extends AuditTrail {
+  /** Opens one lane; creates it on first use. */
+  openLane(request: { readonly store: string; readonly lane: number }): Promise<AuditHead & { readonly fence: number }>;
+  /** Writes the records and the head in one transaction, if the head is unchanged since the caller read it and no later owner has written. */
+  commit(batch: AuditBatch): Promise<'committed' | 'fenced'>;
+  close(): Promise<void>;
+}
+
+export interface AuditBatch {
+  readonly store: string;
+  readonly lane: number;
+  readonly fence: number;
+  readonly previous: { readonly sequence: number; readonly chain: Uint8Array };
+  readonly records: readonly ChainedRecord[];
+}

@@ -1,0 +1,15 @@
+import type { Identity } from '../identity/session.ts';
+import type { Delivery } from './call-store.ts';
+import type { PlatformReply, PlatformRequest } from './tool-runner.ts';
+
+/** What one run of a tool does on platforms. */
+export interface CallEffects {
+  /** Never rejects. Effects are numbered and published in the order of these calls. `signal` ends the wait, not the effect. */
+  perform(request: PlatformRequest, signal: AbortSignal): Promise<PlatformReply>;
+  /** Resolves when every requested effect is published or refused. A call is not settled before that. */
+  published(): Promise<void>;
+}
+
+export interface EffectSource {
+  open(call: { readonly delivery: Delivery; readonly identity: Identity; readonly timeoutMs: number }): CallEffects;
+}

@@ -1,0 +1,32 @@
+import type { Administered } from '../identity/actor.ts';
+import type { Catalog } from '../tool/catalog.ts';
+import type { ModuleDeclaration } from '../tool/module.ts';
+
+/** The published catalog: data only, no code. */
+export interface CatalogStore {
+  readCatalog(): Promise<Catalog>;
+  /** Waits up to `waitMs` until the sequence is above `after`; undefined when it did not change. */
+  watchCatalog(request: { after: number; waitMs: number }): Promise<Catalog | undefined>;
+  /** Compare-and-set on the sequence. */
+  writeCatalog(request: WriteCatalogRequest): Promise<WriteCatalogAnswer>;
+  /**
+   * The same, for an operator who withdraws modules. The audit record `catalog.withdrawn` is written in the same step: if it cannot be
+   * written, the old catalog stays.
+   */
+  withdrawModules(request: WithdrawModulesRequest): Promise<WriteCatalogAnswer>;
+}
+
+export interface WriteCatalogRequest {
+  readonly expectedSequence: number;
+  readonly digest: string;
+  readonly modules: readonly ModuleDeclaration[];
+}
+
+/** `digest` and `modules` describe the remaining catalog. */
+export interface WithdrawModulesRequest extends WriteCatalogRequest, Administered {
+  readonly withdrawn: readonly Pick<ModuleDeclaration, 'id' | 'version'>[];
+}
+
+export type WriteCatalogAnswer =
+  | { readonly kind: 'written'; readonly sequence: number }
+  | { readonly kind: 'conflict'; readonly sequence: number };

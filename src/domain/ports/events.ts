@@ -1,0 +1,71 @@
+import type {
+  DiagnosticEvent,
+  DiagnosticEventMap,
+  EventFacts,
+  EventKind,
+  SharedFields,
+} from '../events/diagnostic-event.ts';
+import type { Outcome } from '../outcome/outcome.ts';
+import type { Stage } from '../call/stages.ts';
+import type { TraceContext } from '../call/trace-context.ts';
+
+/** Where the parts of a process emit diagnostic events. Emitting never throws, never waits, and costs nothing while there are no listeners. */
+export interface Events {
+  /** At least one listener wants at least one kind of event. Read once per call. */
+  readonly listening: boolean;
+  /** Whether calls and their stages get their own spans: true unless every listener opted out of spans. */
+  readonly spans: boolean;
+  /** Whether a trace that starts in this process is to be kept. */
+  samples(traceId: string): boolean;
+  /** Check this before building the facts of an event. */
+  wants(kind: EventKind): boolean;
+  /** Copies the declared fields of the event and ignores others. `shared` may be kept and passed again for many events. */
+  emit<Kind extends EventKind>(kind: Kind, facts: EventFacts<Kind>, shared?: SharedFields): void;
+}
+
+/** Emits the events of one call on a worker, with the fields that they share. Absent while there are no listeners. */
+export interface CallEmitter {
+  wants(kind: EventKind): boolean;
+  /** `stage` defaults to the one in the event table. */
+  emit<Kind extends EventKind>(kind: Kind, facts: DiagnosticEventMap[Kind], stage?: Stage): void;
+  /** Reports the result of a stage. After a stage has ended the call, later stages emit nothing. */
+  passed(stage: Stage, result: { readonly kind: string }): void;
+  settled(answer: string, outcome: Outcome): void;
+  /** An error was thrown out of the data path. */
+  left(error: unknown): void;
+  /** The trace context for everything a stage calls: the stage's own span is the parent. Absent while no listener wants spans. */
+  traceOf(stage: Stage): TraceContext | undefined;
+}
+
+/** Fields by which a subscription can filter events. */
+export type MatchedField = Extract<keyof SharedFields, 'callId' | 'tool' | 'agent' | 'tenant' | 'session' | 'run'>;
+
+/** If it returns a promise, the bus waits for it before the next event. An error it throws affects only this listener. */
+export type DiagnosticListener = (event: DiagnosticEvent) => unknown;
+
+export interface DiagnosticSubscription {
+  readonly listener: DiagnosticListener;
+  /** For example `call.settled` or `tool.*`; default: all kinds. `events.lost` is always delivered. */
+  readonly kinds?: readonly (EventKind | `${string}.*`)[];
+  /** Only events in which each of these fields has this value. */
+  readonly where?: { readonly [Field in MatchedField]?: string };
+  /** Max events that wait for a slow listener. Further events are lost to it, and reported as `events.lost`. */
+  readonly maxWaiting?: number;
+  /** This listener does not need spans. While no other listener wants spans, callers' traces are passed on unchanged. */
+  readonly spans?: false;
+  /** Which of the traces that start here are kept. A trace is kept if any listener with this function wants it; if none has one, all are kept. */
+  readonly samples?: (traceId: string) => boolean;
+  /** Receives no events of traces that are not kept. */
+  readonly sampledOnly?: true;
+}
+
+/** The part of the event bus that listeners use. */
+export interface EventSource {
+  /** Returns a function that ends the subscription. Nothing is delivered after that, not even waiting events. */
+  readonly subscribe: (subscription: DiagnosticSubscription | DiagnosticListener) => () => void;
+}
+
+export interface EventBus extends Events, EventSource {
+  /** Accepts no more events; waits briefly for listeners to receive the waiting ones. */
+  close(): Promise<void>;
+}

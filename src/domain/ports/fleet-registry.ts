@@ -1,0 +1,40 @@
+import type { HookHealth } from '../policy/hook.ts';
+import type { WorkerId } from '../identity/ids.ts';
+import type { BrokenModule } from '../tool/module.ts';
+import type { ServiceHealth } from '../tool/service.ts';
+
+/** The live workers and what each of them serves. */
+export interface FleetRegistry {
+  /** Valid for `ttlMs`. With thousands of tools an entry is large: register again only when it changes, and send a beat in between. */
+  registerWorker(request: { worker: WorkerEntry; ttlMs: number }): Promise<void>;
+  /** Extends the registration by `ttlMs`. `unknown`: it has expired, register again. */
+  beatWorker(request: { worker: WorkerBeat; ttlMs: number }): Promise<'beaten' | 'unknown'>;
+  deregisterWorker(workerId: WorkerId): Promise<void>;
+  listWorkers(): Promise<WorkerEntry[]>;
+}
+
+/** The fields of a worker that are small or change often. */
+export interface WorkerBeat {
+  readonly workerId: WorkerId;
+  readonly pool: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly release: string;
+  readonly startedAt: number;
+  readonly state: 'starting' | 'serving' | 'draining';
+  readonly concurrency: number;
+  readonly running: number;
+  /** Tool runs that crashed their process, since the worker started. */
+  readonly crashes: number;
+  /** Health of its hooks; absent when it has none. */
+  readonly hooks?: readonly HookHealth[];
+  /** Health of its services; absent when it has none. */
+  readonly services?: readonly ServiceHealth[];
+}
+
+export interface WorkerEntry extends WorkerBeat {
+  readonly modules: readonly { readonly id: string; readonly digest: string }[];
+  /** Digests of all tools that it serves; used to hand calls back during a rolling deploy. */
+  readonly toolDigests: readonly string[];
+  readonly broken: readonly BrokenModule[];
+}

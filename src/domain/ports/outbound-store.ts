@@ -1,0 +1,127 @@
+import type { CallRecord } from '../call/call.ts';
+import type { EffectKey, EffectKind, EffectOrigin, EffectRecord, EffectState } from '../platform/platform-effect.ts';
+import type { CallerId, CallId, SessionId } from '../identity/ids.ts';
+import type { OwnedCall } from './call-store.ts';
+
+/**
+ * What tools do on platforms, until it is delivered. Only the worker that owns a call publishes its effects. The effect's key keeps it one
+ * effect, however often the call runs. Gateways claim effects, one per call at a time, and report how each ended. The rules of `CallStore`
+ * apply here too.
+ */
+export interface OutboundStore {
+  /** Checks the fence and publishes in one step. A known key is not published again; the answer is the state of the first publication. */
+  publishEffect(request: PublishEffectRequest): Promise<PublishEffectAnswer>;
+
+  /**
+   * Takes effects that are due, waiting up to `waitMs` for the first. First ends expired effects, gives effects of lost claimants to others
+   * (or fails them, where a second delivery could send a second message), and deletes old ones. The same `claimId` again returns the same
+   * effects.
+   */
+  claimEffects(request: ClaimEffectsRequest): Promise<ClaimedEffects>;
+
+  /** Accepted from the last claimant only. An effect that ended releases the next one of its call, and its waiter is notified. */
+  finishEffect(request: FinishEffectRequest): Promise<'finished' | 'lost'>;
+
+  readEffect(key: EffectKey): Promise<EffectRecord | undefined>;
+  /** Lists newest first. */
+  listEffects(request: ListEffectsRequest): Promise<EffectRecord[]>;
+  /** An operator has a failed effect sent once more. Raw operations are not sent again, because no tool waits for them any more. */
+  retryEffect(key: EffectKey): Promise<'queued' | 'not-failed' | 'body-gone' | 'unknown'>;
+
+  /** Publishes the call's outcome as the effect `<call id>/result` as soon as there is one, but not before `afterMs`. */
+  redirectCall(request: RedirectRequest): Promise<'redirected' | 'sent' | 'unknown'>;
+  /** Called when a caller received the outcome after all. */
+  dropRedirect(callId: CallId): Promise<'dropped' | 'none'>;
+  /** Publishes the outcomes of settled calls that have a redirect. Returns how many. */
+  sendRedirects(request: SendRedirectsRequest): Promise<number>;
+
+  /** Unsettled calls of one subject, without their outcomes. */
+  listOwnCalls(request: ListOwnCallsRequest): Promise<CallRecord[]>;
+}
+
+export interface PublishEffectRequest extends OwnedCall {
+  readonly key: EffectKey;
+  readonly kind: EffectKind;
+  readonly platform: string;
+  readonly channel: string;
+  readonly origin: EffectOrigin;
+  /** Encoded EffectBody. */
+  readonly body: Uint8Array;
+  readonly deliverWithinMs: number;
+  /** Notified by an event when the effect has ended. */
+  readonly waiter?: { readonly callerId: CallerId; readonly correlationId: string };
+  /** Max bytes waiting in one lane. */
+  readonly maxQueuedBytes: number;
+}
+
+export type PublishEffectAnswer =
+  | { readonly kind: 'published' }
+  | { readonly kind: 'known'; readonly state: EffectState }
+  | { readonly kind: 'fenced' }
+  /** The same key was published with another kind or another target. */
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'full' };
+
+export interface ClaimEffectsRequest {
+  readonly lane: number;
+  readonly gatewayId: string;
+  readonly claimId: string;
+  /** `redeliver`: an effect of a lost claimant is delivered again, because a second delivery changes nothing. */
+  readonly platforms: readonly { readonly name: string; readonly redeliver: boolean }[];
+  readonly limit: number;
+  readonly leaseMs: number;
+  readonly waitMs: number;
+  /** Ended effects are kept this long, and in any case until their call cannot run again. */
+  readonly retentionMs: number;
+  /** Max bytes of ended effects in one lane; beyond it the oldest lose their bodies. */
+  readonly maxKeptBytes: number;
+}
+
+export interface ClaimedEffects {
+  readonly effects: readonly EffectRecord[];
+  readonly now: number;
+}
+
+export type EffectEnding =
+  /** `keep`: the body stays stored, to be shown to operators. */
+  | { readonly kind: 'delivered'; readonly answer: Uint8Array; readonly keep: boolean }
+  | { readonly kind: 'failed'; readonly problem: string }
+  | { readonly kind: 'retry'; readonly problem: string; readonly afterMs: number };
+
+export interface FinishEffectRequest {
+  readonly key: EffectKey;
+  readonly gatewayId: string;
+  readonly attempts: number;
+  readonly ending: EffectEnding;
+  readonly retentionMs: number;
+  readonly maxKeptBytes: number;
+}
+
+export interface ListEffectsRequest {
+  readonly platform?: string;
+  readonly channel?: string;
+  readonly state?: EffectState;
+  readonly limit: number;
+}
+
+export interface RedirectRequest {
+  readonly callId: CallId;
+  /** This session must reach the call: same subject, and a call of its own agent or of an agent that acts for it. */
+  readonly session: { readonly id: SessionId; readonly tokenDigest: string };
+  readonly platform: string;
+  readonly channel: string;
+  readonly origin: EffectOrigin;
+  readonly afterMs: number;
+  readonly deliverWithinMs: number;
+}
+
+export interface SendRedirectsRequest {
+  readonly lane: number;
+  readonly limit: number;
+}
+
+export interface ListOwnCallsRequest {
+  readonly lane: number;
+  readonly scope: string;
+  readonly limit: number;
+}

@@ -1,0 +1,23 @@
+import type { Administered } from '../identity/actor.ts';
+import type { Policy, PolicyRecord } from '../policy/policy.ts';
+
+/** The policy: one versioned record for the whole deployment. */
+export interface PolicyStore {
+  readPolicy(): Promise<PolicyRecord>;
+  /** Returns the record if its version is above `after`. Otherwise only the version is read. */
+  readNewerPolicy(request: { after: number }): Promise<PolicyRecord | undefined>;
+  /**
+   * Compare-and-set, in one step with its audit record: if that cannot be written, the old policy stays. Returns only after every lane has
+   * the new version.
+   */
+  writePolicy(request: WritePolicyRequest): Promise<WritePolicyAnswer>;
+}
+
+export interface WritePolicyRequest extends Administered {
+  readonly expectedVersion: number;
+  readonly policy: Policy;
+}
+
+export type WritePolicyAnswer =
+  | { readonly kind: 'written'; readonly version: number }
+  | { readonly kind: 'conflict'; readonly version: number };

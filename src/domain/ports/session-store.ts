@@ -1,0 +1,65 @@
+import type { Administered } from '../identity/actor.ts';
+import type { RunId, SessionId, ToolId } from '../identity/ids.ts';
+import type { Identity, Session, SessionEnding } from '../identity/session.ts';
+import type { OwnedCall } from './call-store.ts';
+
+/**
+ * Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. Opening or revoking a session is
+ * one step with its audit record.
+ */
+export interface SessionStore {
+  /** A delegated session expires with its delegator at the latest. Throws SESSION_INVALID if the delegator is not live. */
+  openSession(request: OpenSessionRequest): Promise<{ expiresAt: number }>;
+  /** Extends the idle expiry; the absolute expiry stays. */
+  touchSession(session: SessionId): Promise<'touched' | 'ended'>;
+  /**
+   * Also revokes all sessions that it delegated to, directly or indirectly. Changes the lane's epoch: queued calls of these sessions end
+   * `denied` at their claim.
+   */
+  revokeSession(request: RevokeSessionRequest): Promise<'revoked' | 'unknown'>;
+  /** `full`: the session has `MAX_RUNS` open runs. Opening an open run again changes nothing. */
+  openRun(request: { session: SessionId; run: RunId }): Promise<'opened' | 'ended' | 'full'>;
+  /** If an actor is given and the run was open, the audit record is written in the same step. A program that ends its own runs gives no actor. */
+  endRun(request: EndRunRequest): Promise<void>;
+  /** Checks that this token belongs to this session and that the session is live; undefined means yes. */
+  proveSession(request: { session: SessionId; tokenDigest: string }): Promise<SessionEnding | undefined>;
+  /**
+   * Records tools that a call offers to its own run, in addition to those offered before, up to `limit` in total. Only the call's owner may
+   * do this; the offers end with the run. It takes nothing away, so the epoch does not change.
+   */
+  injectTools(request: InjectRequest): Promise<InjectAnswer>;
+  readSession(session: SessionId): Promise<Session | undefined>;
+  listSessions(limit: number): Promise<Session[]>;
+}
+
+export interface InjectRequest extends OwnedCall {
+  readonly tools: readonly ToolId[];
+  readonly limit: number;
+}
+
+export type InjectAnswer =
+  /** The requested tools that the run has now; none when the run has ended. */
+  { readonly kind: 'injected'; readonly tools: readonly ToolId[] } | { readonly kind: 'fenced' };
+
+export interface RevokeSessionRequest extends Administered {
+  readonly session: SessionId;
+}
+
+export interface EndRunRequest extends Administered {
+  readonly session: SessionId;
+  readonly run: RunId;
+  /** Loop detection ends the run. The session remembers that, and for `restMs` its conversation gets no new run. */
+  readonly endedByLoop?: { readonly restMs: number };
+}
+
+export interface OpenSessionRequest extends Administered {
+  readonly id: SessionId;
+  readonly run: RunId;
+  readonly identity: Identity;
+  /** SHA-256 of the token, hex. The store keeps a digest of this, so what it holds is not a credential. */
+  readonly tokenDigest: string;
+  readonly lifetimeMs: number;
+  readonly idleMs: number;
+  /** The session of the delegating agent, for the same subject. */
+  readonly delegatedBy?: SessionId;
+}

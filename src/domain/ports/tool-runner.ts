@@ -1,0 +1,192 @@
+import type { ContentBlock, WriteBacks } from '../outcome/content.ts';
+import type { GivenInput, InputKind, RequiredInput } from '../call/input.ts';
+import type { CallId, RunId, SessionId, ToolId } from '../identity/ids.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { EffectAnswer, EffectBody, EffectKey } from '../platform/platform-effect.ts';
+import type { Outcome } from '../outcome/outcome.ts';
+import type { SecretPlace } from '../secret/secret-reference.ts';
+import type { Identity } from '../identity/session.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { ToolDeclaration } from '../tool/tool.ts';
+import type { TraceContext } from '../call/trace-context.ts';
+import type { Fault } from '../outcome/error-category.ts';
+import type { ServiceAccess } from './service-access.ts';
+
+/** Enters tool code. A runner never throws and never hangs: whatever the tool does, the runner returns an ending. */
+export interface ToolRunner {
+  run(request: RunRequest): MaybePromise<RunEnding>;
+  /** Stops idle helper processes. Calls in progress were waited for or aborted before. */
+  close(): Promise<void>;
+}
+
+/** The part of an AbortSignal that runners need. A real AbortSignal costs more than the rest of a short call. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once: true }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** The code of a tool: a file, in one generation of it. A reload creates a new generation; running calls keep theirs. */
+export interface ToolSource {
+  readonly file: string;
+  readonly generation: string;
+  readonly module: string;
+  readonly tool: string;
+}
+
+export interface RunRequest {
+  readonly tool: ToolDeclaration;
+  readonly source: ToolSource;
+  readonly callId: CallId;
+  readonly fence: number;
+  readonly identity: Identity;
+  readonly session: SessionId;
+  readonly run: RunId;
+  readonly arguments: JsonObject;
+  /** Present: only the tool's schema code runs, and the ending is `normalised` if it accepted the arguments. */
+  readonly step?: 'normalise';
+  readonly untrusted: JsonObject;
+  /** Present when the caller sent answers, or stated what it can be asked for. */
+  readonly input?: GivenInput;
+  readonly setup: JsonObject;
+  /** W3C trace context; the tool can pass it on. */
+  readonly trace?: TraceContext | undefined;
+  /** Timeout of the run: the smaller of the tool's timeout and the remaining deadline. */
+  readonly timeoutMs: number;
+  /**
+   * Aborted when the call is cancelled, its lease is lost, or the worker drains. The runner aborts the tool and, where it can, kills it
+   * after its grace period.
+   */
+  readonly signal: StopSignal;
+  /** Checked right before the tool's own function is entered, after everything that takes time. Absent: no check is needed. */
+  readonly start?: StartCheck | undefined;
+  /** Absent: the module declared no services. The caller of `run` closes it. */
+  readonly services?: Pick<ServiceAccess, 'offered' | 'call'> | undefined;
+  readonly onProgress: (progress: Progress) => void;
+  readonly onLog: (line: ToolLogLine) => void;
+  /** Makes a nested call: the same path, with this call as its parent. `signal` aborts when the run ends, in any way. */
+  readonly onNestedCall: (request: NestedCallRequest, signal: AbortSignal) => Promise<Outcome>;
+  /** Present if needed: there are secret references in the arguments or the setup, or the tool declares secrets. */
+  readonly secrets?: SecretUse;
+  /** The tool asks for a secret by name. Absent: it may have none. */
+  readonly onSecret?: (name: string) => Promise<SecretAnswer>;
+  /** The tool acts on its platform. Effects are numbered in the order of these calls; never rejects. Absent: there is no platform here. */
+  readonly onPlatform?: ((request: PlatformRequest, signal: AbortSignal) => Promise<PlatformReply>) | undefined;
+}
+
+/** Checks whether a tool may still be entered: the verdict that allowed it may be too old to be trusted. */
+export interface StartCheck {
+  /** Until this time, on the clock of `performance.now()`, the tool may be entered without asking. */
+  readonly validUntil: number;
+  /** How the run ends instead of entering the tool; undefined when it may be entered. Answers at once while valid; never rejects. */
+  stopFor(): MaybePromise<RunEnding | undefined>;
+}
+
+export interface SecretUse {
+  /** Why this call may not use the secret of that name; undefined when it may. */
+  refuse(name: string, place: SecretPlace): Outcome | undefined;
+  /** Receives the function that removes this run's secrets from later texts. Absent: it is not needed. */
+  readonly onTaint?: (scrub: Scrub) => void;
+}
+
+/** Removes secrets from a value; returns the same value when it has none. */
+export type Scrub = <Value>(value: Value) => Value;
+
+export type SecretAnswer =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'refused'; readonly outcome: Outcome };
+
+export interface Progress {
+  readonly done?: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+export interface ToolLogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly data?: JsonObject;
+  /** Present: the line is not for the operator's log but for the waiters of the call. */
+  readonly told?: { readonly value: JsonValue };
+}
+
+export interface NestedCallRequest {
+  readonly tool: ToolId;
+  readonly arguments: JsonObject;
+  readonly key?: string;
+  readonly deadlineMs?: number;
+  readonly input?: GivenInput;
+}
+
+export interface PlatformRequest {
+  readonly body: Exclude<EffectBody, { readonly kind: 'result' }>;
+  /** Another target than the session's own; refused unless the operator allows it. */
+  readonly platform?: string;
+  readonly channel?: string;
+  /** Names the effect within its call, instead of its number. */
+  readonly key?: string;
+  /** How long to wait for the delivery; for a raw operation, its deadline. */
+  readonly waitMs?: number;
+}
+
+export type PlatformReply =
+  | { readonly kind: 'delivered'; readonly key: EffectKey; readonly answer: EffectAnswer }
+  /** The effect was not delivered within `waitMs`. It will still go out, or fail visibly. */
+  | { readonly kind: 'queued'; readonly key: EffectKey }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string };
+
+/** What the tool's code did, before it is judged. */
+export type RunEnding =
+  | { readonly kind: 'returned'; readonly result: ToolResult; readonly writeBacks: WriteBacks }
+  /** The tool threw ToolFailure, or called denied(). */
+  | {
+      readonly kind: 'refused';
+      readonly how: 'failed' | 'denied';
+      readonly message: string;
+      readonly code?: string;
+      readonly fault?: Fault;
+      readonly writeBacks: WriteBacks;
+    }
+  /** The tool asked for input that the call does not have. `unavailable`: kinds that the caller stated it cannot be asked for. */
+  | {
+      readonly kind: 'input-required';
+      readonly required: RequiredInput;
+      readonly unavailable: readonly InputKind[];
+      readonly writeBacks: WriteBacks;
+    }
+  /** The arguments passed the published schema but not the tool's own check. The tool's code was not entered. */
+  | { readonly kind: 'invalid-arguments'; readonly problems: readonly string[] }
+  /** The tool's schema changed the arguments that the rules judged. The tool's code was not entered. */
+  | { readonly kind: 'changed-arguments'; readonly changes: readonly string[] }
+  /** The schema of a form changed an answer that was shown. The tool's code ran up to its question. */
+  | { readonly kind: 'changed-answers'; readonly changes: readonly string[] }
+  /** The answer to the step `normalise`: the arguments as the schema returned them, as JSON text. */
+  | { readonly kind: 'normalised'; readonly arguments: string }
+  /** The other answer to the step `normalise`: the schema returned something that is not a JSON object. */
+  | { readonly kind: 'not-json'; readonly problem: string }
+  /**
+   * The tool threw something else, or its module could not be loaded. `isEntered`: whether the tool's own function was entered. The cause
+   * is for the operator's log only.
+   */
+  | {
+      readonly kind: 'threw';
+      readonly isEntered: boolean;
+      readonly type: string;
+      readonly cause: string;
+      readonly fault?: Fault;
+    }
+  | { readonly kind: 'timed-out' }
+  | { readonly kind: 'aborted' }
+  /** The tool's process ended: exit code, signal or memory. */
+  | { readonly kind: 'crashed'; readonly how: string }
+  /** Something the tool needs was missing; its code was not entered. */
+  | { readonly kind: 'not-run'; readonly outcome: Outcome }
+  | { readonly kind: 'unserialisable'; readonly problem: string }
+  | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number };
+
+/** A returned value as plain data: JSON, or content blocks, or both. */
+export interface ToolResult {
+  readonly value?: JsonValue;
+  readonly content?: readonly ContentBlock[];
+}
