@@ -17,7 +17,7 @@ export const ROWS_GATE: readonly Requirement[] = [
     tests: [
       test('src/gate/loop/loop-table.test.ts', 'is told, stopped within 40 calls, and stays stopped'),
       test('src/gate/loop/detect-loop.test.ts', ' is told after '),
-      test('src/config/loop-schema.test.ts', 'has safe defaults on, without a policy'),
+      test('src/gate/policy/loop-schema.test.ts', 'has safe defaults on, without a policy'),
       ...onBothStores('history travels with the third attempt of the same'),
       test('test/plane/gate-loops.test.ts', 'on redis go on where they were'),
       test('test/plane/gate-loops.test.ts', 'on embedded go on where they were'),

@@ -181,7 +181,7 @@ export const ROWS_RUNNING: readonly Requirement[] = [
       test('src/domain/policy/policy.test.ts', 'neither everybody nor a whole tenant nor all tools opens a privileged tool'),
       test('src/stages/execute/begin.test.ts', 'writes the intent of a privileged tool with its mark, and of no other'),
       ...onBothStores('start commits the intent of a privileged call to the audit before it answers'),
-      test('src/redact/create-redactor.test.ts', 'mask members whose name has a secret word in it, at any depth'),
+      test('src/observe/redact/create-redactor.test.ts', 'mask members whose name has a secret word in it, at any depth'),
       test('src/gate/approvals/render-question.test.ts', 'with length and digest of what runs'),
     ],
     mutants: ['everybody-opens-privileged-tools', 'privileged-tools-leave-no-intent'],

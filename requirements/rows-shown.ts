@@ -6,10 +6,10 @@ export const ROWS_SHOWN: readonly Requirement[] = [
     id: 'S1',
     says: 'An approver is shown what runs: the writer of the arguments cannot hide a command by making it look like a secret, on no surface.',
     tests: [
-      test('src/redact/question-masks.test.ts', 'never is a command that was dressed up as'),
-      test('src/redact/question-masks.test.ts', 'never holds a blank, a quote, a line end, or what a shell acts on'),
-      test('src/redact/question-masks.test.ts', 'is nothing in free text of a privileged tool'),
-      test('src/redact/question-masks.test.ts', 'is what the schema marks secret'),
+      test('src/observe/redact/question-masks.test.ts', 'never is a command that was dressed up as'),
+      test('src/observe/redact/question-masks.test.ts', 'never holds a blank, a quote, a line end, or what a shell acts on'),
+      test('src/observe/redact/question-masks.test.ts', 'is nothing in free text of a privileged tool'),
+      test('src/observe/redact/question-masks.test.ts', 'is what the schema marks secret'),
       test('src/gate/approvals/render-question.test.ts', 'spells out a text that looks like a mark'),
       test('test/gateway/api-approvals.test.ts', 'a command that was dressed up as a secret is shown'),
       test('test/cli/approvals.test.ts', 'show tells all of a command that was dressed up as a secret'),
@@ -66,7 +66,7 @@ export const ROWS_SHOWN: readonly Requirement[] = [
     id: 'S3',
     says: 'A question is about as large as its call: the list of what it masks is bounded, whatever the arguments are.',
     tests: [
-      test('src/redact/question-masks.test.ts', 'is all of it, as one mask, where the list of masks would be large'),
+      test('src/observe/redact/question-masks.test.ts', 'is all of it, as one mask, where the list of masks would be large'),
       test(
         'test/plane/gate-approvals.test.ts',
         'are no larger than their call, however long the keys above masked values are',

@@ -60,7 +60,7 @@ export const ROWS_TENANT_AGENTS: readonly Requirement[] = [
       test(AGENT, 'selects in that tenant alone where the deployment does not select'),
       test('test/plane/agents.test.ts', 'have in a tenant what they declared for it'),
       test('src/compose/declare-agents.test.ts', 'begins the selecting of one tenant'),
-      test('src/config/policy-file.test.ts', 'takes over agents of tenants that the file speaks of'),
+      test('src/gate/policy/policy-file.test.ts', 'takes over agents of tenants that the file speaks of'),
     ],
     mutants: [
       'general-declarations-win',

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 import { EMBEDDED, lua, REDIS, transition } from './places.ts';
 
-const MASKER = 'src/redact/question-masks.ts';
-const MASKER_TEST = 'src/redact/question-masks.test.ts';
+const MASKER = 'src/observe/redact/question-masks.ts';
+const MASKER_TEST = 'src/observe/redact/question-masks.test.ts';
 const NEEDS_REVEAL = 'a masked question is allowed only by an approver who has revealed it';
 
 /** Bugs against the promise that an approver is shown what runs. */

@@ -1,6 +1,6 @@
 import { nearNames } from '../base/near-names.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
-import { readPolicyFile, type PolicyFile } from '../config/policy-file.ts';
+import { readPolicyFile, type PolicyFile } from '../gate/policy/policy-file.ts';
 import { watchConfig, type ConfigWatch } from '../config/watch-config.ts';
 import type { CommandContext } from './command-context.ts';
 import { describeFailure } from './describe-failure.ts';

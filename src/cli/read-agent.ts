@@ -1,5 +1,5 @@
 import { nearNames } from '../base/near-names.ts';
-import { agentName, plainText, tenantName } from '../config/agent-schema.ts';
+import { agentName, plainText, tenantName } from '../gate/policy/agent-schema.ts';
 import { agentsOfTenant, declaredAt, findAgent, nameAgent, namesInTenant } from '../domain/identity/agent.ts';
 import type { Policy } from '../domain/policy/policy.ts';
 import type { AgentDeclaration } from '../domain/identity/selection.ts';

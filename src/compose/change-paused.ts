@@ -1,4 +1,4 @@
-import { findPolicyWarnings } from '../config/policy-file.ts';
+import { findPolicyWarnings } from '../gate/policy/policy-file.ts';
 import type { Administered } from '../domain/identity/actor.ts';
 import { splitToolId } from '../domain/identity/ids.ts';
 import { entriesOf } from '../domain/tool/module.ts';

@@ -4,7 +4,7 @@ import { checkGateOptions, type GateOptions } from '../gate/wrap/gate-options.ts
 import { createEventBus } from '../observe/event-bus.ts';
 import type { Events } from '../domain/ports/events.ts';
 import { judgeResult } from '../stages/execute/judge-result.ts';
-import { readGatePolicy } from './read-gate-policy.ts';
+import { readGatePolicy } from '../gate/policy/read-gate-policy.ts';
 import { defaultsOf, outputOf, parserOf } from './read-tool-schema.ts';
 import { emitHookFailures } from './emit-hook-failures.ts';
 

@@ -1,5 +1,5 @@
-import { findAgentWarnings, warnOfFirstAgents } from '../config/agent-warnings.ts';
-import { readAgents } from '../config/read-agents.ts';
+import { findAgentWarnings, warnOfFirstAgents } from '../gate/policy/agent-warnings.ts';
+import { readAgents } from '../gate/policy/read-agents.ts';
 import type { Administered } from '../domain/identity/actor.ts';
 import { agentsOfTenant, declaredAt, isSelecting, withAgents } from '../domain/identity/agent.ts';
 import type { AgentChanges, AgentsInput, DeclaredAgents, DeclareOptions } from '../domain/identity/declared-agents.ts';

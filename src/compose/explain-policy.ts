@@ -1,8 +1,8 @@
 import { compileDefaults } from '../modules/catalog/fill-defaults.ts';
 import { readUriArgument } from '../modules/catalog/read-uri-argument.ts';
 import { createValidatorCache } from '../modules/catalog/validate-arguments.ts';
-import { placeOfRule } from '../config/place-of-rule.ts';
-import { readPolicyFile, type PolicyFile } from '../config/policy-file.ts';
+import { placeOfRule } from '../gate/policy/place-of-rule.ts';
+import { readPolicyFile, type PolicyFile } from '../gate/policy/policy-file.ts';
 import { indexTools, type Catalog } from '../domain/tool/catalog.ts';
 import type { ToolId } from '../domain/identity/ids.ts';
 import { explainCall, type Asked, type CheckAnswer, type Explanation } from '../domain/policy/explain-call.ts';

@@ -1,10 +1,10 @@
 import { indexTools } from '../domain/tool/catalog.ts';
-import { readDeclaration } from '../config/agent-schema.ts';
-import { readTenant } from '../config/read-agents.ts';
-import { findAgentWarnings } from '../config/agent-warnings.ts';
+import { readDeclaration } from '../gate/policy/agent-schema.ts';
+import { readTenant } from '../gate/policy/read-agents.ts';
+import { findAgentWarnings } from '../gate/policy/agent-warnings.ts';
 import type { Config } from '../config/config-schema.ts';
-import { readPolicyValue } from '../config/policy-file.ts';
-import { conditionsSchema } from '../config/rule-schema.ts';
+import { readPolicyValue } from '../gate/policy/policy-file.ts';
+import { conditionsSchema } from '../gate/policy/rule-schema.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import { entriesOf } from '../domain/tool/module.ts';

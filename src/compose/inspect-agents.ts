@@ -1,4 +1,4 @@
-import { findAgentWarnings } from '../config/agent-warnings.ts';
+import { findAgentWarnings } from '../gate/policy/agent-warnings.ts';
 import type { Catalog } from '../domain/tool/catalog.ts';
 import { entriesOf } from '../domain/tool/module.ts';
 import { nearNames } from '../base/near-names.ts';

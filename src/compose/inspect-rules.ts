@@ -1,4 +1,4 @@
-import { findRuleProblems } from '../config/rule-problems.ts';
+import { findRuleProblems } from '../gate/policy/rule-problems.ts';
 import type { Catalog } from '../domain/tool/catalog.ts';
 import { nearNames } from '../base/near-names.ts';
 import type { Policy } from '../domain/policy/policy.ts';

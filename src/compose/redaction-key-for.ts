@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { planeError } from '../domain/errors/errors.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
-import { newRedactionKey, readKeyLines, writeKeyLine, type RedactionKey } from '../redact/redaction-key.ts';
+import { newRedactionKey, readKeyLines, writeKeyLine, type RedactionKey } from '../observe/redact/redaction-key.ts';
 import { readPrivateFile } from '../base/read-private-file.ts';
 import { randomId } from '../domain/identity/new-id.ts';
 import type { StoreOptions } from './open-store.ts';

@@ -4,9 +4,9 @@ import type { Catalog } from '../domain/tool/catalog.ts';
 import { entriesOf } from '../domain/tool/module.ts';
 import { renderArguments, renderQuestion, type RenderedQuestion } from '../gate/approvals/render-question.ts';
 import type { Store } from '../domain/ports/store.ts';
-import { nameSecretsWith } from '../redact/mask-text.ts';
-import { findQuestionMasks } from '../redact/question-masks.ts';
-import type { RedactionKey } from '../redact/redaction-key.ts';
+import { nameSecretsWith } from '../observe/redact/mask-text.ts';
+import { findQuestionMasks } from '../observe/redact/question-masks.ts';
+import type { RedactionKey } from '../observe/redact/redaction-key.ts';
 import { redactionKeyFor } from './redaction-key-for.ts';
 import { storeOptionsOf } from './settings-from-config.ts';
 

@@ -1,6 +1,6 @@
-import { warnOfFirstAgents } from '../config/agent-warnings.ts';
-import { applyPolicyFile, findPolicyWarnings, keptParts, type PolicyFile } from '../config/policy-file.ts';
-import { checkRules } from '../config/rule-problems.ts';
+import { warnOfFirstAgents } from '../gate/policy/agent-warnings.ts';
+import { applyPolicyFile, findPolicyWarnings, keptParts, type PolicyFile } from '../gate/policy/policy-file.ts';
+import { checkRules } from '../gate/policy/rule-problems.ts';
 import type { Administered } from '../domain/identity/actor.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import { entriesOf } from '../domain/tool/module.ts';

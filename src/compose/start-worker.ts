@@ -17,7 +17,7 @@ import type { Plane } from '../domain/ports/plane.ts';
 import { InlineRunner } from '../worker/runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../worker/runners/process/process-runner.ts';
 import { readSealer } from '../audit/auditor-keys.ts';
-import { createRedactor } from '../redact/create-redactor.ts';
+import { createRedactor } from '../observe/redact/create-redactor.ts';
 import { createSecretSource } from '../worker/secrets/create-secret-source.ts';
 import { withSecrets } from '../worker/secrets/run-with-secrets.ts';
 import { runApprovalCallbacks, type ApprovalCallbacks } from '../worker/approval-callbacks.ts';

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../base/json.ts';
 import { expandPlaceholders, isPurePlaceholder } from './expand-placeholders.ts';
 import { rowAt } from './option-rows.ts';
-import type { SettingsFile } from './read-settings-file.ts';
+import type { SettingsFile } from '../base/settings/read-settings-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

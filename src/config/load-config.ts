@@ -5,10 +5,10 @@ import { isJsonObject } from '../base/json.ts';
 import { findImpossible } from './check-combinations.ts';
 import { configSchema, type Config } from './config-schema.ts';
 import type { Source } from './config-source.ts';
-import { describeIssue, type IssueNeeds, type NearNames } from './describe-issue.ts';
+import { describeIssue, type IssueNeeds, type NearNames } from '../base/settings/describe-issue.ts';
 import { expandFile } from './expand-file.ts';
 import { keysBelow, OPTION_ROWS, rowAt, type OptionRow } from './option-rows.ts';
-import { readSettingsFile, type SettingsFile } from './read-settings-file.ts';
+import { readSettingsFile, type SettingsFile } from '../base/settings/read-settings-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

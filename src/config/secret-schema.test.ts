@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PlaneError } from '../domain/errors/errors.ts';
 import { nearNames } from '../base/near-names.ts';
 import { loadConfig } from './load-config.ts';
-import { readPolicyFile } from './policy-file.ts';
+import { readPolicyFile } from '../gate/policy/policy-file.ts';
 
 let cwd: string;
 beforeEach(() => void (cwd = mkdtempSync(join(tmpdir(), 'sallyport-secrets-config-'))));

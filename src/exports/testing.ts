@@ -22,8 +22,8 @@ export type {
 // Parts of a call's path without the plane around them: the benches measure these.
 export { gate } from '../stages/gate/gate.ts';
 export type { GatedCall } from '../stages/gate/gated-call.ts';
-export { createRedactor } from '../redact/create-redactor.ts';
-export { newRedactionKey } from '../redact/redaction-key.ts';
+export { createRedactor } from '../observe/redact/create-redactor.ts';
+export { newRedactionKey } from '../observe/redact/redaction-key.ts';
 export { attemptOf } from '../stages/settle/attempt-of.ts';
 export { encodeHistory } from '../domain/call/history.ts';
 // What an external checker needs to read the traces of a run.

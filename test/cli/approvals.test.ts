@@ -6,7 +6,7 @@ import type { ApprovalQuestion } from '../../src/domain/policy/approval.ts';
 import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
-import { findQuestionMasks } from '../../src/redact/question-masks.ts';
+import { findQuestionMasks } from '../../src/observe/redact/question-masks.ts';
 import { canonicalJson } from '../../src/base/canonical-json.ts';
 import { decode } from '../../src/base/message-pack.ts';
 import { decodeOutcome } from '../../src/domain/outcome/outcome-bytes.ts';

@@ -6,7 +6,7 @@ import { readManifest } from '../../src/modules/catalog/read-manifest.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { OPTION_ROWS } from '../../src/config/option-rows.ts';
-import { readPolicyFile } from '../../src/config/policy-file.ts';
+import { readPolicyFile } from '../../src/gate/policy/policy-file.ts';
 import { OUTCOME_KINDS } from '../../src/domain/outcome/outcome.ts';
 import { STAGES } from '../../src/domain/call/stages.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/tool/tool.ts';

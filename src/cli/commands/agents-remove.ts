@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { changePolicy } from '../../compose/change-policy.ts';
 import { NO_AGENT_LEFT } from '../../compose/declare-agents.ts';
-import { findRuleProblems } from '../../config/rule-problems.ts';
+import { findRuleProblems } from '../../gate/policy/rule-problems.ts';
 import { agentsOfTenant, nameAgent, withAgents } from '../../domain/identity/agent.ts';
 import { nearNames } from '../../base/near-names.ts';
 import type { Policy } from '../../domain/policy/policy.ts';

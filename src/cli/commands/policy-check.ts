@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { countNoun } from '../../base/count-noun.ts';
 import { nearNames } from '../../base/near-names.ts';
-import { applyPolicyFile, findPolicyWarnings, readPolicyFile } from '../../config/policy-file.ts';
-import { checkRules } from '../../config/rule-problems.ts';
+import { applyPolicyFile, findPolicyWarnings, readPolicyFile } from '../../gate/policy/policy-file.ts';
+import { checkRules } from '../../gate/policy/rule-problems.ts';
 import { PlaneError } from '../../domain/errors/errors.ts';
 import { CLOSED_POLICY, type Policy } from '../../domain/policy/policy.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';

@@ -13,7 +13,7 @@ import { onlyOperatorsDecide } from '../../gate/approvals/only-operators.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
 import type { AskAnswer } from '../../domain/ports/approval-store.ts';
 import type { Plane } from '../../domain/ports/plane.ts';
-import { findQuestionMasks, type MaskedTool } from '../../redact/question-masks.ts';
+import { findQuestionMasks, type MaskedTool } from '../../observe/redact/question-masks.ts';
 import { shortSignature } from '../../domain/call/history.ts';
 import { newApprovalId, randomId } from '../../domain/identity/new-id.ts';
 import { encode } from '../../base/message-pack.ts';

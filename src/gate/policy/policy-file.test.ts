@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nearNames } from '../base/near-names.ts';
-import { PlaneError } from '../domain/errors/errors.ts';
-import { CLOSED_POLICY, type Policy } from '../domain/policy/policy.ts';
+import { nearNames } from '../../base/near-names.ts';
+import { PlaneError } from '../../domain/errors/errors.ts';
+import { CLOSED_POLICY, type Policy } from '../../domain/policy/policy.ts';
 import { applyPolicyFile, findPolicyWarnings, keptParts, readPolicyFile } from './policy-file.ts';
 
 let folder: string;

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nearNames } from '../base/near-names.ts';
-import { PlaneError } from '../domain/errors/errors.ts';
-import { COMPARISONS } from '../gate/rules/compile-condition.ts';
+import { nearNames } from '../../base/near-names.ts';
+import { PlaneError } from '../../domain/errors/errors.ts';
+import { COMPARISONS } from '../rules/compile-condition.ts';
 import { readPolicyFile } from './policy-file.ts';
 
 let folder: string;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { planeError } from '../domain/errors/errors.ts';
-import { NAME_PATTERN } from '../domain/identity/ids.ts';
-import { toolPatternMatches, type Policy } from '../domain/policy/policy.ts';
-import { SECRET_PATTERN } from '../domain/secret/secret-reference.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { NAME_PATTERN } from '../../domain/identity/ids.ts';
+import { toolPatternMatches, type Policy } from '../../domain/policy/policy.ts';
+import { SECRET_PATTERN } from '../../domain/secret/secret-reference.ts';
 import { findAgentWarnings } from './agent-warnings.ts';
 import { findLoopWarnings } from './loop-warnings.ts';
 import {
@@ -14,9 +14,9 @@ import {
   plainText as subject,
   tenantsSchema,
 } from './agent-schema.ts';
-import { describeIssue, type NearNames } from './describe-issue.ts';
+import { describeIssue, type NearNames } from '../../base/settings/describe-issue.ts';
 import { keysOfLoops, loopsSchema } from './loop-schema.ts';
-import { readSettingsFile, type SettingsFile } from './read-settings-file.ts';
+import { readSettingsFile, type SettingsFile } from '../../base/settings/read-settings-file.ts';
 import { checkRules } from './rule-problems.ts';
 import { approversSchema, keysOfRules, member, rulesSchema, toolPattern, unmatchedSchema } from './rule-schema.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../base/json.ts';
-import { canonicalJson } from '../base/canonical-json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 import { createRedactor, SHOWN_CHARACTERS } from './create-redactor.ts';
 import { newRedactionKey } from './redaction-key.ts';
 

@@ -1,6 +1,6 @@
-import { splitToolId, toolId } from '../domain/identity/ids.ts';
-import { ALL_MODULES, selects, type AgentDeclaration } from '../domain/identity/selection.ts';
-import type { NearNames } from './describe-issue.ts';
+import { splitToolId, toolId } from '../../domain/identity/ids.ts';
+import { ALL_MODULES, selects, type AgentDeclaration } from '../../domain/identity/selection.ts';
+import type { NearNames } from '../../base/settings/describe-issue.ts';
 
 interface Known {
   readonly tools: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-import { SECRET_NAME } from '../domain/secret/secret-reference.ts';
+import { SECRET_NAME } from '../../domain/secret/secret-reference.ts';
 import type { Span } from './find-credentials.ts';
 import { isPasswordKey, isSecretKey } from './secret-words.ts';
 

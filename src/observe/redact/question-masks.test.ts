@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DRESSED_COMMANDS } from '../../test/support/dressed-commands.ts';
-import type { JsonObject } from '../base/json.ts';
-import { renderArguments } from '../gate/approvals/render-question.ts';
-import { canonicalJson } from '../base/canonical-json.ts';
+import { DRESSED_COMMANDS } from '../../../test/support/dressed-commands.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { renderArguments } from '../../gate/approvals/render-question.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 import { findQuestionMasks } from './question-masks.ts';
 
 const TOOL = { inputSchema: {}, privileged: false };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { declaredAt } from '../domain/identity/agent.ts';
-import type { Policy } from '../domain/policy/policy.ts';
+import { declaredAt } from '../../domain/identity/agent.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
 import type { PolicyFile } from './policy-file.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-import { unescapeStep } from '../base/json-pointer.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { unescapeStep } from '../../base/json-pointer.ts';
 
 /** All schemas that apply to one value, from all branches together. */
 export interface SchemaPlace {

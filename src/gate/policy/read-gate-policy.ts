@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { agentName, plainText } from '../config/agent-schema.ts';
-import { describeIssue } from '../config/describe-issue.ts';
-import { keysOfLoops, loopsSchema } from '../config/loop-schema.ts';
-import { checkRules } from '../config/rule-problems.ts';
-import { approversSchema, keysOfRules, rulesSchema, unmatchedSchema } from '../config/rule-schema.ts';
-import type { KnownTools } from '../config/tool-problems.ts';
-import { deepFreeze } from '../base/deep-freeze.ts';
-import { planeError } from '../domain/errors/errors.ts';
-import { NAME_PATTERN, type ToolId } from '../domain/identity/ids.ts';
-import { isJsonObject } from '../base/json.ts';
-import { nearNames } from '../base/near-names.ts';
-import { CLOSED_POLICY, type Policy } from '../domain/policy/policy.ts';
-import type { GateOptions } from '../gate/wrap/gate-options.ts';
+import { agentName, plainText } from './agent-schema.ts';
+import { describeIssue } from '../../base/settings/describe-issue.ts';
+import { keysOfLoops, loopsSchema } from './loop-schema.ts';
+import { checkRules } from './rule-problems.ts';
+import { approversSchema, keysOfRules, rulesSchema, unmatchedSchema } from './rule-schema.ts';
+import type { KnownTools } from './tool-problems.ts';
+import { deepFreeze } from '../../base/deep-freeze.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { NAME_PATTERN, type ToolId } from '../../domain/identity/ids.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { nearNames } from '../../base/near-names.ts';
+import { CLOSED_POLICY, type Policy } from '../../domain/policy/policy.ts';
+import type { GateOptions } from '../wrap/gate-options.ts';
 
 const MAX_NAMES = 10_000;
 

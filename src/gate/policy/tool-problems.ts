@@ -1,13 +1,13 @@
-import { splitToolId } from '../domain/identity/ids.ts';
-import { isJsonObject } from '../base/json.ts';
-import { toolPatternMatches } from '../domain/policy/policy.ts';
-import type { ArgumentCondition, Rule } from '../domain/policy/rule.ts';
-import type { ToolDeclaration } from '../domain/tool/tool.ts';
-import { comparisonsOf } from '../gate/rules/compile-condition.ts';
-import { isAbout } from '../gate/rules/compile-rules.ts';
-import { parsePointer } from '../gate/rules/json-pointer.ts';
+import { splitToolId } from '../../domain/identity/ids.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { toolPatternMatches } from '../../domain/policy/policy.ts';
+import type { ArgumentCondition, Rule } from '../../domain/policy/rule.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
+import { comparisonsOf } from '../rules/compile-condition.ts';
+import { isAbout } from '../rules/compile-rules.ts';
+import { parsePointer } from '../rules/json-pointer.ts';
 import { typesOf } from './contradictions.ts';
-import { guessName, type NearNames } from './describe-issue.ts';
+import { guessName, type NearNames } from '../../base/settings/describe-issue.ts';
 import { typesAt } from './schema-types.ts';
 
 export type RuleTool = Pick<ToolDeclaration, 'id' | 'effect' | 'privileged' | 'inputSchema'>;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { planeError } from '../domain/errors/errors.ts';
-import { NAME_PATTERN } from '../domain/identity/ids.ts';
-import type { TenantPolicy } from '../domain/policy/policy.ts';
-import { ALL_MODULES, normaliseSelection, type AgentDeclaration, type SelectionInput } from '../domain/identity/selection.ts';
-import { describeIssue, type NearNames } from './describe-issue.ts';
-import type { SettingsFile } from './read-settings-file.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import { NAME_PATTERN } from '../../domain/identity/ids.ts';
+import type { TenantPolicy } from '../../domain/policy/policy.ts';
+import { ALL_MODULES, normaliseSelection, type AgentDeclaration, type SelectionInput } from '../../domain/identity/selection.ts';
+import { describeIssue, type NearNames } from '../../base/settings/describe-issue.ts';
+import type { SettingsFile } from '../../base/settings/read-settings-file.ts';
 
 const MAX_ENTRIES = 1000;
 const MAX_NAMES = 10_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NAME_PATTERN, splitToolId } from '../domain/identity/ids.ts';
+import { NAME_PATTERN, splitToolId } from '../../domain/identity/ids.ts';
 import {
   changeLoopSettings,
   DEFAULT_LOOP_SETTINGS,
@@ -7,7 +7,7 @@ import {
   RUNG_NAMES,
   type LoopPolicy,
   type LoopSettings,
-} from '../domain/policy/loop-settings.ts';
+} from '../../domain/policy/loop-settings.ts';
 import { agentName } from './agent-schema.ts';
 
 const MAX_CALLS = 1_000_000_000;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonValue } from '../base/json.ts';
-import type { ArgumentCondition, Rule } from '../domain/policy/rule.ts';
-import { comparisonsOf, compileCondition, type Comparison } from '../gate/rules/compile-condition.ts';
-import { isMet } from '../gate/rules/judgement.ts';
-import { JSON_TYPES, typeOfJson, type JsonType } from '../gate/rules/json-values.ts';
-import { readHostEntry } from '../gate/rules/match-host.ts';
-import { isBelow, readRoot } from '../gate/rules/match-root.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { ArgumentCondition, Rule } from '../../domain/policy/rule.ts';
+import { comparisonsOf, compileCondition, type Comparison } from '../rules/compile-condition.ts';
+import { isMet } from '../rules/judgement.ts';
+import { JSON_TYPES, typeOfJson, type JsonType } from '../rules/json-values.ts';
+import { readHostEntry } from '../rules/match-host.ts';
+import { isBelow, readRoot } from '../rules/match-root.ts';
 
 export interface Contradiction {
   /** Indexes of the two conditions in the rule. */

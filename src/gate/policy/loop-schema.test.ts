@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { nearNames } from '../base/near-names.ts';
-import { DEFAULT_LOOP_SETTINGS, settingsFor, type LoopPolicy } from '../domain/policy/loop-settings.ts';
-import { describeIssue } from './describe-issue.ts';
+import { nearNames } from '../../base/near-names.ts';
+import { DEFAULT_LOOP_SETTINGS, settingsFor, type LoopPolicy } from '../../domain/policy/loop-settings.ts';
+import { describeIssue } from '../../base/settings/describe-issue.ts';
 import { findLoopWarnings } from './loop-warnings.ts';
 import { keysOfLoops, loopsSchema } from './loop-schema.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PlaneError } from '../domain/errors/errors.ts';
-import { nearNames } from '../base/near-names.ts';
+import { PlaneError } from '../../domain/errors/errors.ts';
+import { nearNames } from '../../base/near-names.ts';
 import { readAgents } from './read-agents.ts';
 
 function problemsOf(input: unknown): string {

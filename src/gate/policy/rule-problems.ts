@@ -1,11 +1,11 @@
-import { declaredNames } from '../domain/identity/agent.ts';
-import { planeError } from '../domain/errors/errors.ts';
-import type { Policy } from '../domain/policy/policy.ts';
-import { VERDICTS, type Rule } from '../domain/policy/rule.ts';
-import { callsDigest } from '../gate/rules/rule-digest.ts';
+import { declaredNames } from '../../domain/identity/agent.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import type { Policy } from '../../domain/policy/policy.ts';
+import { VERDICTS, type Rule } from '../../domain/policy/rule.ts';
+import { callsDigest } from '../rules/rule-digest.ts';
 import { findContradiction } from './contradictions.ts';
-import { guessName, type NearNames } from './describe-issue.ts';
-import type { SettingsFile } from './read-settings-file.ts';
+import { guessName, type NearNames } from '../../base/settings/describe-issue.ts';
+import type { SettingsFile } from '../../base/settings/read-settings-file.ts';
 import { findToolProblems, type KnownTools, type ProblemOfRule } from './tool-problems.ts';
 
 export interface RuleProblem {

@@ -1,7 +1,7 @@
-import type { JsonValue } from '../base/json.ts';
-import type { ToolDeclaration } from '../domain/tool/tool.ts';
-import type { Redactor } from '../domain/ports/redactor.ts';
-import { canonicalJson } from '../base/canonical-json.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
+import type { Redactor } from '../../domain/ports/redactor.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 import { maskText, maskWith, type Mask } from './mask-text.ts';
 import { mayHoldSecret } from './may-hold-secret.ts';
 import { redactJson } from './redact-json.ts';

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-import type { PointerStep } from '../gate/rules/json-pointer.ts';
-import { JSON_TYPES, typeOfJson, type JsonType } from '../gate/rules/json-values.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { PointerStep } from '../rules/json-pointer.ts';
+import { JSON_TYPES, typeOfJson, type JsonType } from '../rules/json-values.ts';
 
 export type JsonTypes = ReadonlySet<JsonType>;
 

@@ -1,7 +1,7 @@
-import type { QuestionMask } from '../domain/policy/approval.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-import { escapeStep } from '../base/json-pointer.ts';
-import type { ToolDeclaration } from '../domain/tool/tool.ts';
+import type { QuestionMask } from '../../domain/policy/approval.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { escapeStep } from '../../base/json-pointer.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { findAssignments, isHarmless } from './find-assignments.ts';
 import { findCredentials, findPrivateKeys, type Span } from './find-credentials.ts';
 import { isFlagValue, isLogin, namesSecret } from './list-secrets.ts';

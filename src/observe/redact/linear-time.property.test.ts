@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../base/canonical-json.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 import { createRedactor } from './create-redactor.ts';
 import { findAssignments } from './find-assignments.ts';
 import { findCredentials } from './find-credentials.ts';

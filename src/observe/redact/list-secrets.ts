@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { isSecretKey } from './secret-words.ts';
 
 /** Members that hold the name of a header next to its value. */

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-import { canonicalJson } from '../base/canonical-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
 import { isHarmless } from './find-assignments.ts';
 import { isFlagValue, isLogin, namesSecret } from './list-secrets.ts';
 import { maskText, type Mask } from './mask-text.ts';

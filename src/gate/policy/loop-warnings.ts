@@ -1,6 +1,6 @@
-import type { LoopOptions, LoopPolicy } from '../domain/policy/loop-settings.ts';
-import { toolPatternMatches } from '../domain/policy/policy.ts';
-import type { NearNames } from './describe-issue.ts';
+import type { LoopOptions, LoopPolicy } from '../../domain/policy/loop-settings.ts';
+import { toolPatternMatches } from '../../domain/policy/policy.ts';
+import type { NearNames } from '../../base/settings/describe-issue.ts';
 
 /** Finds loop settings for unknown agents and tools. Without `agents` or `ids` nothing is compared with them. */
 export function findLoopWarnings(

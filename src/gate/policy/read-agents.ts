@@ -1,8 +1,8 @@
-import { planeError } from '../domain/errors/errors.ts';
-import type { AgentChanges, DeclareOptions } from '../domain/identity/declared-agents.ts';
-import type { AgentDeclaration } from '../domain/identity/selection.ts';
+import { planeError } from '../../domain/errors/errors.ts';
+import type { AgentChanges, DeclareOptions } from '../../domain/identity/declared-agents.ts';
+import type { AgentDeclaration } from '../../domain/identity/selection.ts';
 import { agentName, checkDeclaration, tenantName } from './agent-schema.ts';
-import type { NearNames } from './describe-issue.ts';
+import type { NearNames } from '../../base/settings/describe-issue.ts';
 
 const MAX_AGENTS = 10_000;
 const MAX_PROBLEMS = 8;

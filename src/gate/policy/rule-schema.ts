@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { APPROVAL_DECISIONS, SEVERITIES } from '../domain/policy/approval.ts';
-import { NAME_PATTERN, splitToolId } from '../domain/identity/ids.ts';
-import { isJsonObject, type JsonValue } from '../base/json.ts';
-import { VERDICTS, type ArgumentCondition, type Rule } from '../domain/policy/rule.ts';
-import { UNMATCHED } from '../domain/policy/rule-decision.ts';
-import { EFFECTS } from '../domain/tool/tool.ts';
-import { COMPARISONS } from '../gate/rules/compile-condition.ts';
-import { parsePointer } from '../gate/rules/json-pointer.ts';
-import { readHostEntry } from '../gate/rules/match-host.ts';
-import { readRoot } from '../gate/rules/match-root.ts';
-import { matchGlob, matchPattern } from '../gate/rules/match-text.ts';
+import { APPROVAL_DECISIONS, SEVERITIES } from '../../domain/policy/approval.ts';
+import { NAME_PATTERN, splitToolId } from '../../domain/identity/ids.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { VERDICTS, type ArgumentCondition, type Rule } from '../../domain/policy/rule.ts';
+import { UNMATCHED } from '../../domain/policy/rule-decision.ts';
+import { EFFECTS } from '../../domain/tool/tool.ts';
+import { COMPARISONS } from '../rules/compile-condition.ts';
+import { parsePointer } from '../rules/json-pointer.ts';
+import { readHostEntry } from '../rules/match-host.ts';
+import { readRoot } from '../rules/match-root.ts';
+import { matchGlob, matchPattern } from '../rules/match-text.ts';
 import { plainText } from './agent-schema.ts';
 
 const SECOND = 1000;
