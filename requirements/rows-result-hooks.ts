@@ -66,7 +66,7 @@ export const ROWS_RESULT_HOOKS: readonly Requirement[] = [
       test('src/stages/settle/settle.test.ts', 'remembers for loop detection what the tool itself gave'),
       test('src/stages/settle/encode-audit.test.ts', 'has digests of what the tool gave and of what was settled'),
       test('src/gateway/api/call-timeline.test.ts', 'names the hooks that changed or withheld its result'),
-      test('src/compose/inspect-hooks.test.ts', 'tells failures, and calls it bad when a hook closes its tools'),
+      test('src/operate/inspect-hooks.test.ts', 'tells failures, and calls it bad when a hook closes its tools'),
     ],
     mutants: ['loop-history-is-what-the-hook-made', 'audit-forgets-what-the-tool-gave'],
   },

@@ -31,7 +31,10 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     id: 'A3',
     says: 'The catalog has a digest per tool and for all. It is published by compare-and-set, and can be watched.',
     tests: [
-      test('src/modules/authoring/describe-module.test.ts', 'changes the digest with what the caller sees and not with limits'),
+      test(
+        'src/modules/authoring/describe-module.test.ts',
+        'changes the digest with what the caller sees and not with limits',
+      ),
       test('src/modules/catalog/publish-catalog.test.ts', 'never replaces a newer version by an older one'),
       test('src/modules/catalog/publish-catalog.test.ts', 'loses nothing when 20 workers publish at once'),
       ...onBothStores('writeCatalog by two writers lets exactly one win'),
@@ -178,10 +181,16 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     id: 'A13',
     says: 'Privileged is part of a tool. Such a tool is closed until it is named, and its intent is in the audit before it runs. Arguments are redacted at any depth, with a digest of all.',
     tests: [
-      test('src/domain/policy/policy.test.ts', 'neither everybody nor a whole tenant nor all tools opens a privileged tool'),
+      test(
+        'src/domain/policy/policy.test.ts',
+        'neither everybody nor a whole tenant nor all tools opens a privileged tool',
+      ),
       test('src/stages/execute/begin.test.ts', 'writes the intent of a privileged tool with its mark, and of no other'),
       ...onBothStores('start commits the intent of a privileged call to the audit before it answers'),
-      test('src/observe/redact/create-redactor.test.ts', 'mask members whose name has a secret word in it, at any depth'),
+      test(
+        'src/observe/redact/create-redactor.test.ts',
+        'mask members whose name has a secret word in it, at any depth',
+      ),
       test('src/gate/approvals/render-question.test.ts', 'with length and digest of what runs'),
     ],
     mutants: ['everybody-opens-privileged-tools', 'privileged-tools-leave-no-intent'],

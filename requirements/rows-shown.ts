@@ -7,7 +7,10 @@ export const ROWS_SHOWN: readonly Requirement[] = [
     says: 'An approver is shown what runs: the writer of the arguments cannot hide a command by making it look like a secret, on no surface.',
     tests: [
       test('src/observe/redact/question-masks.test.ts', 'never is a command that was dressed up as'),
-      test('src/observe/redact/question-masks.test.ts', 'never holds a blank, a quote, a line end, or what a shell acts on'),
+      test(
+        'src/observe/redact/question-masks.test.ts',
+        'never holds a blank, a quote, a line end, or what a shell acts on',
+      ),
       test('src/observe/redact/question-masks.test.ts', 'is nothing in free text of a privileged tool'),
       test('src/observe/redact/question-masks.test.ts', 'is what the schema marks secret'),
       test('src/gate/approvals/render-question.test.ts', 'spells out a text that looks like a mark'),
@@ -66,7 +69,10 @@ export const ROWS_SHOWN: readonly Requirement[] = [
     id: 'S3',
     says: 'A question is about as large as its call: the list of what it masks is bounded, whatever the arguments are.',
     tests: [
-      test('src/observe/redact/question-masks.test.ts', 'is all of it, as one mask, where the list of masks would be large'),
+      test(
+        'src/observe/redact/question-masks.test.ts',
+        'is all of it, as one mask, where the list of masks would be large',
+      ),
       test(
         'test/plane/gate-approvals.test.ts',
         'are no larger than their call, however long the keys above masked values are',

@@ -59,7 +59,7 @@ export const ROWS_TENANT_AGENTS: readonly Requirement[] = [
       test(AGENT, 'narrows a delegate by what its delegators declared for the tenant'),
       test(AGENT, 'selects in that tenant alone where the deployment does not select'),
       test('test/plane/agents.test.ts', 'have in a tenant what they declared for it'),
-      test('src/compose/declare-agents.test.ts', 'begins the selecting of one tenant'),
+      test('src/operate/declare-agents.test.ts', 'begins the selecting of one tenant'),
       test('src/gate/policy/policy-file.test.ts', 'takes over agents of tenants that the file speaks of'),
     ],
     mutants: [
@@ -77,7 +77,7 @@ export const ROWS_TENANT_AGENTS: readonly Requirement[] = [
       test('test/cli/agents.test.ts', 'say for which tenant an agent is declared'),
       test('test/gateway/front.test.ts', 'and the list of agents show what is declared for a tenant'),
       test('src/domain/policy/explain-call.test.ts', 'names the tenant of a declaration that decides'),
-      test('src/compose/inspect-agents.test.ts', 'counts the agents of each tenant'),
+      test('src/operate/inspect-agents.test.ts', 'counts the agents of each tenant'),
     ],
     mutants: ['audit-forgets-the-tenant-of-agents'],
   },

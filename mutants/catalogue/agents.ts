@@ -99,7 +99,9 @@ export const AGENTS: readonly Mutant[] = [
     file: 'src/domain/identity/agent.ts',
     find: 'own.every((agent, at) => agent === others[begins + at])',
     replace: 'others.every((agent, at) => agent === own[at - begins])',
-    caughtBy: [{ file: 'src/domain/identity/agent.test.ts', title: 'a delegate does not reach what its delegator called' }],
+    caughtBy: [
+      { file: 'src/domain/identity/agent.test.ts', title: 'a delegate does not reach what its delegator called' },
+    ],
   },
   {
     id: 'agents-see-each-others-questions',

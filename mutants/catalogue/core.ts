@@ -93,7 +93,9 @@ export const CORE: readonly Mutant[] = [
     file: 'src/modules/catalog/publish-catalog.ts',
     find: 'if (isBehind && (served === undefined || served.has(published.digest))) {',
     replace: "if (isBehind && published.digest !== '') {",
-    caughtBy: [{ file: 'src/modules/catalog/publish-catalog.test.ts', title: 'puts a lower version in the place of one' }],
+    caughtBy: [
+      { file: 'src/modules/catalog/publish-catalog.test.ts', title: 'puts a lower version in the place of one' },
+    ],
   },
   {
     id: 'draining-workers-keep-their-version',
@@ -102,7 +104,10 @@ export const CORE: readonly Mutant[] = [
     find: ".filter(({ state }) => state !== 'draining')",
     replace: '.filter(({ state }) => state.length > 0)',
     caughtBy: [
-      { file: 'src/modules/catalog/keep-published.test.ts', title: 'once the last worker of the published version is gone' },
+      {
+        file: 'src/modules/catalog/keep-published.test.ts',
+        title: 'once the last worker of the published version is gone',
+      },
     ],
   },
   {

@@ -113,7 +113,9 @@ export const LOOPS: readonly Mutant[] = [
     file: 'src/domain/outcome/outcome-bytes.ts',
     find: ' || advice !== undefined;',
     replace: ';',
-    caughtBy: [{ file: 'src/domain/outcome/outcome-bytes.test.ts', title: 'keeps the advice beside a value and beside a text' }],
+    caughtBy: [
+      { file: 'src/domain/outcome/outcome-bytes.test.ts', title: 'keeps the advice beside a value and beside a text' },
+    ],
   },
   {
     id: 'refused-calls-get-no-advice',

@@ -150,7 +150,9 @@ export const ROWS_RUNNING: readonly Mutant[] = [
     file: 'src/worker/secrets/run-with-secrets.ts',
     find: 'return taint.isEmpty ?',
     replace: "return taint.isEmpty || ending.kind === 'returned' ?",
-    caughtBy: [{ file: 'src/worker/secrets/run-with-secrets.test.ts', title: 'scrubs results, keys, blocks and write-backs' }],
+    caughtBy: [
+      { file: 'src/worker/secrets/run-with-secrets.test.ts', title: 'scrubs results, keys, blocks and write-backs' },
+    ],
   },
   {
     id: 'words-in-text-decide',

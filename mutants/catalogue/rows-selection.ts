@@ -48,7 +48,9 @@ export const ROWS_SELECTION: readonly Mutant[] = [
     file: 'src/domain/identity/agent.ts',
     find: 'if (!selects(declaration.selection, toolId))',
     replace: 'if (Object.values(policy.agents).some((peer) => !selects(peer.selection, toolId)))',
-    caughtBy: [{ file: 'src/domain/identity/agent.test.ts', title: 'peers of one module do not narrow or widen each other' }],
+    caughtBy: [
+      { file: 'src/domain/identity/agent.test.ts', title: 'peers of one module do not narrow or widen each other' },
+    ],
   },
   {
     id: 'everybody-builds-alone',

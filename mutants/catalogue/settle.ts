@@ -194,7 +194,10 @@ export const SETTLE: readonly Mutant[] = [
     find: 'new SizeBudget(maxBytes - OUTCOME_BYTES)',
     replace: 'new SizeBudget(Number.MAX_SAFE_INTEGER)',
     caughtBy: [
-      { file: 'src/worker/runners/run-tool.test.ts', title: 'says where a result cannot be sent, and when it is too large' },
+      {
+        file: 'src/worker/runners/run-tool.test.ts',
+        title: 'says where a result cannot be sent, and when it is too large',
+      },
     ],
   },
 ];

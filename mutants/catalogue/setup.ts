@@ -56,7 +56,7 @@ export const SETUP: readonly Mutant[] = [
   {
     id: 'adopt-forgets-the-services',
     bug: '`store adopt` and `store upgrade` do not load the functions of the services.',
-    file: 'src/compose/load-libraries.ts',
+    file: 'src/operate/load-libraries.ts',
     find: '    { library: SERVICES_LIBRARY, state: await loadScopeFunctions(server.commands) },\n',
     replace: '',
     caughtBy: [{ file: 'test/deploy/acl-messages.test.ts', title: 'a worker with services starts' }],
@@ -128,28 +128,28 @@ export const SETUP: readonly Mutant[] = [
   {
     id: 'overwritten-numbers-go-unnoticed',
     bug: 'Doctor is green although a role has overwritten a number of a lane, and the calls of that lane stay pending.',
-    file: 'src/compose/inspect-capacity.ts',
+    file: 'src/operate/inspect-capacity.ts',
     find: '    ...inspectDamage(uses),\n',
     replace: '',
-    caughtBy: [{ file: 'src/compose/inspect-capacity.test.ts', title: 'names lane, key and field' }],
+    caughtBy: [{ file: 'src/operate/inspect-capacity.test.ts', title: 'names lane, key and field' }],
   },
   {
     id: 'unreadable-part-ends-doctor',
     bug: 'Doctor ends with an error instead of its rows when one key of the store cannot be decoded.',
-    file: 'src/compose/inspect-capacity.ts',
+    file: 'src/operate/inspect-capacity.ts',
     find: "    if (!(error instanceof PlaneError)) return [{ name, state: 'bad', found: unreadable(error), fix: UNREADABLE_FIX }];",
     replace: '    if (!(error instanceof PlaneError)) throw error;',
-    caughtBy: [{ file: 'src/compose/inspect-capacity.test.ts', title: 'is a row of its own' }],
+    caughtBy: [{ file: 'src/operate/inspect-capacity.test.ts', title: 'is a row of its own' }],
   },
   {
     id: 'served-modules-are-withdrawn',
     bug: 'A module that a live worker serves is taken out of the catalog without force.',
-    file: 'src/compose/withdraw-modules.ts',
+    file: 'src/operate/withdraw-modules.ts',
     find: "    if (serving.length > 0) throw planeError('MODULE_SERVED', { module: name, how: 'is served by', workers: serving });",
     replace: '',
     caughtBy: [
       {
-        file: 'src/compose/withdraw-modules.test.ts',
+        file: 'src/operate/withdraw-modules.test.ts',
         title: 'with all others that were named',
       },
     ],
@@ -157,11 +157,11 @@ export const SETUP: readonly Mutant[] = [
   {
     id: 'dev-withdraws-broken-modules',
     bug: 'A start of dev with a broken module takes its published tools away.',
-    file: 'src/compose/withdraw-left-modules.ts',
+    file: 'src/operate/withdraw-left-modules.ts',
     find: '    ...loaded.broken,\n',
     replace: '',
     caughtBy: [
-      { file: 'src/compose/withdraw-left-modules.test.ts', title: 'keeps a module that is merely broken in this load' },
+      { file: 'src/operate/withdraw-left-modules.test.ts', title: 'keeps a module that is merely broken in this load' },
     ],
   },
   {

@@ -59,7 +59,7 @@ export const STATEMENTS: readonly Mutant[] = [
   {
     id: 'statements-are-added-unseen',
     bug: 'A statement is added although another one was added since its signer looked.',
-    file: 'src/stores/sqlite-audit/write-trail.ts',
+    file: 'src/stores/sqlite/audit/write-trail.ts',
     find: 'if (last !== after) return false;',
     replace: 'if (last < after) return false;',
     caughtBy: [{ file: STATEMENTS_TEST, title: 'of several signers at once are one chain' }],
@@ -99,7 +99,7 @@ export const STATEMENTS: readonly Mutant[] = [
   {
     id: 'erased-payloads-stay-in-free-pages',
     bug: 'An erased payload is not overwritten in pages of the SQLite file that become free.',
-    file: 'src/stores/embedded/database.ts',
+    file: 'src/stores/sqlite/database.ts',
     find: "this.#connection.exec('PRAGMA secure_delete = ON');",
     replace: "this.#connection.exec('PRAGMA secure_delete = OFF');",
     caughtBy: [{ file: ERASED_TEST, title: 'is in no file any more: neither in free pages nor in the log' }],
@@ -107,7 +107,7 @@ export const STATEMENTS: readonly Mutant[] = [
   {
     id: 'erased-payloads-stay-in-the-log',
     bug: 'The log of the SQLite file keeps an erased payload until other records overwrite it.',
-    file: 'src/stores/sqlite-audit/write-trail.ts',
+    file: 'src/stores/sqlite/audit/write-trail.ts',
     find: '  database.eraseFromLog();\n',
     replace: '',
     caughtBy: [{ file: ERASED_TEST, title: 'is in no file any more: neither in free pages nor in the log' }],

@@ -72,7 +72,9 @@ export const UNATTENDED: readonly Mutant[] = [
     file: 'src/domain/policy/explain-call.ts',
     find: "const passes = verdict !== 'deny' && !isDenied;",
     replace: "const passes = verdict !== 'deny';",
-    caughtBy: [{ file: 'src/domain/policy/explain-call.test.ts', title: 'denies what asks a person where no person watches' }],
+    caughtBy: [
+      { file: 'src/domain/policy/explain-call.test.ts', title: 'denies what asks a person where no person watches' },
+    ],
   },
 ];
 
@@ -110,11 +112,11 @@ export const TENANT_AGENTS: readonly Mutant[] = [
   {
     id: 'changes-for-a-tenant-are-general',
     bug: 'A declaration for one tenant is written for all of them.',
-    file: 'src/compose/declare-agents.ts',
+    file: 'src/operate/declare-agents.ts',
     find: 'return withAgents(current, Object.fromEntries(agents), tenant);',
     replace: 'return withAgents(current, Object.fromEntries(agents));',
     caughtBy: [
-      { file: 'src/compose/declare-agents.test.ts', title: 'begins the selecting of one tenant' },
+      { file: 'src/operate/declare-agents.test.ts', title: 'begins the selecting of one tenant' },
       { file: 'test/plane/agents.test.ts', title: 'have in a tenant what they declared for it' },
     ],
   },

@@ -1,5 +1,11 @@
 import { sign, verify } from 'node:crypto';
-import type { AuditHead, AuditStatement, NumberedText, SignedHead, SignedStatement } from '../domain/audit/audit-record.ts';
+import type {
+  AuditHead,
+  AuditStatement,
+  NumberedText,
+  SignedHead,
+  SignedStatement,
+} from '../domain/audit/audit-record.ts';
 import { toSignedHead } from '../domain/audit/record-bytes.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';

@@ -1,4 +1,10 @@
-import type { AuditHead, ForeignStatement, GapStatement, SignedHead, StatementMark } from '../domain/audit/audit-record.ts';
+import type {
+  AuditHead,
+  ForeignStatement,
+  GapStatement,
+  SignedHead,
+  StatementMark,
+} from '../domain/audit/audit-record.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import { firstLink } from '../domain/audit/record-bytes.ts';
 import { crossGaps, distinct, findLost } from './accepted-gaps.ts';

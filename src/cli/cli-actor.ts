@@ -1,4 +1,4 @@
-import { systemUser } from '../compose/system-user.ts';
+import { systemUser } from '../base/system-user.ts';
 import type { Actor, Administered } from '../domain/identity/actor.ts';
 import type { CommandContext } from './command-context.ts';
 import { SingleOption } from './single-option.ts';

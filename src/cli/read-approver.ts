@@ -1,5 +1,5 @@
 import type { Principal } from '../domain/policy/approval.ts';
-import { systemUser } from '../compose/system-user.ts';
+import { systemUser } from '../base/system-user.ts';
 import { SingleOption } from './single-option.ts';
 
 const OPERATOR = 'operator:';

@@ -1,4 +1,4 @@
-import { approvalRenderer } from '../compose/render-approvals.ts';
+import { approvalRenderer } from '../operate/render-approvals.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { ApprovalId } from '../domain/policy/approval.ts';
 import { planeError } from '../domain/errors/errors.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../client/client.ts';
-import { findGatewayUrl } from '../compose/gateway-url.ts';
+import { findGatewayUrl } from '../operate/gateway-url.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { CommandContext } from './command-context.ts';
 import { showDuration } from './duration.ts';

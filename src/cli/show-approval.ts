@@ -1,4 +1,4 @@
-import type { ShownApproval } from '../compose/render-approvals.ts';
+import type { ShownApproval } from '../operate/render-approvals.ts';
 import type { Principal } from '../domain/policy/approval.ts';
 import type { RenderedQuestion } from '../gate/approvals/render-question.ts';
 import { PREVIEW_CHARACTERS, previewOf } from '../base/preview-text.ts';

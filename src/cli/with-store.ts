@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { storeOptionsOf } from '../compose/settings-from-config.ts';
-import { openStore, type StoreOptions } from '../compose/open-store.ts';
+import { storeOptionsOf } from '../operate/store-options.ts';
+import { openStore, type StoreOptions } from '../operate/open-store.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import type { Store } from '../domain/ports/store.ts';
@@ -61,7 +61,7 @@ export function commandStoreOptions(
 /** Throws if the Redis store does not exist. A command that only reads must not create a store: that would hide a wrong server or a wrong name. */
 export async function refuseMissingStore(options: StoreOptions): Promise<void> {
   if (options.store !== 'redis') return;
-  const { redisStoreExists, storeName } = await import('../compose/redis-store-exists.ts');
+  const { redisStoreExists, storeName } = await import('../operate/redis-store-exists.ts');
   if (await redisStoreExists(options.redis)) return;
   throw unavailable(
     `Nothing is stored under the name ${storeName(options.redis)} yet.`,

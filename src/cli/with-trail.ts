@@ -1,8 +1,8 @@
 import type { SigningKey } from '../audit/signing-keys.ts';
 import { openSigner, type StatementSigner } from '../audit/statement-signer.ts';
-import { auditOptionsOf, type AuditOptions } from '../compose/audit-options.ts';
-import { openSink } from '../compose/open-sink.ts';
-import { openStore } from '../compose/open-store.ts';
+import { auditOptionsOf, type AuditOptions } from '../operate/audit-options.ts';
+import { openSink } from '../operate/open-sink.ts';
+import { openStore } from '../operate/open-store.ts';
 import type { Config } from '../config/config-schema.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';

@@ -1,4 +1,9 @@
-import { APPROVAL_LIMITS, type ApprovalDecision, type ApprovalQuestion, type Principal } from '../domain/policy/approval.ts';
+import {
+  APPROVAL_LIMITS,
+  type ApprovalDecision,
+  type ApprovalQuestion,
+  type Principal,
+} from '../domain/policy/approval.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import { argumentsDigest, bindingOf } from '../gate/approvals/binding.ts';

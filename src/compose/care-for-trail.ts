@@ -4,7 +4,7 @@ import { openSigner } from '../audit/statement-signer.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import type { Log } from '../domain/ports/log.ts';
 import type { Store } from '../domain/ports/store.ts';
-import type { AuditOptions } from './audit-options.ts';
+import type { AuditOptions } from '../operate/audit-options.ts';
 
 /** Keeps signing the heads of a trail, and deletes records beyond the retention. Makes a signing key if there is none. */
 export function careForTrail(trail: AuditTrail, store: Store, options: AuditOptions, log: Log): TrailCare {

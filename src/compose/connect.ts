@@ -11,8 +11,8 @@ import type { Log } from '../domain/ports/log.ts';
 import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
 import type { Store } from '../domain/ports/store.ts';
 import { randomId } from '../domain/identity/new-id.ts';
-import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from './defaults.ts';
-import { openStore, type StoreOptions } from './open-store.ts';
+import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from '../operate/defaults.ts';
+import { openStore, type StoreOptions } from '../operate/open-store.ts';
 import { RELEASE } from '../base/release.ts';
 
 export interface ClientOptions {
@@ -76,7 +76,7 @@ export function createClientOf(store: Store, options: ClientOptions): Client {
     ...logRefusals(client, options.log),
     async declareAgents(agents, declaring) {
       // Loaded only when used: the checks are a lot of code, and most callers declare no agents.
-      const { declareAgents } = await import('./declare-agents.ts');
+      const { declareAgents } = await import('../operate/declare-agents.ts');
       return declareAgents(store, agents, { actor }, declaring);
     },
   };

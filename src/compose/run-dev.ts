@@ -13,20 +13,21 @@ import type { Store } from '../domain/ports/store.ts';
 import { randomId } from '../domain/identity/new-id.ts';
 import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { readPlaneAddress } from '../stores/embedded/ownership.ts';
-import { auditOptionsOf } from './audit-options.ts';
-import { byThisProcess } from './by-this-process.ts';
+import { auditOptionsOf } from '../operate/audit-options.ts';
+import { byThisProcess } from '../operate/by-this-process.ts';
 import { careForTrail } from './care-for-trail.ts';
-import { changePolicy } from './change-policy.ts';
+import { changePolicy } from '../operate/change-policy.ts';
 import { createClientOf } from './connect.ts';
-import { openStore } from './open-store.ts';
+import { openStore } from '../operate/open-store.ts';
 import { RELEASE } from '../base/release.ts';
 import { startOutbound } from './start-outbound.ts';
 import type { RunningHttp } from './running-http.ts';
 import { serveHttp } from './serve-http.ts';
-import { clientOptionsOf, storeOptionsOf, workerOptionsOf } from './settings-from-config.ts';
+import { clientOptionsOf, workerOptionsOf } from './settings-from-config.ts';
+import { storeOptionsOf } from '../operate/store-options.ts';
 import { telemetryOptionsOf } from './telemetry-options.ts';
 import { startWorker, type RunningWorker } from './start-worker.ts';
-import { withdrawLeftModules, type LeftModules } from './withdraw-left-modules.ts';
+import { withdrawLeftModules, type LeftModules } from '../operate/withdraw-left-modules.ts';
 
 export interface DevOptions {
   readonly config: Config;

@@ -11,13 +11,13 @@ import type { Client } from '../client/client.ts';
 import { createMcpEndpoint } from '../gateway/mcp/endpoint.ts';
 import type { Log } from '../domain/ports/log.ts';
 import type { Store } from '../domain/ports/store.ts';
-import { auditOptionsOf } from './audit-options.ts';
-import { createOperations } from './gateway-operations.ts';
-import { forgetGatewayUrl, writeGatewayUrl } from './gateway-url.ts';
-import { hasCalls } from './has-calls.ts';
+import { auditOptionsOf } from '../operate/audit-options.ts';
+import { createOperations } from '../operate/gateway-operations.ts';
+import { forgetGatewayUrl, writeGatewayUrl } from '../operate/gateway-url.ts';
+import { hasCalls } from '../operate/has-calls.ts';
 import { RELEASE } from '../base/release.ts';
 import type { RunningHttp } from './running-http.ts';
-import { systemUser } from './system-user.ts';
+import { systemUser } from '../base/system-user.ts';
 
 export interface HttpOptions {
   readonly gatewayId: string;

@@ -3,7 +3,7 @@ import type { WorkerId } from '../domain/identity/ids.ts';
 import type { EventSource } from '../domain/ports/events.ts';
 import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
 import { newCallerId, privatePoolOf } from '../domain/identity/new-id.ts';
-import { openStore } from './open-store.ts';
+import { openStore } from '../operate/open-store.ts';
 import { bootWorker, type WorkerParts } from './start-worker.ts';
 import type { WorkerOptions } from './worker-settings.ts';
 

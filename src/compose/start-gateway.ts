@@ -13,12 +13,12 @@ import type { Store } from '../domain/ports/store.ts';
 import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { randomId } from '../domain/identity/new-id.ts';
 import { serveHealth, type Readiness } from '../worker/health-server.ts';
-import type { AuditOptions } from './audit-options.ts';
+import type { AuditOptions } from '../operate/audit-options.ts';
 import { careForTrail } from './care-for-trail.ts';
 import { createClosers } from '../base/closers.ts';
 import { createClientOf } from './connect.ts';
-import { openSink } from './open-sink.ts';
-import { openStore, type StoreOptions } from './open-store.ts';
+import { openSink } from '../operate/open-sink.ts';
+import { openStore, type StoreOptions } from '../operate/open-store.ts';
 import type { RunningHttp } from './running-http.ts';
 import { serveHttp } from './serve-http.ts';
 import { clientOptionsOf } from './settings-from-config.ts';
@@ -88,7 +88,7 @@ async function boot(
   const telemetry = await startTelemetry(options.telemetry ?? {}, needs);
   closers.add(async () => telemetry?.close());
   if (options.store === 'redis') {
-    const { checkRedisServer } = await import('./check-redis-server.ts');
+    const { checkRedisServer } = await import('../operate/check-redis-server.ts');
     await checkRedisServer(options.redis, 'gateway', log);
   }
   const store = await parts.openStore(options);

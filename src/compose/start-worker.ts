@@ -36,12 +36,12 @@ import { timeStore } from '../worker/store-age.ts';
 import { createToolLimiter } from '../worker/tool-limiter.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
 import { createClosers } from '../base/closers.ts';
-import { DEFAULT_ADMISSION } from './defaults.ts';
+import { DEFAULT_ADMISSION } from '../operate/defaults.ts';
 import { createFleetMembership } from './fleet-membership.ts';
 import { findModuleProblems } from './module-problems.ts';
-import { openStore, type StoreOptions } from './open-store.ts';
+import { openStore, type StoreOptions } from '../operate/open-store.ts';
 import { serviceSecrets } from './service-secrets.ts';
-import { redactionKeyFor } from './redaction-key-for.ts';
+import { redactionKeyFor } from '../operate/redaction-key-for.ts';
 import { RELEASE } from '../base/release.ts';
 import { loadServedModules } from './served-modules.ts';
 import { startSupervisor } from './supervisor.ts';
@@ -50,7 +50,7 @@ import { createWorkerServices, refuseUnmetNeeds, wantedServices, watchHealth } f
 import { emitHookFailures } from './emit-hook-failures.ts';
 import { loadWorkerHooks } from './worker-hooks.ts';
 import { workerSettings, type WorkerOptions } from './worker-settings.ts';
-import { withdrawDeleted } from './withdraw-modules.ts';
+import { withdrawDeleted } from '../operate/withdraw-modules.ts';
 
 export type { WorkerOptions } from './worker-settings.ts';
 
@@ -123,7 +123,7 @@ async function boot(
   const placement = place === undefined ? undefined : 'caller';
   const log = options.log ?? createLog('warn');
   if (place === undefined && options.store === 'redis') {
-    const { checkRedisServer } = await import('./check-redis-server.ts');
+    const { checkRedisServer } = await import('../operate/check-redis-server.ts');
     await checkRedisServer(options.redis, 'worker', log);
   }
   const sealer = options.auditor === undefined ? undefined : readSealer(options.auditor.keyFile);

@@ -5,7 +5,7 @@ import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { serveHealth, type HealthServer, type Readiness } from '../worker/health-server.ts';
 import { supervise } from '../worker/supervise.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
-import { openStore } from './open-store.ts';
+import { openStore } from '../operate/open-store.ts';
 import type { SupervisorMessage, SupervisorOrder, SupervisorSetup } from './supervisor.ts';
 
 /** The consumer loop makes a round at least every two seconds. After three missed rounds it counts as stuck. */

@@ -4,7 +4,7 @@ import type { CallId } from '../domain/identity/ids.ts';
 import type { ServiceHealth } from '../domain/tool/service.ts';
 import type { StopOrder, SupervisorSettings } from '../worker/supervise.ts';
 import { compiledFile } from './compiled-file.ts';
-import type { StoreOptions } from './open-store.ts';
+import type { StoreOptions } from '../operate/open-store.ts';
 
 export interface SupervisorSetup {
   readonly store: StoreOptions;

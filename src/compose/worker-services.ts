@@ -7,7 +7,7 @@ import { readSecret, type SecretSource } from '../worker/services/read-secret.ts
 import { createServiceRegistry, type ServiceRegistry } from '../worker/services/registry.ts';
 import { openEmbeddedScopes } from '../worker/services/storage/embedded/open-embedded.ts';
 import type { ScopedStore } from '../worker/services/storage/scoped-store.ts';
-import type { StoreOptions } from './open-store.ts';
+import type { StoreOptions } from '../operate/open-store.ts';
 
 const HEALTH_EVERY_MS = 5000;
 

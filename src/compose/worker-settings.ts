@@ -12,8 +12,8 @@ import type { ProcessRunnerOptions } from '../worker/runners/process/process-run
 import type { ServiceEntries } from '../worker/services/load-services.ts';
 import { newWorkerId } from '../domain/identity/new-id.ts';
 import type { WebhookOptions } from '../worker/approval-webhook.ts';
-import { DEFAULT_RETENTION_MS } from './defaults.ts';
-import type { StoreOptions } from './open-store.ts';
+import { DEFAULT_RETENTION_MS } from '../operate/defaults.ts';
+import type { StoreOptions } from '../operate/open-store.ts';
 
 export type WorkerOptions = StoreOptions & {
   /** A folder of modules, or a manifest. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nearNames } from '../base/near-names.ts';
-import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from '../compose/defaults.ts';
+import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from '../operate/defaults.ts';
 import { PlaneError } from '../domain/errors/errors.ts';
 import { loadConfig, type ConfigRequest, type LoadedConfig } from './load-config.ts';
 import { OPTION_ROWS } from './option-rows.ts';

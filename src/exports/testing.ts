@@ -1,5 +1,5 @@
 /** For tests and operators' scripts: the store itself, with everything it can do. */
-export { openStore, type StoreOptions } from '../compose/open-store.ts';
+export { openStore, type StoreOptions } from '../operate/open-store.ts';
 export { startGateway, type GatewayOptions, type RunningGateway } from '../compose/start-gateway.ts';
 export type { Attempt } from '../domain/call/attempt.ts';
 export type { Catalog } from '../domain/tool/catalog.ts';
@@ -28,7 +28,7 @@ export { attemptOf } from '../stages/settle/attempt-of.ts';
 export { encodeHistory } from '../domain/call/history.ts';
 // What an external checker needs to read the traces of a run.
 export { drainLanes } from '../audit/drain-lanes.ts';
-export { openSqliteSink } from '../audit/sqlite-sink.ts';
+export { openSqliteSink } from '../stores/sqlite/audit/sqlite-sink.ts';
 export { verifyTrail, type Verification } from '../audit/verify-trail.ts';
 export { callIdFor } from '../domain/identity/new-id.ts';
 export { decodeOutcome } from '../domain/outcome/outcome-bytes.ts';

@@ -1,5 +1,13 @@
 // `sallyport/tool`: what the author of a module needs. It is loaded in tool processes, so it stays small.
-export { audio, embedded, file, image, structured, text, type ToolContent } from '../modules/authoring/content-blocks.ts';
+export {
+  audio,
+  embedded,
+  file,
+  image,
+  structured,
+  text,
+  type ToolContent,
+} from '../modules/authoring/content-blocks.ts';
 export {
   defineModule,
   tool,

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Database } from '../../src/stores/embedded/database.ts';
+import { Database } from '../../src/stores/sqlite/database.ts';
 import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';
 import { jsonOf, startCli } from '../cli/run-cli.ts';
 import { eventually } from '../support/process.ts';

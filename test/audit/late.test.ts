@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { drainLane } from '../../src/audit/drain-lane.ts';
 import { drainStatements } from '../../src/audit/drain-statements.ts';
-import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
+import { openSqliteSink } from '../../src/stores/sqlite/audit/sqlite-sink.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import type { AuditState } from '../../src/domain/ports/audit-store.ts';
 import { outcomeOf, stagePlane, type StagedPlane } from '../plane/support/stage-plane.ts';

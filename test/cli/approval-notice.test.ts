@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isFromSallyport } from '../../examples/docs/verify-webhook.ts';
-import type { Check } from '../../src/compose/check.ts';
+import type { Check } from '../../src/operate/check.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';

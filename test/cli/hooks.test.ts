@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Check } from '../../src/compose/check.ts';
+import type { Check } from '../../src/operate/check.ts';
 import type { WorkerEntry } from '../../src/domain/ports/fleet-registry.ts';
 import { planeFolder, type PlaneFolder } from './plane-folder.ts';
 

@@ -3,7 +3,14 @@ import { subjectShares } from '../../src/domain/call/subject-share.ts';
 import type { Actor } from '../../src/domain/identity/actor.ts';
 import { expect } from 'vitest';
 import { ENVELOPE_VERSION } from '../../src/domain/call/call.ts';
-import { toolId, type CallId, type RunId, type SessionId, type ToolId, type WorkerId } from '../../src/domain/identity/ids.ts';
+import {
+  toolId,
+  type CallId,
+  type RunId,
+  type SessionId,
+  type ToolId,
+  type WorkerId,
+} from '../../src/domain/identity/ids.ts';
 import type { ApprovalDecision, ApprovalQuestion, NewGrant, Principal } from '../../src/domain/policy/approval.ts';
 import type { OutcomeKind } from '../../src/domain/outcome/outcome.ts';
 import type { Identity } from '../../src/domain/identity/session.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { auditOptionsOf } from '../../src/compose/audit-options.ts';
+import { auditOptionsOf } from '../../src/operate/audit-options.ts';
 import { startGateway } from '../../src/compose/start-gateway.ts';
 import { startWorker } from '../../src/compose/start-worker.ts';
 import { configSchema } from '../../src/config/config-schema.ts';

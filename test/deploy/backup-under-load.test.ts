@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { parseRecord } from '../../src/domain/audit/record-bytes.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { adoptStore, inspectAdoptionOf } from '../../src/compose/adopt-store.ts';
-import { backupStore, restoreStore } from '../../src/compose/backup-store.ts';
-import { openStore, type StoreOptions } from '../../src/compose/open-store.ts';
+import { adoptStore, inspectAdoptionOf } from '../../src/operate/adopt-store.ts';
+import { backupStore, restoreStore } from '../../src/operate/backup-store.ts';
+import { openStore, type StoreOptions } from '../../src/operate/open-store.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import {
   acceptMany,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { adoptStore, inspectAdoptionOf } from '../../src/compose/adopt-store.ts';
-import { backupStore, restoreStore } from '../../src/compose/backup-store.ts';
-import { openStore, type StoreOptions } from '../../src/compose/open-store.ts';
+import { adoptStore, inspectAdoptionOf } from '../../src/operate/adopt-store.ts';
+import { backupStore, restoreStore } from '../../src/operate/backup-store.ts';
+import { openStore, type StoreOptions } from '../../src/operate/open-store.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { newTokenText } from '../../src/domain/identity/token-text.ts';
 import { HOUR_MS } from '../contract/fixtures.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { STORE_METHODS, type Store, type StoreMethod } from '../../src/domain/ports/store.ts';
-import type { Database } from '../../src/stores/embedded/database.ts';
+import type { Database } from '../../src/stores/sqlite/database.ts';
 import { GroupCommit } from '../../src/stores/embedded/group-commit.ts';
 import { Lane } from '../../src/stores/embedded/lane.ts';
 import { watchPlace } from '../../src/stores/embedded/ownership.ts';

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';
-import { adoptStore, inspectAdoptionOf } from '../../src/compose/adopt-store.ts';
+import { adoptStore, inspectAdoptionOf } from '../../src/operate/adopt-store.ts';
 import { backupEmbeddedStore, restoreEmbeddedStore } from '../../src/stores/embedded/backup-store.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';

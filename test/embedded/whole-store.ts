@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Store } from '../../src/domain/ports/store.ts';
-import type { Database } from '../../src/stores/embedded/database.ts';
+import type { Database } from '../../src/stores/sqlite/database.ts';
 import { acceptOne, claimMany, openSession, settleRequest } from '../contract/fixtures.ts';
 import { readWholeAudit } from '../contract/observe.ts';
 

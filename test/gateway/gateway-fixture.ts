@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { openStore, type StoreOptions } from '../../src/compose/open-store.ts';
+import { openStore, type StoreOptions } from '../../src/operate/open-store.ts';
 import type { Identity } from '../../src/domain/identity/session.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
+import { openSqliteSink } from '../../src/stores/sqlite/audit/sqlite-sink.ts';
 import { listCalls } from '../../src/gateway/api/list-calls.ts';
 import type { CallListQuery, CallRow } from '../../src/gateway/api/call-schema.ts';
 import { SettledHistory } from '../../src/gateway/follow/settled-history.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStore } from '../../src/compose/open-store.ts';
+import { openStore } from '../../src/operate/open-store.ts';
 import type { Identity } from '../../src/domain/identity/session.ts';
 import type { Policy } from '../../src/domain/policy/policy.ts';
 import type { Store } from '../../src/domain/ports/store.ts';

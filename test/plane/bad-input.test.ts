@@ -6,7 +6,7 @@ import type { CallAnswer, Outcome, SessionHandle } from '../../src/exports/clien
 import type { CallId } from '../../src/domain/identity/ids.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { AcceptRequest } from '../../src/domain/ports/call-store.ts';
-import { DEFAULT_ADMISSION } from '../../src/compose/defaults.ts';
+import { DEFAULT_ADMISSION } from '../../src/operate/defaults.ts';
 import { canonicalJson } from '../../src/base/canonical-json.ts';
 import { bodyDigest, sha256 } from '../../src/domain/tool/digest.ts';
 import { callIdFor, newWorkerId, randomId } from '../../src/domain/identity/new-id.ts';

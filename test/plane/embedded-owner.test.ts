@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isAboutCall } from '../../src/domain/audit/audit-record.ts';
 import { connect, type CallEvent, type Client, type Outcome, type SessionHandle } from '../../src/exports/client.ts';
-import { openStore } from '../../src/compose/open-store.ts';
+import { openStore } from '../../src/operate/open-store.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import type { EmbeddedStoreOptions } from '../../src/stores/embedded/embedded-store.ts';
 import { callIdFor } from '../../src/domain/identity/new-id.ts';

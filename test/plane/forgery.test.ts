@@ -5,7 +5,7 @@ import { indexTools } from '../../src/domain/tool/catalog.ts';
 import type { CallId, RunId, ToolId, WorkerId } from '../../src/domain/identity/ids.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { AcceptRequest } from '../../src/domain/ports/call-store.ts';
-import { DEFAULT_ADMISSION } from '../../src/compose/defaults.ts';
+import { DEFAULT_ADMISSION } from '../../src/operate/defaults.ts';
 import { prepareCall } from '../../src/stages/accept/prepare-call.ts';
 import { laneKeys } from '../../src/stores/redis/keys.ts';
 import { bodyDigest, sha256 } from '../../src/domain/tool/digest.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openStore, type StoreOptions } from '../../src/compose/open-store.ts';
+import { openStore, type StoreOptions } from '../../src/operate/open-store.ts';
 import { startWorker, type RunningWorker, type WorkerOptions } from '../../src/compose/start-worker.ts';
 import type { Approval } from '../../src/domain/policy/approval.ts';
 import type { Rule } from '../../src/domain/policy/rule.ts';

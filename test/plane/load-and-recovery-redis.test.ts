@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openStore } from '../../src/compose/open-store.ts';
+import { openStore } from '../../src/operate/open-store.ts';
 import type { Client, SessionHandle } from '../../src/exports/client.ts';
 import { laneOfId, randomId } from '../../src/domain/identity/new-id.ts';
 import { LEASE_MS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';

@@ -3,7 +3,7 @@ import type { SessionHandle } from '../../src/exports/client.ts';
 import type { PinnedOptions } from '../../src/exports/worker.ts';
 import { callIdFor } from '../../src/domain/identity/new-id.ts';
 import { prepareCall } from '../../src/stages/accept/prepare-call.ts';
-import { DEFAULT_ADMISSION } from '../../src/compose/defaults.ts';
+import { DEFAULT_ADMISSION } from '../../src/operate/defaults.ts';
 import { indexTools } from '../../src/domain/tool/catalog.ts';
 import { toolId } from '../../src/domain/identity/ids.ts';
 import { sha256 } from '../../src/domain/tool/digest.ts';

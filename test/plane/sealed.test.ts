@@ -8,7 +8,7 @@ import { drainLanes } from '../../src/audit/drain-lanes.ts';
 import { drainStatements } from '../../src/audit/drain-statements.ts';
 import { openArguments } from '../../src/audit/open-arguments.ts';
 import { openPostgresSink } from '../../src/audit/postgres-sink.ts';
-import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
+import { openSqliteSink } from '../../src/stores/sqlite/audit/sqlite-sink.ts';
 import { eraseSubject } from '../../src/audit/erase-subject.ts';
 import { openSigner } from '../../src/audit/statement-signer.ts';
 import { startWorker, type RunningWorker, type WorkerOptions } from '../../src/compose/start-worker.ts';

@@ -1,7 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { inspectApprovals } from '../../src/compose/inspect-approvals.ts';
-import { RESOLUTIONS, type Approval, type ApprovalDecision, type Resolution } from '../../src/domain/policy/approval.ts';
+import { inspectApprovals } from '../../src/operate/inspect-approvals.ts';
+import {
+  RESOLUTIONS,
+  type Approval,
+  type ApprovalDecision,
+  type Resolution,
+} from '../../src/domain/policy/approval.ts';
 import type { Policy } from '../../src/domain/policy/policy.ts';
 import type { AskOptions } from '../../src/domain/policy/rule.ts';
 import type { DiagnosticEvent } from '../../src/exports/client.ts';

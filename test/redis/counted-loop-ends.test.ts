@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openStore } from '../../src/compose/open-store.ts';
+import { openStore } from '../../src/operate/open-store.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { newRunId } from '../../src/domain/identity/new-id.ts';
 import { holdOne, openSession } from '../contract/fixtures.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { changePolicy } from '../../compose/change-policy.ts';
-import { NO_AGENT_LEFT } from '../../compose/declare-agents.ts';
+import { changePolicy } from '../../operate/change-policy.ts';
+import { NO_AGENT_LEFT } from '../../operate/declare-agents.ts';
 import { findRuleProblems } from '../../gate/policy/rule-problems.ts';
 import { agentsOfTenant, nameAgent, withAgents } from '../../domain/identity/agent.ts';
 import { nearNames } from '../../base/near-names.ts';

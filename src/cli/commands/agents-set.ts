@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { nameAgent } from '../../domain/identity/agent.ts';
 import { nearNames } from '../../base/near-names.ts';
-import { changeAgents } from '../../compose/declare-agents.ts';
+import { changeAgents } from '../../operate/declare-agents.ts';
 import { readDeclaration, type ReadDeclaration } from '../../gate/policy/agent-schema.ts';
 import { readSettingsFile } from '../../base/settings/read-settings-file.ts';
 import { planeError } from '../../domain/errors/errors.ts';

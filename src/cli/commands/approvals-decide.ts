@@ -1,8 +1,13 @@
 import { Argument, Command, Option } from 'commander';
 import { createApprovals } from '../../client/approvals.ts';
-import { approvalRenderer } from '../../compose/render-approvals.ts';
+import { approvalRenderer } from '../../operate/render-approvals.ts';
 import type { Decision } from '../../client/decide-request.ts';
-import { APPROVAL_DECISIONS, APPROVAL_LIMITS, type Approval, type ApprovalDecision } from '../../domain/policy/approval.ts';
+import {
+  APPROVAL_DECISIONS,
+  APPROVAL_LIMITS,
+  type Approval,
+  type ApprovalDecision,
+} from '../../domain/policy/approval.ts';
 import type { GrantOptions } from '../../gate/approvals/grants.ts';
 import { sayAlreadyDecided } from '../../gateway/already-decided.ts';
 import { finishRevocations } from '../../gateway/finish-revocations.ts';

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { createApprovals, type ApprovalPage } from '../../client/approvals.ts';
-import { approvalRenderer, type ShownApproval } from '../../compose/render-approvals.ts';
+import { approvalRenderer, type ShownApproval } from '../../operate/render-approvals.ts';
 import { APPROVAL_STATES, type Approval, type ApprovalState } from '../../domain/policy/approval.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';

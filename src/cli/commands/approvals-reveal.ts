@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { createApprovals } from '../../client/approvals.ts';
-import { approvalRenderer } from '../../compose/render-approvals.ts';
+import { approvalRenderer } from '../../operate/render-approvals.ts';
 import type { RevealAnswer } from '../../domain/ports/approval-store.ts';
 import { action } from '../command-context.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { createApprovals } from '../../client/approvals.ts';
-import { approvalRenderer } from '../../compose/render-approvals.ts';
+import { approvalRenderer } from '../../operate/render-approvals.ts';
 import { action } from '../command-context.ts';
 import { findApproval } from '../find-by-end.ts';
 import { asOption, readApprover } from '../read-approver.ts';

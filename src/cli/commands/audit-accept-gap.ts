@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { acceptGap } from '../../audit/accept-gap.ts';
 import { planeError } from '../../domain/errors/errors.ts';
-import { systemUser } from '../../compose/system-user.ts';
+import { systemUser } from '../../base/system-user.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { asOption, readApprover } from '../read-approver.ts';

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { findLostMarks, readMarks } from '../../audit/statement-marks.ts';
-import { systemUser } from '../../compose/system-user.ts';
+import { systemUser } from '../../base/system-user.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { SingleOption } from '../single-option.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { readExpected, type ExpectedTrail } from '../../audit/expected-trail.ts';
 import type { AuditProblem } from '../../audit/verify-trail.ts';
-import { verifyAudit } from '../../compose/verify-audit.ts';
+import { verifyAudit } from '../../operate/verify-audit.ts';
 import { nameLane, type ForeignStatement, type GapStatement } from '../../domain/audit/audit-record.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';

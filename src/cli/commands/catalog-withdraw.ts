@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { withdrawModules, type Withdrawal } from '../../compose/withdraw-modules.ts';
+import { withdrawModules, type Withdrawal } from '../../operate/withdraw-modules.ts';
 import { entriesOf } from '../../domain/tool/module.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { Command } from 'commander';
 import { RELEASE } from '../../base/release.ts';
-import { findGatewayUrl } from '../../compose/gateway-url.ts';
+import { findGatewayUrl } from '../../operate/gateway-url.ts';
 import { runDev, type RunningDev } from '../../compose/run-dev.ts';
 import type { Config } from '../../config/config-schema.ts';
 import { countNoun } from '../../base/count-noun.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { Check } from '../../compose/check.ts';
-import { inspectPlane } from '../../compose/inspect-plane.ts';
+import type { Check } from '../../operate/check.ts';
+import { inspectPlane } from '../../operate/inspect-plane.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { PlaneError } from '../../domain/errors/errors.ts';
 import { action } from '../command-context.ts';

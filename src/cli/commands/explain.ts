@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { explainPolicy, type ExplainedPolicy } from '../../compose/explain-policy.ts';
+import { explainPolicy, type ExplainedPolicy } from '../../operate/explain-policy.ts';
 import type { CheckAnswer, Explanation } from '../../domain/policy/explain-call.ts';
 import { UNSERVED } from '../../domain/tool/serving.ts';
 import { action, type CommandContext } from '../command-context.ts';

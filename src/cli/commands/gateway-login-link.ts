@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { findGatewayUrl } from '../../compose/gateway-url.ts';
-import { systemUser } from '../../compose/system-user.ts';
+import { findGatewayUrl } from '../../operate/gateway-url.ts';
+import { systemUser } from '../../base/system-user.ts';
 import type { TokenScope } from '../../domain/identity/gateway-token.ts';
 import { createLoginLink, LOGIN_CODE_MS, LOGIN_SCOPES } from '../../gateway/login-link.ts';
 import { addScope } from '../add-scope.ts';

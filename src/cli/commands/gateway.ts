@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { auditOptionsOf } from '../../compose/audit-options.ts';
-import { storeOptionsOf } from '../../compose/settings-from-config.ts';
+import { auditOptionsOf } from '../../operate/audit-options.ts';
+import { storeOptionsOf } from '../../operate/store-options.ts';
 import { startGateway } from '../../compose/start-gateway.ts';
 import { telemetryOptionsOf } from '../../compose/telemetry-options.ts';
 import { planeError } from '../../domain/errors/errors.ts';

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { connect } from '../../compose/connect.ts';
-import { hasCalls } from '../../compose/has-calls.ts';
-import { openStore } from '../../compose/open-store.ts';
+import { hasCalls } from '../../operate/has-calls.ts';
+import { openStore } from '../../operate/open-store.ts';
 import { RELEASE } from '../../base/release.ts';
 import { createLog } from '../../observe/log.ts';
 import { createAgentSessions } from '../../gateway/agent-sessions.ts';

@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from 'commander';
-import { changePaused, findTargetProblem, readPaused, type PauseTarget } from '../../compose/change-paused.ts';
+import { changePaused, findTargetProblem, readPaused, type PauseTarget } from '../../operate/change-paused.ts';
 import type { Paused } from '../../domain/policy/policy.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { nearNames } from '../../base/near-names.ts';
-import { setPolicy } from '../../compose/set-policy.ts';
+import { setPolicy } from '../../operate/set-policy.ts';
 import { readPolicyFile } from '../../gate/policy/policy-file.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action } from '../command-context.ts';

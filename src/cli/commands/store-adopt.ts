@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
-import { adoptStore, inspectAdoptionOf, type Adopted, type Adoption } from '../../compose/adopt-store.ts';
-import { describeLibrary } from '../../compose/load-libraries.ts';
-import { storeOptionsOf } from '../../compose/settings-from-config.ts';
+import { adoptStore, inspectAdoptionOf, type Adopted, type Adoption } from '../../operate/adopt-store.ts';
+import { describeLibrary } from '../../operate/load-libraries.ts';
+import { storeOptionsOf } from '../../operate/store-options.ts';
 import { action } from '../command-context.ts';
 import { CommandFailure, usage } from '../command-failure.ts';
 import { confirm, isAtTerminal } from '../confirm.ts';

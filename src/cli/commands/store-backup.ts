@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { backupStore } from '../../compose/backup-store.ts';
+import { backupStore } from '../../operate/backup-store.ts';
 import { action } from '../command-context.ts';
 import { readDuration } from '../duration.ts';
 import { SingleOption } from '../single-option.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { restoreStore } from '../../compose/backup-store.ts';
-import { storeOptionsOf } from '../../compose/settings-from-config.ts';
+import { restoreStore } from '../../operate/backup-store.ts';
+import { storeOptionsOf } from '../../operate/store-options.ts';
 import { thisCommand } from '../own-command.ts';
 import { action } from '../command-context.ts';
 import { passwordOf } from '../with-store.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { upgradeStore } from '../../compose/backup-store.ts';
+import { upgradeStore } from '../../operate/backup-store.ts';
 import { action } from '../command-context.ts';
 import { commandStoreOptions } from '../with-store.ts';
 

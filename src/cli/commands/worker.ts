@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { storeOptionsOf, workerOptionsOf } from '../../compose/settings-from-config.ts';
+import { workerOptionsOf } from '../../compose/settings-from-config.ts';
+import { storeOptionsOf } from '../../operate/store-options.ts';
 import { startWorker } from '../../compose/start-worker.ts';
 import { telemetryOptionsOf } from '../../compose/telemetry-options.ts';
 import { createLog } from '../../observe/log.ts';

@@ -1,11 +1,5 @@
 import { hash } from 'node:crypto';
-import {
-  HISTORY_LENGTH,
-  SIGNATURE_LENGTH,
-  type Attempt,
-  type AttemptEnding,
-  type RunHistory,
-} from './attempt.ts';
+import { HISTORY_LENGTH, SIGNATURE_LENGTH, type Attempt, type AttemptEnding, type RunHistory } from './attempt.ts';
 
 /**
  * Layout of a run's history: the attempts one after the other, in no order, as `shared/attempts.lua` writes them. Each has sequence, time,

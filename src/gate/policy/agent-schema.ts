@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { planeError } from '../../domain/errors/errors.ts';
 import { NAME_PATTERN } from '../../domain/identity/ids.ts';
 import type { TenantPolicy } from '../../domain/policy/policy.ts';
-import { ALL_MODULES, normaliseSelection, type AgentDeclaration, type SelectionInput } from '../../domain/identity/selection.ts';
+import {
+  ALL_MODULES,
+  normaliseSelection,
+  type AgentDeclaration,
+  type SelectionInput,
+} from '../../domain/identity/selection.ts';
 import { describeIssue, type NearNames } from '../../base/settings/describe-issue.ts';
 import type { SettingsFile } from '../../base/settings/read-settings-file.ts';
 

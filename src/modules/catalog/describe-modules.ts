@@ -148,7 +148,9 @@ function isAnswer(message: unknown): message is DescribeAnswer {
 
 /** The program of the child process: next to this file when compiled; in `dist` when the sources themselves are run, as the tests do. */
 function childFile(): string {
-  const place = import.meta.url.endsWith('.ts') ? '../../../dist/modules/catalog/describe-child.js' : './describe-child.js';
+  const place = import.meta.url.endsWith('.ts')
+    ? '../../../dist/modules/catalog/describe-child.js'
+    : './describe-child.js';
   const file = fileURLToPath(new URL(place, import.meta.url));
   if (!existsSync(file))
     throw planeError('INTERNAL', { problem: `${file} is missing; build the package first: npm run build` });

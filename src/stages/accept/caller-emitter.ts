@@ -2,7 +2,13 @@ import { elapsedMs } from '../../base/elapsed.ts';
 import { errorOfOutcome, toEventError } from '../../domain/outcome/error-category.ts';
 import type { CallId, RunId, SessionId, ToolId } from '../../domain/identity/ids.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
-import type { CallVia, DiagnosticEventMap, EventKind, SharedFields, TraceIds } from '../../domain/events/diagnostic-event.ts';
+import type {
+  CallVia,
+  DiagnosticEventMap,
+  EventKind,
+  SharedFields,
+  TraceIds,
+} from '../../domain/events/diagnostic-event.ts';
 import type { Stage } from '../../domain/call/stages.ts';
 import { summariseValue } from '../../domain/events/summarise-value.ts';
 import { isSampled, toTraceContext, type Trace, type TraceContext } from '../../domain/call/trace-context.ts';

@@ -5,7 +5,7 @@ import { planeError } from '../../domain/errors/errors.ts';
 import type { Store } from '../../domain/ports/store.ts';
 import { invalid, readBackup, type BackupManifest, type LaneFacts } from '../backup/manifest.ts';
 import { syncFile, writeBackup } from '../backup/write-backup.ts';
-import { Database, openingError } from './database.ts';
+import { Database, openingError } from '../sqlite/database.ts';
 import { openEmbeddedStore, type EmbeddedStoreOptions } from './embedded-store.ts';
 import { openInProcess } from './in-process-store.ts';
 import { readPlaneAddress, storeFile, takeOwnership } from './ownership.ts';

@@ -2,8 +2,8 @@ import type { AuditEvent } from '../../domain/audit/audit-record.ts';
 import type { ApprovalId, GrantId } from '../../domain/policy/approval.ts';
 import type { CallId, RunId, SessionId, ToolId } from '../../domain/identity/ids.ts';
 import { chainEntry, sizeOfRecord } from '../../domain/audit/record-bytes.ts';
-import { insertRecord, moveHead, openAuditLane } from '../sqlite-audit/write-trail.ts';
-import type { Database } from './database.ts';
+import { insertRecord, moveHead, openAuditLane } from '../sqlite/audit/write-trail.ts';
+import type { Database } from '../sqlite/database.ts';
 
 interface OldRow {
   readonly sequence: number;

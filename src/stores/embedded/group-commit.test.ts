@@ -11,7 +11,7 @@ import {
 } from '../../../test/contract/fixtures.ts';
 import { openDirectStore, type DirectStore, type DirectStoreOptions } from '../../../test/embedded/direct-store.ts';
 import { newCallerId, newWorkerId } from '../../domain/identity/new-id.ts';
-import type { Database } from './database.ts';
+import type { Database } from '../sqlite/database.ts';
 
 const opened: DirectStore[] = [];
 function open(options?: DirectStoreOptions): DirectStore {

@@ -1,5 +1,5 @@
 import { planeError } from '../../domain/errors/errors.ts';
-import { isFatal, isFull, toPlaneError, type Database } from './database.ts';
+import { isFatal, isFull, toPlaneError, type Database } from '../sqlite/database.ts';
 import type { Lane } from './lane.ts';
 import { isEmptyAnswer, isPoll, LongPolls, type StoreJob, type WaitingPoll } from './long-polls.ts';
 import { Replies } from './replies.ts';

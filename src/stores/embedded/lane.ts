@@ -1,5 +1,5 @@
-import { moveHead, openAuditLane, type LaneRow as AuditLane } from '../sqlite-audit/write-trail.ts';
-import type { Database } from './database.ts';
+import { moveHead, openAuditLane, type LaneRow as AuditLane } from '../sqlite/audit/write-trail.ts';
+import type { Database } from '../sqlite/database.ts';
 import { SubjectUses } from './subject-uses.ts';
 
 interface LaneRow {

@@ -1,6 +1,6 @@
-import { AUDIT_TABLES, NUMBER_STATEMENTS } from '../sqlite-audit/schema.ts';
+import { AUDIT_TABLES, NUMBER_STATEMENTS } from '../sqlite/audit/schema.ts';
 import { chainOldAudit } from './chain-old-audit.ts';
-import type { Database } from './database.ts';
+import type { Database } from '../sqlite/database.ts';
 
 /** Entry n migrates a file from schema version n to n + 1. Released entries are never changed. */
 export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = [

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { planeError } from '../../domain/errors/errors.ts';
-import { Database, isBusy } from './database.ts';
+import { Database, isBusy } from '../sqlite/database.ts';
 import { PROTOCOL_VERSION } from './rpc.ts';
 
 /** Where the owner can be reached. The address does not show whether the owner is still alive; the lock does. */

@@ -1,5 +1,5 @@
 import type { ReplyItem, TakenReply } from '../../domain/ports/call-store.ts';
-import type { Database } from './database.ts';
+import type { Database } from '../sqlite/database.ts';
 
 /** Max replies per answer. Only outcomes up to 16 KiB are inline, so an answer stays below 4 MiB. */
 const MAX_AT_ONCE = 256;

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database } from '../sqlite/database.ts';
 import type { RunMemory } from './run-memory.ts';
 import type { CallRow, SessionRow } from './rows.ts';
 

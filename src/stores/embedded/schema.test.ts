@@ -6,8 +6,8 @@ import { openDirectStore } from '../../../test/embedded/direct-store.ts';
 import { temporaryFolder, type TemporaryFolder } from '../../../test/support/process.ts';
 import { nextLink, parseRecord } from '../../domain/audit/record-bytes.ts';
 import { newTokenText } from '../../domain/identity/token-text.ts';
-import { listStatements, readHeads, readTrail } from '../sqlite-audit/read-trail.ts';
-import { Database } from './database.ts';
+import { listStatements, readHeads, readTrail } from '../sqlite/audit/read-trail.ts';
+import { Database } from '../sqlite/database.ts';
 import { closeStoreFile, openStoreFile, SCHEMA_VERSION } from './schema.ts';
 import { findBody, findOutcome } from './transitions/call-bytes.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { planeError } from '../../domain/errors/errors.ts';
-import { Database, openingError } from './database.ts';
+import { Database, openingError } from '../sqlite/database.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /** 'SLPT'. A SQLite file with another id belongs to another program. */

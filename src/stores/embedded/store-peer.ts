@@ -1,6 +1,6 @@
 import { planeError } from '../../domain/errors/errors.ts';
 import { STORE_METHODS, type StoreMethod } from '../../domain/ports/store.ts';
-import { toPlaneError } from './database.ts';
+import { toPlaneError } from '../sqlite/database.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { carryError, COPY_METHOD, decodeFrame, encodeFrame, type AnswerMessage, type RequestMessage } from './rpc.ts';
 

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
-import { openingError } from './database.ts';
+import { openingError } from '../sqlite/database.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Lane } from './lane.ts';
 import {

@@ -1,5 +1,5 @@
 import type { SubjectShare } from '../../domain/call/subject-share.ts';
-import type { Database } from './database.ts';
+import type { Database } from '../sqlite/database.ts';
 
 export type SubjectUse = Readonly<Record<SubjectShare, number>>;
 

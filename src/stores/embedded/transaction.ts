@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database } from '../sqlite/database.ts';
 import type { Lane } from './lane.ts';
 import type { Replies } from './replies.ts';
 import type { RowCache } from './row-cache.ts';

@@ -4,7 +4,12 @@ import type { Identity, SessionEnding } from '../../domain/identity/session.ts';
 import { PlaneError } from '../../domain/errors/errors.ts';
 import type { AcceptAnswer, AcceptRequest, CallProof } from '../../domain/ports/call-store.ts';
 import type { CallState } from '../../domain/call/call.ts';
-import { subjectShares, type OverloadedBy, type SubjectLimits, type SubjectShare } from '../../domain/call/subject-share.ts';
+import {
+  subjectShares,
+  type OverloadedBy,
+  type SubjectLimits,
+  type SubjectShare,
+} from '../../domain/call/subject-share.ts';
 import { agentsTag } from '../../domain/tool/digest.ts';
 import { callIdOfAgents, ownCallId } from '../../domain/identity/new-id.ts';
 import { answerOf, asBytes, asList, asNumber, asText, unexpected } from './answers.ts';

@@ -1,5 +1,11 @@
 import { basename } from 'node:path';
-import type { EffectOptions, PlatformProxy, RawOptions, SentEffect, SentFile } from '../../modules/authoring/tool-context.ts';
+import type {
+  EffectOptions,
+  PlatformProxy,
+  RawOptions,
+  SentEffect,
+  SentFile,
+} from '../../modules/authoring/tool-context.ts';
 import { ToolFailure } from '../../modules/authoring/tool-failure.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { EffectBody } from '../../domain/platform/platform-effect.ts';

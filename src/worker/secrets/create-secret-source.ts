@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { SECRET_COMMAND_DEFAULTS, type SecretCommand, type SecretProvider } from '../../domain/secret/secret-provider.ts';
+import {
+  SECRET_COMMAND_DEFAULTS,
+  type SecretCommand,
+  type SecretProvider,
+} from '../../domain/secret/secret-provider.ts';
 import { SECRET_NAME } from '../../domain/secret/secret-reference.ts';
 import type { ReadSecret, SecretSource } from '../../domain/ports/secret-source.ts';
 import type { StopSignal } from '../../domain/ports/tool-runner.ts';

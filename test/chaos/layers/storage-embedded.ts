@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { LayerOptions } from '../../../chaos/layers/layer.ts';
 import type { PlaneError } from '../../../src/domain/errors/errors.ts';
-import { Database } from '../../../src/stores/embedded/database.ts';
+import { Database } from '../../../src/stores/sqlite/database.ts';
 import { openEmbeddedStore } from '../../../src/stores/embedded/embedded-store.ts';
 import { closeStoreFile } from '../../../src/stores/embedded/schema.ts';
 import { acceptOne, claimOne, newWaiter, openSession, settleRequest, startRequest } from '../../contract/fixtures.ts';

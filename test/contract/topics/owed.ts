@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
 import type { CallId } from '../../../src/domain/identity/ids.ts';
-import { MAX_OWED_PER_SUBJECT, type HoldOwedAnswer, type HoldOwedRequest } from '../../../src/domain/ports/owed-store.ts';
+import {
+  MAX_OWED_PER_SUBJECT,
+  type HoldOwedAnswer,
+  type HoldOwedRequest,
+} from '../../../src/domain/ports/owed-store.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
 import { sha256 } from '../../../src/domain/tool/digest.ts';
 import { callIdFor, laneOfId, newSessionId, randomId } from '../../../src/domain/identity/new-id.ts';

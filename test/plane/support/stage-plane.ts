@@ -10,7 +10,7 @@ import {
 } from '../../../src/exports/client.ts';
 import type { Policy } from '../../../src/domain/policy/policy.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
-import { openStore, type StoreOptions } from '../../../src/compose/open-store.ts';
+import { openStore, type StoreOptions } from '../../../src/operate/open-store.ts';
 import type { WorkerOptions } from '../../../src/compose/start-worker.ts';
 import { eventually, spawnNode, temporaryFolder, type TemporaryFolder } from '../../support/process.ts';
 import { startRedis, type RedisServer } from '../../support/redis-server.ts';

@@ -1,7 +1,7 @@
 import type { RunId, SessionId } from '../../../domain/identity/ids.ts';
 import { chainEntry, sizeOfRecord } from '../../../domain/audit/record-bytes.ts';
 import type { AdministrativeRecord } from '../../administrative-record.ts';
-import { insertRecord } from '../../sqlite-audit/write-trail.ts';
+import { insertRecord } from '../../sqlite/audit/write-trail.ts';
 import type { Transaction } from '../transaction.ts';
 
 interface AboutSession {

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../../domain/audit/audit-record.ts';
 import { chainEntry, sizeOfRecord } from '../../../domain/audit/record-bytes.ts';
-import { insertRecord } from '../../sqlite-audit/write-trail.ts';
+import { insertRecord } from '../../sqlite/audit/write-trail.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { callIdOf } from './call-row.ts';

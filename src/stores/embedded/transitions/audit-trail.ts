@@ -8,9 +8,9 @@ import type {
   QueryTrailRequest,
   ReadTrailRequest,
 } from '../../../domain/ports/audit-store.ts';
-import { queryTrail as query } from '../../sqlite-audit/query-trail.ts';
-import * as read from '../../sqlite-audit/read-trail.ts';
-import * as write from '../../sqlite-audit/write-trail.ts';
+import { queryTrail as query } from '../../sqlite/audit/query-trail.ts';
+import * as read from '../../sqlite/audit/read-trail.ts';
+import * as write from '../../sqlite/audit/write-trail.ts';
 import type { Transaction } from '../transaction.ts';
 
 export const auditHeads = (transaction: Transaction): AuditHead[] => {

@@ -1,6 +1,6 @@
 import type { CallerId, CallId } from '../../../domain/identity/ids.ts';
 import type { OwnedCall, Waiter } from '../../../domain/ports/call-store.ts';
-import type { SqlValue } from '../database.ts';
+import type { SqlValue } from '../../sqlite/database.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 

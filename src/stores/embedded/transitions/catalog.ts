@@ -1,6 +1,10 @@
 import { EMPTY_CATALOG, type Catalog } from '../../../domain/tool/catalog.ts';
 import type { ModuleDeclaration } from '../../../domain/tool/module.ts';
-import type { WithdrawModulesRequest, WriteCatalogAnswer, WriteCatalogRequest } from '../../../domain/ports/catalog-store.ts';
+import type {
+  WithdrawModulesRequest,
+  WriteCatalogAnswer,
+  WriteCatalogRequest,
+} from '../../../domain/ports/catalog-store.ts';
 import { recordOfWithdrawal } from '../../administrative-record.ts';
 import { CATALOG_TOPIC, type Transaction } from '../transaction.ts';
 import { appendAdministration } from './append-administration.ts';

@@ -7,7 +7,7 @@ import type {
   PublishEffectAnswer,
   PublishEffectRequest,
 } from '../../../domain/ports/outbound-store.ts';
-import type { SqlValue } from '../database.ts';
+import type { SqlValue } from '../../sqlite/database.ts';
 import { OUTBOUND_TOPIC, type Transaction } from '../transaction.ts';
 import { findOwnedCall } from './call-row.ts';
 import { endEffect, findEffect, insertEffect, SELECT_EFFECT, toEffect, type EffectRow } from './effect-row.ts';

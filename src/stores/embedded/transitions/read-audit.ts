@@ -1,6 +1,6 @@
 import type { AuditRecord } from '../../../domain/audit/audit-record.ts';
 import type { AuditEntry, AuditState, JournalPage, ReadAuditRequest } from '../../../domain/ports/audit-store.ts';
-import { readTrail } from '../../sqlite-audit/read-trail.ts';
+import { readTrail } from '../../sqlite/audit/read-trail.ts';
 import type { Transaction } from '../transaction.ts';
 
 /** Returns the entries that the records were made of. An erased record has no detail. */

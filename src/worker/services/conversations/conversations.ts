@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import type { Conversations, FoundMessage, Message, NewMessage, WindowQuery } from '../../../domain/ports/tool-services.ts';
+import type {
+  Conversations,
+  FoundMessage,
+  Message,
+  NewMessage,
+  WindowQuery,
+} from '../../../domain/ports/tool-services.ts';
 import { defineService, type ServiceCall, type ServiceHandle } from '../define-service.ts';
 import { longText, parseArgument, parseServiceConfig, shortText } from '../parse-arguments.ts';
 import { scopeOf } from '../scope-of.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openStore, type StoreOptions } from '../../../../src/compose/open-store.ts';
+import { openStore, type StoreOptions } from '../../../../src/operate/open-store.ts';
 import type { Policy } from '../../../../src/domain/policy/policy.ts';
 import { connect, type Client } from '../../../../src/exports/client.ts';
 import type { Store } from '../../../../src/domain/ports/store.ts';

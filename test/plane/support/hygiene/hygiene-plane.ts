@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { StoreOptions } from '../../../../src/compose/open-store.ts';
+import type { StoreOptions } from '../../../../src/operate/open-store.ts';
 import type { Policy } from '../../../../src/domain/policy/policy.ts';
 import type * as Testing from '../../../../src/exports/testing.ts';
 import type { Store } from '../../../../src/domain/ports/store.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../../../stores/embedded/database.ts';
+import type { Database } from '../../../../stores/sqlite/database.ts';
 import type { Batch, CommitAnswer, DocumentHead, Put } from '../scoped-store.ts';
 import { wordToken } from './word-token.ts';
 

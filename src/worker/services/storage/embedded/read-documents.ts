@@ -1,4 +1,4 @@
-import type { Database } from '../../../../stores/embedded/database.ts';
+import type { Database } from '../../../../stores/sqlite/database.ts';
 import type { ListQuery, NewVector, Postings, StoredDocument, StoredVector } from '../scoped-store.ts';
 import { countDocuments } from './documents.ts';
 import { wordToken } from './word-token.ts';

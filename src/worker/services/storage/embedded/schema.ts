@@ -1,5 +1,5 @@
 import { planeError } from '../../../../domain/errors/errors.ts';
-import { Database } from '../../../../stores/embedded/database.ts';
+import { Database } from '../../../../stores/sqlite/database.ts';
 
 /** Version of the file; raised when the tables change. */
 const VERSION = 1;

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { PlaneError } from '../../../../domain/errors/errors.ts';
-import { isFatal, toPlaneError, type Database } from '../../../../stores/embedded/database.ts';
+import { isFatal, toPlaneError, type Database } from '../../../../stores/sqlite/database.ts';
 import type { Batch, ListQuery, NewVector } from '../scoped-store.ts';
 import { commitBatch, sweepExpired } from './documents.ts';
 import {

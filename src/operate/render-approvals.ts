@@ -8,7 +8,7 @@ import { nameSecretsWith } from '../observe/redact/mask-text.ts';
 import { findQuestionMasks } from '../observe/redact/question-masks.ts';
 import type { RedactionKey } from '../observe/redact/redaction-key.ts';
 import { redactionKeyFor } from './redaction-key-for.ts';
-import { storeOptionsOf } from './settings-from-config.ts';
+import { storeOptionsOf } from './store-options.ts';
 
 export type ApprovalRenderer = (approval: Approval, options?: { readonly revealed?: boolean }) => ShownApproval;
 

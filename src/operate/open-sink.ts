@@ -7,6 +7,6 @@ export async function openSink(options: SinkOptions): Promise<AuditSink> {
     const { openPostgresSink } = await import('../audit/postgres-sink.ts');
     return openPostgresSink(options);
   }
-  const { openSqliteSink } = await import('../audit/sqlite-sink.ts');
+  const { openSqliteSink } = await import('../stores/sqlite/audit/sqlite-sink.ts');
   return openSqliteSink(options.file);
 }

@@ -1,7 +1,7 @@
-import type { AuditHead, ChainedRecord } from '../../domain/audit/audit-record.ts';
-import type { CutRequest, EraseRequest, NextStatement } from '../../domain/ports/audit-store.ts';
-import { firstLink } from '../../domain/audit/record-bytes.ts';
-import type { Database } from '../embedded/database.ts';
+import type { AuditHead, ChainedRecord } from '../../../domain/audit/audit-record.ts';
+import type { CutRequest, EraseRequest, NextStatement } from '../../../domain/ports/audit-store.ts';
+import { firstLink } from '../../../domain/audit/record-bytes.ts';
+import type { Database } from '../database.ts';
 
 /** A row of `auditLane`. The functions of this file must be called inside a transaction that the caller has opened. */
 export interface LaneRow extends AuditHead {

@@ -1,7 +1,7 @@
-import type { AuditHead, ChainedRecord, PlacedStatement } from '../../domain/audit/audit-record.ts';
-import type { ReadTrailRequest } from '../../domain/ports/audit-store.ts';
-import { findWrongColumn } from '../../domain/audit/record-index.ts';
-import type { Database } from '../embedded/database.ts';
+import type { AuditHead, ChainedRecord, PlacedStatement } from '../../../domain/audit/audit-record.ts';
+import type { ReadTrailRequest } from '../../../domain/ports/audit-store.ts';
+import { findWrongColumn } from '../../../domain/audit/record-index.ts';
+import type { Database } from '../database.ts';
 
 export interface RecordRow {
   readonly record: string;

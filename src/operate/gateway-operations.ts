@@ -25,7 +25,7 @@ import { redactionKeyFor } from './redaction-key-for.ts';
 import { RELEASE } from '../base/release.ts';
 import { rendererOf } from './render-approvals.ts';
 import { setPolicy } from './set-policy.ts';
-import { storeOptionsOf } from './settings-from-config.ts';
+import { storeOptionsOf } from './store-options.ts';
 import { verifyAudit } from './verify-audit.ts';
 import { withdrawModules } from './withdraw-modules.ts';
 

@@ -1,7 +1,7 @@
-import type { AuditFilter } from '../../domain/audit/audit-record.ts';
-import type { QueryTrailRequest, TrailPage, TrailPlace } from '../../domain/ports/audit-store.ts';
-import { isFoundRightly } from '../../domain/audit/record-index.ts';
-import type { Database, SqlValue } from '../embedded/database.ts';
+import type { AuditFilter } from '../../../domain/audit/audit-record.ts';
+import type { QueryTrailRequest, TrailPage, TrailPlace } from '../../../domain/ports/audit-store.ts';
+import { isFoundRightly } from '../../../domain/audit/record-index.ts';
+import type { Database, SqlValue } from '../database.ts';
 import { COLUMNS, JOINED, toChained, type RecordRow } from './read-trail.ts';
 
 /** The order of the index on `at`: SQLite appends the primary key to the indexed column. */

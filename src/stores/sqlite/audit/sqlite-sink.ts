@@ -1,13 +1,13 @@
 import { chmodSync, closeSync, openSync } from 'node:fs';
-import { planeError } from '../domain/errors/errors.ts';
-import type { AuditBatch, AuditSink } from '../domain/ports/audit-store.ts';
-import { Database } from '../stores/embedded/database.ts';
-import { queryTrail } from '../stores/sqlite-audit/query-trail.ts';
-import * as read from '../stores/sqlite-audit/read-trail.ts';
-import { AUDIT_TABLES, NUMBER_STATEMENTS } from '../stores/sqlite-audit/schema.ts';
-import * as write from '../stores/sqlite-audit/write-trail.ts';
-import { parseRecord, sizeOfRecord } from '../domain/audit/record-bytes.ts';
-import { indexText } from '../domain/audit/record-index.ts';
+import { planeError } from '../../../domain/errors/errors.ts';
+import type { AuditBatch, AuditSink } from '../../../domain/ports/audit-store.ts';
+import { Database } from '../database.ts';
+import { queryTrail } from './query-trail.ts';
+import * as read from './read-trail.ts';
+import { AUDIT_TABLES, NUMBER_STATEMENTS } from './schema.ts';
+import * as write from './write-trail.ts';
+import { parseRecord, sizeOfRecord } from '../../../domain/audit/record-bytes.ts';
+import { indexText } from '../../../domain/audit/record-index.ts';
 
 /** 'SLPA': marks a file that contains audit records and nothing else. */
 const APPLICATION_ID = 0x534c5041;
