@@ -1,5 +1,5 @@
 // A worker that will be killed: starts runs in tool processes, prints their pids once the tools are inside, and stays.
-import { ProcessRunner } from '../../dist/runners/process/process-runner.js';
+import { ProcessRunner } from '../../dist/worker/runners/process/process-runner.js';
 
 const [, , file, ...tools] = process.argv;
 const runner = new ProcessRunner();

@@ -3,8 +3,8 @@
 // process.
 import { appendFileSync } from 'node:fs';
 import { createClientOf } from '../../../dist/compose/connect.js';
-import { auditOptionsOf } from '../../../dist/compose/audit-options.js';
-import { openStore } from '../../../dist/compose/open-store.js';
+import { auditOptionsOf } from '../../../dist/operate/audit-options.js';
+import { openStore } from '../../../dist/operate/open-store.js';
 import { startGateway } from '../../../dist/compose/start-gateway.js';
 import { startWorker } from '../../../dist/compose/start-worker.js';
 import { configSchema } from '../../../dist/config/config-schema.js';

@@ -1,5 +1,5 @@
 // The outbound part of a gateway, in a separate process. GATEWAY holds its options as JSON.
-import { createWebhookAdapter } from '../../../dist/platform/adapters/webhook-adapter.js';
+import { createWebhookAdapter } from '../../../dist/gateway/platform/adapters/webhook-adapter.js';
 import { openStore, runOutbound } from '../../../dist/exports/testing.js';
 
 const { store: storeOptions, url, secret, allow, leaseMs } = JSON.parse(process.env.GATEWAY);
