@@ -1,7 +1,7 @@
 // Measures what the gate costs a call: in process, and as the difference between two planes that differ in nothing else. The gate may cost
 // 25 µs of CPU and no round trip to the store.
 import { parseArgs } from 'node:util';
-import { attemptOf, gate, type GatedCall, type Store } from 'sallyport/testing';
+import { attemptOf, gate, type IdentifiedCall, type Store } from 'sallyport/testing';
 import { measureCpu } from './gate/measure-cpu.ts';
 import { CLOSED_DOWN, GATED } from './gate/policies.ts';
 import { sampleCall, sampleOutcome } from './gate/sample-call.ts';
@@ -37,7 +37,7 @@ const needs = {
   shares: { liveBytes: 1, parkedBytes: 1, retainedBytes: 1, pendingApprovals: 1 },
 };
 
-function pass(call: GatedCall): () => void {
+function pass(call: IdentifiedCall): () => void {
   return () => {
     const verdict = gate(call, needs);
     // A promise would mean a wait, and any other verdict would mean that the call did not pass.

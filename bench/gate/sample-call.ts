@@ -1,4 +1,4 @@
-import { encodeHistory, type Attempt, type GatedCall, type Outcome, type Policy } from 'sallyport/testing';
+import { encodeHistory, type Attempt, type IdentifiedCall, type Outcome, type Policy } from 'sallyport/testing';
 import { answerRequest, makeRequest } from '../round-trip/variant.ts';
 
 /** Number of attempts that the store remembers of a run when its history is full. */
@@ -16,7 +16,7 @@ const policyWith = (gate: Partial<Policy>): Policy => ({
  * A call as it reaches the gate. A history is sent only with a call that looks repeated. Here the call was made four times before with
  * other results, between 124 different calls, so every detector has to check it and none objects.
  */
-export function sampleCall(gate: Partial<Policy>, withHistory: boolean): GatedCall {
+export function sampleCall(gate: Partial<Policy>, withHistory: boolean): IdentifiedCall {
   const { id, text } = makeRequest(1);
   const history = withHistory ? { history: encodeHistory(fullHistory()) } : {};
   const sequence = withHistory ? FULL_HISTORY + 1 : 1;
@@ -40,7 +40,7 @@ export function sampleCall(gate: Partial<Policy>, withHistory: boolean): GatedCa
     tool: { declaration, validateInput: () => [] },
     arguments: { id, text },
     canonical: JSON.stringify({ id, text }),
-  } as unknown as GatedCall;
+  } as unknown as IdentifiedCall;
 }
 
 function fullHistory(): Attempt[] {

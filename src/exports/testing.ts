@@ -21,7 +21,7 @@ export type {
 } from '../domain/ports/platform-adapter.ts';
 // Parts of a call's path without the plane around them: the benches measure these.
 export { gate } from '../stages/gate/gate.ts';
-export type { GatedCall } from '../stages/gate/gated-call.ts';
+export type { IdentifiedCall } from '../domain/ports/staged-calls.ts';
 export { createRedactor } from '../observe/redact/create-redactor.ts';
 export { newRedactionKey } from '../observe/redact/redaction-key.ts';
 export { attemptOf } from '../stages/settle/attempt-of.ts';

@@ -4,7 +4,7 @@ import { hookSet, recordingNeeds } from '../../test/support/sample-hooks.ts';
 import {
   partialStore,
   SAMPLE_IDENTITY,
-  sampleDelivered,
+  sampleAdmitted,
   sampleDelivery,
   sampleServedTool,
   SILENT_LOG,
@@ -20,7 +20,7 @@ import { gate } from '../stages/gate/gate.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { runBeforeHooks } from './hooks/run-before-hooks.ts';
 import { judge, type GateChecks } from './judge.ts';
-import { PASS } from './loop/loop-verdict.ts';
+import { PASS } from '../domain/policy/loop-verdict.ts';
 import type { GateBlocked } from './wrap/gate-blocked.ts';
 import { adviceOf } from './wrap/add-advice.ts';
 
@@ -52,7 +52,9 @@ async function throughWorker({ number = 1, rules, hooks = [], sent }: Scenario):
   const canonical = canonicalJson(sent);
   const answer = await gate(
     {
-      admitted: { ...sampleDelivered(delivery), policy, now: 1000 },
+      kind: 'identified',
+      permission: '*',
+      admitted: sampleAdmitted(delivery, { policy }),
       envelope: {
         version: ENVELOPE_VERSION,
         session: delivery.session,

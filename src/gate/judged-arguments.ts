@@ -1,10 +1,10 @@
 import { ended, type Ending } from '../domain/call/ending.ts';
 import { errorOutcome } from '../domain/errors/errors.ts';
 import type { JsonObject } from '../base/json.ts';
-import type { Identity } from '../domain/identity/session.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { RewrittenArguments } from '../domain/ports/gate-hooks.ts';
-import type { DeliveredCall, Plane, ServedTool } from '../domain/ports/plane.ts';
+import type { Plane } from '../domain/ports/plane.ts';
+import type { IdentifiedCall } from '../domain/ports/staged-calls.ts';
 import type { RunEnding } from '../domain/ports/tool-runner.ts';
 import { checkArguments } from '../domain/call/check-arguments.ts';
 import { andThen } from '../base/and-then.ts';
@@ -18,11 +18,7 @@ export interface JudgedArguments {
 }
 
 /** A call whose arguments have not been checked and completed yet. */
-interface UnjudgedCall {
-  readonly admitted: DeliveredCall & { readonly now: number };
-  readonly identity: Identity;
-  readonly tool: ServedTool;
-}
+type UnjudgedCall = Pick<IdentifiedCall, 'admitted' | 'identity' | 'tool'>;
 
 type Needs = Pick<Plane, 'runners' | 'store' | 'log'>;
 

@@ -1,12 +1,10 @@
 import { isEnding, type Ending } from '../domain/call/ending.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Plane } from '../domain/ports/plane.ts';
-import { admitAgain, type AdmittedCall } from './admit/admit.ts';
+import type { AdmittedCall, AllowedCall } from '../domain/ports/staged-calls.ts';
+import { admitAgain } from './admit/admit.ts';
 import { gateAgain } from './gate/gate.ts';
-import type { Allowed } from './gate/gated-call.ts';
-import { identifyAgain, type IdentifiedCall } from './identify/identify.ts';
-
-type Verdict = Allowed<IdentifiedCall<AdmittedCall>>;
+import { identifyAgain } from './identify/identify.ts';
 
 /**
  * The verdict on one call, and how long it may be trusted. Between the verdict and the first line of the tool time can pass: a hook that
@@ -20,13 +18,13 @@ type Verdict = Allowed<IdentifiedCall<AdmittedCall>>;
  */
 export class StartPermit {
   readonly #plane: Plane;
-  #verdict: Verdict;
+  #verdict: AllowedCall;
   #trustMs: number;
   #isMarked = false;
   /** The policy that was looked at last, whatever it said. */
   policyVersion: number;
 
-  constructor(verdict: Verdict, plane: Plane) {
+  constructor(verdict: AllowedCall, plane: Plane) {
     this.#plane = plane;
     this.#verdict = verdict;
     this.#trustMs = plane.settings.trustSnapshotMs;
@@ -34,7 +32,7 @@ export class StartPermit {
   }
 
   /** As it is under the policy that was looked at last. */
-  get verdict(): Verdict {
+  get verdict(): AllowedCall {
     return this.#verdict;
   }
 
@@ -67,14 +65,14 @@ export class StartPermit {
   }
 
   /** Under the same policy the verdict stays, unless a grant gave it: that may have been revoked. */
-  #judge(admitted: AdmittedCall): MaybePromise<Verdict | Ending> {
+  #judge(admitted: AdmittedCall): MaybePromise<AllowedCall | Ending> {
     const { call, facts, ...rest } = this.#verdict;
     if (admitted.policyVersion === call.admitted.policyVersion && facts.grant === undefined)
       return { ...rest, facts, call: { ...call, admitted } };
     return this.#judgeUnder(admitted);
   }
 
-  async #judgeUnder(admitted: AdmittedCall): Promise<Verdict | Ending> {
+  async #judgeUnder(admitted: AdmittedCall): Promise<AllowedCall | Ending> {
     const { call } = this.#verdict;
     const identified = await identifyAgain(call, admitted, this.#plane);
     if (isEnding(identified)) return identified;

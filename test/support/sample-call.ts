@@ -6,7 +6,9 @@ import { DEFAULT_LIMITS, type ToolDeclaration } from '../../src/domain/tool/tool
 import type { Delivery, LaneState } from '../../src/domain/ports/call-store.ts';
 import type { Log } from '../../src/domain/ports/log.ts';
 import type { DeliveredCall, ServedTool } from '../../src/domain/ports/plane.ts';
+import type { AdmittedCall } from '../../src/domain/ports/staged-calls.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
+import type { Policy } from '../../src/domain/policy/policy.ts';
 import { bodyDigest } from '../../src/domain/tool/digest.ts';
 import { encodeEnvelope } from '../../src/domain/call/envelope.ts';
 import { callIdFor, newSessionId, randomId } from '../../src/domain/identity/new-id.ts';
@@ -104,6 +106,21 @@ export function sampleDelivered(delivery: Delivery, overrides: Partial<Delivered
     lane: sampleLane(),
     arrivedAt: performance.now(),
     signal: new AbortController().signal,
+    ...overrides,
+  };
+}
+
+/** A call after the admit stage, under an empty policy. */
+export function sampleAdmitted(delivery: Delivery, overrides: Partial<AdmittedCall> = {}): AdmittedCall {
+  const delivered = sampleDelivered(delivery);
+  const policy: Policy = { roles: {}, permissions: {}, paused: {} };
+  return {
+    kind: 'admitted',
+    ...delivered,
+    policy,
+    policyVersion: 1,
+    now: 1000,
+    checkedAt: delivered.arrivedAt,
     ...overrides,
   };
 }

@@ -2,7 +2,7 @@ import type { RunState } from '../../domain/call/attempt.ts';
 import { splitToolId } from '../../domain/identity/ids.ts';
 import type { LoopBudgets } from '../../domain/policy/loop-settings.ts';
 import type { AskedTool } from './finding.ts';
-import { PASS, type BlockScope, type Detector, type LoopVerdict } from './loop-verdict.ts';
+import { PASS, type BlockScope, type Detector, type LoopVerdict } from '../../domain/policy/loop-verdict.ts';
 
 export const COST_UNIT = 1_000_000;
 /** Smaller budgets get no warning: they are used up before it could help. */

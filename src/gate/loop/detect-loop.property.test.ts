@@ -4,7 +4,8 @@ import { pack } from '../../../test/support/decode-history.ts';
 import { ATTEMPT_ENDINGS, type Attempt, type RunState } from '../../domain/call/attempt.ts';
 import { changeLoopSettings, DEFAULT_LOOP_SETTINGS as settings } from '../../domain/policy/loop-settings.ts';
 import { detectLoop } from './detect-loop.ts';
-import { blockMark, type LoopBlock, type LoopVerdict } from './loop-verdict.ts';
+import { type LoopBlock, type LoopVerdict } from '../../domain/policy/loop-verdict.ts';
+import { blockMark } from './loop-verdict.ts';
 import { encodeHistory, openHistory, toolTag } from '../../domain/call/history.ts';
 import { signatureOf } from './signature.ts';
 

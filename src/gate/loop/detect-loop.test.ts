@@ -15,7 +15,7 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { detectLoop, type LoopQuestion } from './detect-loop.ts';
 import { rememberAttempt } from './detect-stall.ts';
 import { endOfAttempt } from './end-of-attempt.ts';
-import type { LoopBlock, LoopVerdict } from './loop-verdict.ts';
+import type { LoopBlock, LoopVerdict } from '../../domain/policy/loop-verdict.ts';
 import { toolTag } from '../../domain/call/history.ts';
 import { signatureOf } from './signature.ts';
 

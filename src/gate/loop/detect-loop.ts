@@ -9,7 +9,7 @@ import { detectStall } from './detect-stall.ts';
 import { climb, type AskedTool, type Detect, type Finding } from './finding.ts';
 import { blockText, warningText } from './loop-message.ts';
 import { LoopWindow, type AskedAttempt } from './loop-window.ts';
-import type { BlockScope, LoopVerdict } from './loop-verdict.ts';
+import type { BlockScope, LoopVerdict } from '../../domain/policy/loop-verdict.ts';
 import { stricter, type EffectiveLoopSettings } from './stricter.ts';
 
 export interface LoopQuestion {

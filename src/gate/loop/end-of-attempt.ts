@@ -3,7 +3,8 @@ import type { Outcome, OutcomeKind } from '../../domain/outcome/outcome.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { COST_UNIT } from './check-budgets.ts';
 import { failureClass, failureSignature } from './failure-class.ts';
-import { blockMark, DETECTORS } from './loop-verdict.ts';
+import { DETECTORS } from '../../domain/policy/loop-verdict.ts';
+import { blockMark } from './loop-verdict.ts';
 import { resultSignature } from './result-signature.ts';
 
 /** Outcomes that say nothing about the call itself: sent again, it may well succeed. */

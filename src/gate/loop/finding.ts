@@ -1,7 +1,7 @@
 import type { LoopLevels } from '../../domain/policy/loop-settings.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import type { LoopWindow } from './loop-window.ts';
-import type { Detector } from './loop-verdict.ts';
+import type { Detector } from '../../domain/policy/loop-verdict.ts';
 import type { EffectiveLoopSettings } from './stricter.ts';
 
 /** The declaration of the tool, or only its id if there is no such tool. */

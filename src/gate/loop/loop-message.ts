@@ -1,6 +1,6 @@
 import { RUN_ENDED_ADVICE } from '../../domain/errors/gate-errors.ts';
 import type { Finding } from './finding.ts';
-import type { BlockScope } from './loop-verdict.ts';
+import type { BlockScope } from '../../domain/policy/loop-verdict.ts';
 
 /** A name that no published tool can have is text of the caller. It is not repeated: inside the advice it would read like text of the plane. */
 const TOOL_NAME = /^[\w.-]{1,129}$/;

@@ -1,6 +1,7 @@
 import { HISTORY_LENGTH, type Attempt, type RunHistory, type Stall } from '../../domain/call/attempt.ts';
 import { codeOf, tagCode } from '../../domain/call/history.ts';
-import { DETECTORS, readBlockMark, type Detector } from './loop-verdict.ts';
+import { DETECTORS, type Detector } from '../../domain/policy/loop-verdict.ts';
+import { readBlockMark } from './loop-verdict.ts';
 
 /** The call in question. `hasVolatile`: calls with its effective signature may differ in volatile values. */
 export type AskedAttempt = Pick<Attempt, 'tool' | 'raw' | 'effective' | 'target' | 'at'> & {

@@ -11,7 +11,7 @@ import { DIAGNOSTIC_EVENTS } from '../../domain/events/event-table.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { summariseValue } from '../../domain/events/summarise-value.ts';
-import type { LoopVerdict } from '../loop/loop-verdict.ts';
+import type { LoopVerdict } from '../../domain/policy/loop-verdict.ts';
 import type { Refusal } from './gate-blocked.ts';
 import type { GatedCall, GateParts } from './gate-parts.ts';
 

@@ -1,21 +1,11 @@
 import { ended, type Ending } from '../../domain/call/ending.ts';
 import { errorOutcome } from '../../domain/errors/errors.ts';
 import { sessionEnded } from '../../domain/identity/session-ended.ts';
-import type { Policy, PolicyRecord } from '../../domain/policy/policy.ts';
+import type { PolicyRecord } from '../../domain/policy/policy.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { RenewAnswer } from '../../domain/ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
-
-/** A delivery this worker owns, with a live session and the current policy. */
-export interface AdmittedCall extends DeliveredCall {
-  readonly kind: 'admitted';
-  readonly policy: Policy;
-  readonly policyVersion: number;
-  /** Store time: the lane's time at the delivery, advanced by the monotonic clock since. */
-  readonly now: number;
-  /** Lower bound, on this process's monotonic clock, for when the store last confirmed session, lease, cancellation and policy. */
-  readonly checkedAt: number;
-}
+import type { AdmittedCall } from '../../domain/ports/staged-calls.ts';
 
 type Needs = Pick<Plane, 'store' | 'policies' | 'settings'>;
 

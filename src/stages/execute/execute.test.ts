@@ -10,7 +10,7 @@ import type { Store } from '../../domain/ports/store.ts';
 import {
   partialStore,
   SAMPLE_IDENTITY,
-  sampleDelivered,
+  sampleAdmitted,
   sampleDelivery,
   sampleServedTool,
   SILENT_LOG,
@@ -48,11 +48,12 @@ async function executed(order: Order) {
     close: async () => undefined,
   };
   const call = {
-    admitted: {
-      ...sampleDelivered(delivery, order.signal === undefined ? {} : { signal: order.signal }),
-      now: 1000,
+    kind: 'identified',
+    permission: '*',
+    admitted: sampleAdmitted(delivery, {
+      ...(order.signal === undefined ? {} : { signal: order.signal }),
       policy: CLOSED_POLICY,
-    },
+    }),
     envelope: {
       version: ENVELOPE_VERSION,
       session: delivery.session,

@@ -11,7 +11,7 @@ import type { ServiceAccess } from '../../domain/ports/service-access.ts';
 import type { Scrub } from '../../domain/ports/tool-runner.ts';
 import { encode } from '../../base/message-pack.ts';
 import { startTrace } from '../../domain/call/trace.ts';
-import type { AllowedCall } from './allowed-call.ts';
+import type { IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import { begin } from './begin.ts';
 import { EntryCheck, type Permit } from './entry-check.ts';
 import { effectsOf, openServices, secretUse, secretUser, timeoutOf, type LazyEffects } from './given-to-call.ts';
@@ -45,7 +45,7 @@ interface VerdictFacts {
 
 /** Runs the tool under its deadline and turns whatever happens into one ending. */
 export function execute(
-  verdict: { readonly call: AllowedCall; readonly facts?: VerdictFacts },
+  verdict: { readonly call: IdentifiedCall; readonly facts?: VerdictFacts },
   needs: Needs,
   permit?: Permit,
 ): MaybePromise<Ending> {
@@ -70,7 +70,7 @@ export function execute(
 }
 
 function run(
-  call: AllowedCall,
+  call: IdentifiedCall,
   needs: Needs,
   permit: Permit | undefined,
   review: ResultReview | undefined,
@@ -96,7 +96,7 @@ function run(
 }
 
 function ending(
-  call: AllowedCall,
+  call: IdentifiedCall,
   outcome: Outcome,
   needs: Needs,
   review: ResultReview | undefined,
@@ -114,7 +114,7 @@ interface GivenToRun {
   readonly start: EntryCheck | undefined;
 }
 
-function executable(call: AllowedCall, needs: Needs, { services, effects, start }: GivenToRun): ExecutableCall {
+function executable(call: IdentifiedCall, needs: Needs, { services, effects, start }: GivenToRun): ExecutableCall {
   const { admitted, envelope, tool } = call;
   const { delivery } = admitted;
   const { declaration } = tool;
@@ -159,7 +159,7 @@ function executable(call: AllowedCall, needs: Needs, { services, effects, start 
 }
 
 /** While no listener wants spans, the caller's own span is passed on: a span that is never reported would break the chain. */
-function traceOf({ admitted, envelope }: AllowedCall): TraceContext | undefined {
+function traceOf({ admitted, envelope }: IdentifiedCall): TraceContext | undefined {
   const own = admitted.events?.traceOf('execute');
   if (own !== undefined) return own;
   if (envelope.trace === undefined) return undefined;
@@ -171,7 +171,7 @@ function traceOf({ admitted, envelope }: AllowedCall): TraceContext | undefined 
  * ending.
  */
 async function stopped(
-  call: AllowedCall,
+  call: IdentifiedCall,
   executed: Executed,
   needs: Needs,
   reviewing?: { readonly withheld: Ending; readonly own: Outcome },
@@ -191,7 +191,7 @@ async function stopped(
 }
 
 /** Best effort: a waiter that misses an event still gets the outcome. */
-function notify(call: AllowedCall, event: CallEvent, needs: Needs): void {
+function notify(call: IdentifiedCall, event: CallEvent, needs: Needs): void {
   const { delivery } = call.admitted;
   if (!delivery.eventsWanted) return;
   needs.store.notifyWaiters({ ...delivery, event: encode(event) }).catch((error: unknown) => {

@@ -4,12 +4,12 @@ import type { CallEffects } from '../../domain/ports/call-effects.ts';
 import type { Plane, ServedTool } from '../../domain/ports/plane.ts';
 import type { ServiceAccess } from '../../domain/ports/service-access.ts';
 import type { SecretUse } from '../../domain/ports/tool-runner.ts';
-import type { AllowedCall } from './allowed-call.ts';
+import type { IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import type { ExecutableCall } from './run-and-judge.ts';
 
 /** Opens the services in the name of the session, regardless of the arguments. A handle that a tool keeps is dead once the run has been answered. */
 export function openServices(
-  { admitted, identity, tool }: AllowedCall,
+  { admitted, identity, tool }: IdentifiedCall,
   { services }: Pick<Plane, 'services'>,
 ): ServiceAccess | undefined {
   if (services === undefined || tool.needs === undefined) return undefined;
@@ -24,7 +24,7 @@ export interface LazyEffects {
 }
 
 export function effectsOf(
-  { admitted, identity, tool }: AllowedCall,
+  { admitted, identity, tool }: IdentifiedCall,
   { effects }: Pick<Plane, 'effects'>,
 ): LazyEffects | undefined {
   if (effects === undefined) return undefined;
@@ -39,18 +39,21 @@ export function effectsOf(
   return lazy;
 }
 
-export function timeoutOf({ delivery, now }: AllowedCall['admitted'], { declaration }: ServedTool): number {
+export function timeoutOf({ delivery, now }: IdentifiedCall['admitted'], { declaration }: ServedTool): number {
   return Math.max(1, Math.round(Math.min(declaration.limits.timeoutMs, delivery.deadline - now)));
 }
 
-export function secretUser({ tool, identity, admitted }: AllowedCall, { secrets }: Pick<Plane, 'secrets'>): SecretUser {
+export function secretUser(
+  { tool, identity, admitted }: IdentifiedCall,
+  { secrets }: Pick<Plane, 'secrets'>,
+): SecretUser {
   const knows = (name: string): boolean => secrets?.knows(name) === true;
   return { tool: tool.declaration, policy: admitted.policy, identity, knows };
 }
 
 /** Undefined for most calls: they use no secrets. */
 export function secretUse(
-  call: AllowedCall,
+  call: IdentifiedCall,
   canonical: string,
   needs: Pick<Plane, 'secrets'>,
   onTaint?: SecretUse['onTaint'],

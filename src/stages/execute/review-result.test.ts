@@ -3,7 +3,7 @@ import { recordingNeeds } from '../../../test/support/sample-hooks.ts';
 import {
   partialStore,
   SAMPLE_IDENTITY,
-  sampleDelivered,
+  sampleAdmitted,
   sampleDelivery,
   sampleServedTool,
 } from '../../../test/support/sample-call.ts';
@@ -63,11 +63,12 @@ async function executed(order: Order) {
   const ending = await execute(
     {
       call: {
-        admitted: {
-          ...sampleDelivered(delivery, order.signal === undefined ? {} : { signal: order.signal }),
-          now: 1000,
+        kind: 'identified',
+        permission: '*',
+        admitted: sampleAdmitted(delivery, {
+          ...(order.signal === undefined ? {} : { signal: order.signal }),
           policy: { ...CLOSED_POLICY, secrets: { main: ['KEY'] } },
-        },
+        }),
         envelope: {
           version: ENVELOPE_VERSION,
           session: delivery.session,

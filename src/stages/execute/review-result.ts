@@ -8,7 +8,7 @@ import type { GateHooks, ResultCall, ResultVerdict } from '../../domain/ports/ga
 import type { Plane } from '../../domain/ports/plane.ts';
 import type { Scrub } from '../../domain/ports/tool-runner.ts';
 import { encode } from '../../base/message-pack.ts';
-import type { AllowedCall } from './allowed-call.ts';
+import type { IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 
 /** What result hooks need from a run. Present only for tools with result hooks; all others cost one lookup. */
 export interface ResultReview {
@@ -26,7 +26,7 @@ const MIN_HOOKS_MS = 1000;
 const OUTCOME_BYTES = 128;
 
 export function reviewFor(
-  { tool }: AllowedCall,
+  { tool }: IdentifiedCall,
   changedBy: readonly ArgumentChange[] | undefined,
   { hooks }: Pick<Plane, 'hooks'>,
 ): ResultReview | undefined {
@@ -39,7 +39,7 @@ export function reviewFor(
  * the tool's own. A result that no hook could check is withheld. `stop` decides the ending of a call that was stopped meanwhile.
  */
 export function reviewResult(
-  call: AllowedCall,
+  call: IdentifiedCall,
   own: Outcome,
   review: ResultReview,
   stop: (withheld: Ending) => MaybePromise<Ending>,
@@ -63,7 +63,7 @@ function isOwnResult({ kind, error }: Outcome): boolean {
 const UNSEEN = 'what is wrong with it is not shown, because hooks check the results of this tool';
 
 /** If no hook could see a result, its keys must not appear in an error message either. */
-function withoutKeys(own: Outcome, { tool }: AllowedCall): Outcome {
+function withoutKeys(own: Outcome, { tool }: IdentifiedCall): Outcome {
   const [{ executed }, { id }] = [own, tool.declaration];
   if (own.error?.code === 'RESULT_INVALID')
     return errorOutcome('RESULT_INVALID', { tool: id, problems: [UNSEEN] }, { executed });
@@ -72,7 +72,7 @@ function withoutKeys(own: Outcome, { tool }: AllowedCall): Outcome {
   return own;
 }
 
-function endingOf(verdict: ResultVerdict, own: Outcome, { tool }: AllowedCall): Ending {
+function endingOf(verdict: ResultVerdict, own: Outcome, { tool }: IdentifiedCall): Ending {
   if (verdict.kind === 'kept') return ended(own);
   if (verdict.kind === 'replaced') {
     const { outcome, changedBy } = verdict;
@@ -84,7 +84,7 @@ function endingOf(verdict: ResultVerdict, own: Outcome, { tool }: AllowedCall): 
   return { kind: 'ended', outcome, reviewed: { own, withheldBy: verdict.hook } };
 }
 
-function resultCall(call: AllowedCall, outcome: Outcome, { changedBy, startedAt }: ResultReview): ResultCall {
+function resultCall(call: IdentifiedCall, outcome: Outcome, { changedBy, startedAt }: ResultReview): ResultCall {
   const { admitted, envelope, identity, tool } = call;
   const { delivery, lane, arrivedAt, signal } = admitted;
   const now = performance.now();
@@ -108,7 +108,7 @@ function resultCall(call: AllowedCall, outcome: Outcome, { changedBy, startedAt 
 }
 
 /** The same checks that the tool's own result passed: output schema and size. */
-function findProblem(outcome: Outcome, { tool }: AllowedCall): string | undefined {
+function findProblem(outcome: Outcome, { tool }: IdentifiedCall): string | undefined {
   const { content, structured, writeBacks } = outcome;
   const { validateOutput, declaration } = tool;
   if (outcome.kind === 'ok' && validateOutput !== undefined) {

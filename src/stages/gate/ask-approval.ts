@@ -18,8 +18,8 @@ import { shortSignature } from '../../domain/call/history.ts';
 import { newApprovalId, randomId } from '../../domain/identity/new-id.ts';
 import { encode } from '../../base/message-pack.ts';
 import { showInput } from '../../domain/call/read-input.ts';
-import type { GatedCall } from './gated-call.ts';
-import { refuse } from './refuse.ts';
+import type { IdentifiedCall } from '../../domain/ports/staged-calls.ts';
+import { refuse } from './verdict.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'shares'>;
 
@@ -30,13 +30,13 @@ interface AskedArguments {
 }
 
 /** Title and approvers for a question whose askers set none. */
-export function askDefaults({ admitted: { policy }, tool }: GatedCall): AskDefaults {
+export function askDefaults({ admitted: { policy }, tool }: IdentifiedCall): AskDefaults {
   return { title: `Call ${tool.declaration.id}`, approvers: policy.approvers ?? [] };
 }
 
 /** Parks the call with a question to a person, unless the answer is already known to be a denial. */
 export async function askApproval(
-  call: GatedCall,
+  call: IdentifiedCall,
   merged: MergedAsk,
   args: AskedArguments,
   history: RunHistory,
@@ -65,7 +65,7 @@ export async function askApproval(
 }
 
 /** Each asker offers only decisions that another one does not offer, so an approver could only deny. */
-function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs): Ending {
+function nobodyCanAllow(call: IdentifiedCall, { askers }: MergedAsk, { log }: Needs): Ending {
   const facts = { callId: call.admitted.delivery.callId, tool: call.tool.declaration.id };
   const asked = namesOf(askers);
   log.warn({ stage: 'gate', ...facts, askers: asked }, 'nobody is asked: those who ask offer no yes in common');
@@ -73,7 +73,12 @@ function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs):
 }
 
 /** Logs the question with the command that decides it. It is a warning if no approver is notified and only operators can decide. */
-function logAsked(call: GatedCall, question: ApprovalQuestion, expiresAt: number, { log, approvals }: Needs): void {
+function logAsked(
+  call: IdentifiedCall,
+  question: ApprovalQuestion,
+  expiresAt: number,
+  { log, approvals }: Needs,
+): void {
   const { id, callId, tool, severity, decisions } = question;
   const decide = `sallyport approvals decide ${id} ${decisions[0]!}`;
   // A yes counts only after the approver has revealed the masked values.
@@ -91,7 +96,7 @@ function namesOf(askers: readonly Asker[]): string[] {
 
 /** `askers`: the rules and hooks that wanted a person to be asked, for an ending without a stored question. */
 export function endedBy(
-  call: GatedCall,
+  call: IdentifiedCall,
   ending: ApprovalEnding,
   facts: EndingFacts = {},
   askers?: readonly string[],
@@ -101,7 +106,11 @@ export function endedBy(
   return refuse(outcome ?? errorOutcome('APPROVAL_MALFORMED', {}), call.admitted.events, 'approval', undefined, askers);
 }
 
-function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedBy }: AskedArguments): ApprovalQuestion {
+function writeQuestion(
+  call: IdentifiedCall,
+  merged: MergedAsk,
+  { canonical, changedBy }: AskedArguments,
+): ApprovalQuestion {
   const { delivery, policy } = call.admitted;
   const { id: tool, digest: toolDigest } = call.tool.declaration;
   const { timeoutMs: _timeoutMs, ...asked } = merged;
@@ -141,7 +150,7 @@ function maskedIn(of: QuestionMask['of'], canonical: string, tool: MaskedTool): 
 
 /** Undefined when the store fails: a call that cannot be asked about is denied. */
 async function register(
-  { admitted: { delivery, events }, tool }: GatedCall,
+  { admitted: { delivery, events }, tool }: IdentifiedCall,
   question: ApprovalQuestion,
   timeoutMs: number,
   { store, hooks, log, approvals, shares }: Needs,
@@ -171,7 +180,7 @@ async function register(
   }
 }
 
-function notAsked(call: GatedCall, answer: Exclude<AskAnswer, { kind: 'asked' }>): Ending {
+function notAsked(call: IdentifiedCall, answer: Exclude<AskAnswer, { kind: 'asked' }>): Ending {
   switch (answer.kind) {
     case 'fenced':
       return { kind: 'lost' };

@@ -8,7 +8,7 @@ import { hookSet, recordingNeeds } from '../../../test/support/sample-hooks.ts';
 import {
   partialStore,
   SAMPLE_IDENTITY,
-  sampleDelivered,
+  sampleAdmitted,
   sampleDelivery,
   sampleServedTool,
   SILENT_LOG,
@@ -22,7 +22,7 @@ async function gated(normalise: (stop: Stop) => RunEnding) {
   const delivery = sampleDelivery();
   const { session, tool, run: runId } = delivery;
   const controller = new AbortController();
-  const admitted = { ...sampleDelivered(delivery, { signal: controller.signal }), now: 1000 };
+  const admitted = sampleAdmitted(delivery, { signal: controller.signal });
   const set = hookSet({ id: 'rewriting', run: () => ({ patch: { text: 'x' } }) });
   const hooks = {
     before: (call, read) => runBeforeHooks(set, call, { ...recordingNeeds(), read }),
@@ -39,7 +39,9 @@ async function gated(normalise: (stop: Stop) => RunEnding) {
   } as const;
   return gate(
     {
-      admitted: { ...admitted, policy: { roles: {}, permissions: {}, paused: {} } },
+      kind: 'identified',
+      permission: '*',
+      admitted,
       envelope: { ...envelope, arguments: '{}' },
       identity: SAMPLE_IDENTITY,
       tool: sampleServedTool({ normalises: true }),

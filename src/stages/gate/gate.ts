@@ -6,15 +6,21 @@ import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { mergeAsks } from '../../gate/approvals/merge-asks.ts';
 import { judge, unchanged, type GateChecks, type PassedHooks, type Unopposed } from '../../gate/judge.ts';
 import { readRewritten, stopped } from '../../gate/judged-arguments.ts';
-import { PASS, type LoopVerdict } from '../../gate/loop/loop-verdict.ts';
+import { PASS, type LoopVerdict } from '../../domain/policy/loop-verdict.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
 import { andThen } from '../../base/and-then.ts';
 import type { Plane } from '../../domain/ports/plane.ts';
 import { askApproval, askDefaults } from './ask-approval.ts';
-import { allow, type Allowed, type GatedCall, type GateFacts } from './gated-call.ts';
+import type {
+  AdmittedCall,
+  AllowedCall,
+  GateBasis,
+  GateFacts,
+  IdentifiedCall,
+} from '../../domain/ports/staged-calls.ts';
 import { endedWithAdvice, historyOf, judgeLoop, reportLoop } from './judge-loop.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
-import { endOpposed } from './refuse.ts';
+import { allow, endOpposed } from './verdict.ts';
 import { resume, resumeAgain, verdictStale } from './resume.ts';
 import { useGrant } from './use-grant.ts';
 
@@ -24,7 +30,7 @@ type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | '
  * The checks between "may" and "does"; the strictest answer counts: loop detection, rules and hooks as in `judge`, then grants and people.
  * A call without objections and without hooks needs no wait and no store round trip.
  */
-export function gate<Call extends GatedCall>(call: Call, needs: Needs): MaybePromise<Allowed<Call> | Ending> {
+export function gate(call: IdentifiedCall, needs: Needs): MaybePromise<AllowedCall | Ending> {
   const { delivery, events } = call.admitted;
   if (delivery.resumedWith !== undefined) return resume(call, needs);
   const history = historyOf(delivery);
@@ -42,7 +48,7 @@ export function gate<Call extends GatedCall>(call: Call, needs: Needs): MaybePro
   });
 }
 
-function checksOf(call: GatedCall, history: RunHistory, needs: Needs): GateChecks {
+function checksOf(call: IdentifiedCall, history: RunHistory, needs: Needs): GateChecks {
   const { hooks } = needs;
   const { delivery, policy, events } = call.admitted;
   const looped = { delivery, policy, agent: call.identity.agent, tool: call.tool.declaration };
@@ -61,12 +67,12 @@ function checksOf(call: GatedCall, history: RunHistory, needs: Needs): GateCheck
  * Checks the same call again, under a newer policy or after something slow: rules, grants and people decide again, as on resume. Hooks and
  * loop detection are not repeated. `mayAsk` is false once the start is marked: a parked call with a start mark would count as run.
  */
-export function gateAgain<Call extends GatedCall>(
-  { call, basis }: Allowed<Call>,
-  admitted: Call['admitted'],
+export function gateAgain(
+  { call, basis }: AllowedCall,
+  admitted: AdmittedCall,
   mayAsk: boolean,
   needs: Needs,
-): MaybePromise<Allowed<Call> | Ending> {
+): MaybePromise<AllowedCall | Ending> {
   const again = { ...(basis?.call ?? call), admitted };
   if (admitted.delivery.resumedWith !== undefined) return resumeAgain(again, mayAsk, needs);
   const passed = basis?.passed ?? unchanged(again);
@@ -76,13 +82,13 @@ export function gateAgain<Call extends GatedCall>(
   return conclude(again, { loop, decision, passed }, history, needs, mayAsk);
 }
 
-function conclude<Call extends GatedCall>(
-  call: Call,
+function conclude(
+  call: IdentifiedCall,
   { loop, decision, passed }: Omit<Unopposed, 'kind'>,
   history: RunHistory,
   needs: Needs,
   mayAsk = true,
-): MaybePromise<Allowed<Call> | Ending> {
+): MaybePromise<AllowedCall | Ending> {
   const [first, ...rest]: Ask[] = [...asksOf(decision), ...passed.asks];
   const facts: GateFacts | undefined = factsOf(call, loop, decision, passed);
   const effective =
@@ -99,7 +105,7 @@ function conclude<Call extends GatedCall>(
 }
 
 async function grantOnly(
-  call: GatedCall,
+  call: IdentifiedCall,
   asks: readonly Ask[],
   passed: PassedHooks,
   needs: Needs,
@@ -108,7 +114,7 @@ async function grantOnly(
 }
 
 async function askOrGrant(
-  call: GatedCall,
+  call: IdentifiedCall,
   asks: readonly [Ask, ...Ask[]],
   passed: PassedHooks,
   history: RunHistory,
@@ -119,7 +125,12 @@ async function askOrGrant(
 }
 
 /** Undefined for the usual call: nothing was changed, no loop was warned of, and no named rule allowed it. */
-function factsOf(call: GatedCall, loop: LoopVerdict, { by }: RuleDecision, passed: PassedHooks): GateFacts | undefined {
+function factsOf(
+  call: IdentifiedCall,
+  loop: LoopVerdict,
+  { by }: RuleDecision,
+  passed: PassedHooks,
+): GateFacts | undefined {
   const isSent = passed.canonical === call.envelope.arguments;
   const isUsual = loop.kind === 'pass' && by === 'unmatched' && passed.changedBy.length === 0 && isSent;
   if (isUsual) return undefined;
@@ -137,7 +148,7 @@ function hookedCall({
   tool,
   arguments: args,
   canonical,
-}: GatedCall) {
+}: IdentifiedCall) {
   return {
     callId: delivery.callId,
     session: delivery.session,

@@ -5,7 +5,7 @@ import { settingsFor } from '../../domain/policy/loop-settings.ts';
 import { argumentSignatures, targetSignature } from '../../gate/loop/argument-signature.ts';
 import { detectLoop } from '../../gate/loop/detect-loop.ts';
 import type { AskedAttempt } from '../../gate/loop/loop-window.ts';
-import type { LoopBlock, LoopVerdict, LoopWarning } from '../../gate/loop/loop-verdict.ts';
+import type { LoopBlock, LoopVerdict, LoopWarning } from '../../domain/policy/loop-verdict.ts';
 import type { Policy } from '../../domain/policy/policy.ts';
 import type { Delivery } from '../../domain/ports/call-store.ts';
 import type { CallEmitter } from '../../domain/ports/events.ts';

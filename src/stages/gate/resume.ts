@@ -11,9 +11,9 @@ import type { Plane } from '../../domain/ports/plane.ts';
 import { NO_HISTORY } from '../../domain/call/history.ts';
 import { readArguments } from '../../domain/call/read-arguments.ts';
 import { askApproval, askDefaults, endedBy } from './ask-approval.ts';
-import { allow, type Allowed, type GatedCall } from './gated-call.ts';
+import type { AllowedCall, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
-import { refuse } from './refuse.ts';
+import { allow, refuse } from './verdict.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | 'shares'>;
 
@@ -21,7 +21,7 @@ type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | '
  * Resumes a call that a person allowed. What runs is what they saw or edited: the stored bytes, never the caller's. The current rules are
  * checked again; hooks and loop detection are not.
  */
-export async function resume<Call extends GatedCall>(call: Call, needs: Needs): Promise<Allowed<Call> | Ending> {
+export async function resume(call: IdentifiedCall, needs: Needs): Promise<AllowedCall | Ending> {
   const approval = await readAllowing(call, needs);
   if (approval === undefined) return endedBy(call, 'already-decided');
   emitResolved(call, approval);
@@ -29,11 +29,7 @@ export async function resume<Call extends GatedCall>(call: Call, needs: Needs): 
 }
 
 /** The same once more, under a newer policy. If `mayAsk` is false, no person is asked. */
-export async function resumeAgain<Call extends GatedCall>(
-  call: Call,
-  mayAsk: boolean,
-  needs: Needs,
-): Promise<Allowed<Call> | Ending> {
+export async function resumeAgain(call: IdentifiedCall, mayAsk: boolean, needs: Needs): Promise<AllowedCall | Ending> {
   const approval = await readAllowing(call, needs);
   return approval === undefined ? endedBy(call, 'already-decided') : resumeWith(call, approval, mayAsk, needs);
 }
@@ -42,22 +38,22 @@ export async function resumeAgain<Call extends GatedCall>(
  * Ends a call that the rules want a person to approve although its start mark is already written. Nothing ran; a repeat of the call is
  * asked about.
  */
-export function verdictStale({ tool, admitted }: GatedCall): Ending {
+export function verdictStale({ tool, admitted }: IdentifiedCall): Ending {
   return refuse(errorOutcome('VERDICT_STALE', { tool: tool.declaration.id }), admitted.events, 'rule');
 }
 
-async function readAllowing({ admitted }: GatedCall, { store }: Needs): Promise<Approval | undefined> {
+async function readAllowing({ admitted }: IdentifiedCall, { store }: Needs): Promise<Approval | undefined> {
   const id = admitted.delivery.resumedWith?.approval;
   const approval = id === undefined ? undefined : await store.readApproval(id);
   return approval?.state === 'allowed' ? approval : undefined;
 }
 
-async function resumeWith<Call extends GatedCall>(
-  call: Call,
+async function resumeWith(
+  call: IdentifiedCall,
   approval: Approval,
   mayAsk: boolean,
   needs: Needs,
-): Promise<Allowed<Call> | Ending> {
+): Promise<AllowedCall | Ending> {
   const changed = findChange(call, approval);
   if (changed !== undefined) return endedBy(call, 'mismatch', { what: changed });
 
@@ -86,7 +82,7 @@ async function resumeWith<Call extends GatedCall>(
  * filled in again; only edited arguments are.
  */
 function readAllowed(
-  call: GatedCall,
+  call: IdentifiedCall,
   { editedArguments }: Approval,
   allowed: string,
   needs: Needs,
@@ -98,7 +94,7 @@ function readAllowed(
 }
 
 /** Emits the resolution only if no callback was requested: otherwise the worker that claims the callback emits it. */
-function emitResolved({ admitted: { events } }: GatedCall, approval: Approval): void {
+function emitResolved({ admitted: { events } }: IdentifiedCall, approval: Approval): void {
   if (approval.callback !== 'none' || events === undefined) return;
   const { question, resolution = 'allow-once', requestedAt, resolvedAt = requestedAt } = approval;
   const durationMs = resolvedAt - requestedAt;
@@ -107,7 +103,7 @@ function emitResolved({ admitted: { events } }: GatedCall, approval: Approval): 
 
 /** Names what differs from what the approver saw; undefined if nothing does. */
 function findChange(
-  { admitted: { delivery }, tool }: GatedCall,
+  { admitted: { delivery }, tool }: IdentifiedCall,
   { question, editedArguments, votes }: Approval,
 ): string | undefined {
   if (question.callId !== delivery.callId || question.session !== delivery.session) return 'the session';

@@ -7,11 +7,11 @@ import { grantMatches } from '../../gate/approvals/grants.ts';
 import { compileCondition, conditionIsMet } from '../../gate/rules/compile-condition.ts';
 import type { Plane } from '../../domain/ports/plane.ts';
 import { encode } from '../../base/message-pack.ts';
-import type { GatedCall } from './gated-call.ts';
+import type { IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 
 /** Finds a grant that answers every asker of this call, and counts it as used; undefined when there is none. */
 export async function useGrant(
-  call: GatedCall,
+  call: IdentifiedCall,
   asks: readonly Ask[],
   canonical: string,
   { store }: Pick<Plane, 'store'>,

@@ -8,7 +8,7 @@ import type { ServedTool } from '../../domain/ports/plane.ts';
 import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
 import {
   partialStore,
-  sampleDelivered,
+  sampleAdmitted,
   sampleDelivery,
   sampleServedTool,
   SILENT_LOG,
@@ -49,18 +49,15 @@ async function identified(delivery: Delivery, place: Place = {}) {
     ...(injected === undefined ? {} : { readSession: async () => ({ injected }) as unknown as Session }),
   });
   const runner = { run, close: async () => undefined };
-  const answer = await identify(
-    { ...sampleDelivered(delivery), policy, policyVersion: 1, now: 1000 },
-    {
-      store,
-      tools: () => ({ find: () => served, near: () => ['notes.added'] }),
-      peersFor: async () => ({ serving, notServing: 2 }),
-      publishedDigest: async () => published,
-      holdWithoutSlot: async (_, waitMs) => void pauses.push(waitMs),
-      runners: { inline: runner, process: runner, 'process-per-call': runner },
-      log: SILENT_LOG,
-    },
-  );
+  const answer = await identify(sampleAdmitted(delivery, { policy }), {
+    store,
+    tools: () => ({ find: () => served, near: () => ['notes.added'] }),
+    peersFor: async () => ({ serving, notServing: 2 }),
+    publishedDigest: async () => published,
+    holdWithoutSlot: async (_, waitMs) => void pauses.push(waitMs),
+    runners: { inline: runner, process: runner, 'process-per-call': runner },
+    log: SILENT_LOG,
+  });
   return { answer, given, pauses };
 }
 

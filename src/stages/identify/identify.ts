@@ -4,13 +4,13 @@ import { ended, type Ending } from '../../domain/call/ending.ts';
 import { errorOutcome } from '../../domain/errors/errors.ts';
 import { checkRunSelection, mayBeInjected } from '../../domain/tool/injected-tools.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { Policy } from '../../domain/policy/policy.ts';
 import { namesSecrets, refuseSecrets } from '../../domain/secret/secret-use.ts';
 import type { Identity } from '../../domain/identity/session.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { judgedArguments, type JudgedArguments } from '../../gate/judged-arguments.ts';
 import { andThen } from '../../base/and-then.ts';
-import type { DeliveredCall, Plane, ServedTool } from '../../domain/ports/plane.ts';
+import type { Plane, ServedTool } from '../../domain/ports/plane.ts';
+import type { AdmittedCall, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import { bodyDigest } from '../../domain/tool/digest.ts';
 import { decodeEnvelope } from '../../domain/call/envelope.ts';
 import { readArguments } from '../../domain/call/read-arguments.ts';
@@ -18,31 +18,12 @@ import { decideAccess, type Access } from './decide-access.ts';
 import { paceHandBack } from './pace-hand-back.ts';
 import { parseIdentity } from './parse-identity.ts';
 
-/** A call whose caller, tool and arguments were checked. */
-export interface IdentifiedCall<Admitted> {
-  readonly kind: 'identified';
-  readonly admitted: Admitted;
-  readonly envelope: Envelope;
-  readonly identity: Identity;
-  readonly tool: ServedTool;
-  /** The arguments with the defaults of the published schema; for a tool that normalises, as its schema returned them. */
-  readonly arguments: JsonObject;
-  /** The arguments as canonical JSON. */
-  readonly canonical: string;
-  /** The policy entry that allowed the call. */
-  readonly permission: string;
-}
-
-type Admitted = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number; readonly now: number };
 type Needs = Pick<
   Plane,
   'store' | 'tools' | 'peersFor' | 'publishedDigest' | 'holdWithoutSlot' | 'placement' | 'secrets' | 'runners' | 'log'
 >;
 
-export function identify<Call extends Admitted>(
-  admitted: Call,
-  needs: Needs,
-): MaybePromise<IdentifiedCall<Call> | Ending> {
+export function identify(admitted: AdmittedCall, needs: Needs): MaybePromise<IdentifiedCall | Ending> {
   const { delivery } = admitted;
   const read = readEnvelope(admitted);
   if (read.kind !== 'read') return read;
@@ -55,7 +36,7 @@ export function identify<Call extends Admitted>(
   const { id } = tool.declaration;
   // A pinned tool is never run for a caller in another process, whichever client put the call into this queue.
   if (tool.declaration.pinned !== needs.placement) return ended(errorOutcome('TOOL_PINNED', { tool: id }));
-  const call: Named<Call> = { admitted, envelope, identity, tool };
+  const call: NamedCall = { admitted, envelope, identity, tool };
   return andThen(authorise(call, needs), (permission) =>
     typeof permission === 'string' ? readAuthorised(call, permission, needs) : permission,
   );
@@ -65,11 +46,11 @@ export function identify<Call extends Admitted>(
  * Checks the same call under a newer policy: whether it may still be made. The sent arguments are not read again, so that what runs is what
  * the gate judged.
  */
-export function identifyAgain<Call extends Admitted>(
-  identified: IdentifiedCall<Call>,
-  admitted: Call,
+export function identifyAgain(
+  identified: IdentifiedCall,
+  admitted: AdmittedCall,
   needs: Needs,
-): MaybePromise<IdentifiedCall<Call> | Ending> {
+): MaybePromise<IdentifiedCall | Ending> {
   const call = { ...identified, admitted };
   return andThen(authorise(call, needs), (permission) =>
     typeof permission === 'string' ? withArguments(call, identified, permission, needs) : permission,
@@ -77,7 +58,7 @@ export function identifyAgain<Call extends Admitted>(
 }
 
 /** Returns the policy entry that lets this caller use this tool, or the ending if it may not. */
-function authorise<Call extends Admitted>(call: Named<Call>, needs: Needs): MaybePromise<string | Ending> {
+function authorise(call: NamedCall, needs: Needs): MaybePromise<string | Ending> {
   const { admitted, identity, tool } = call;
   const access = decideAccess(admitted.policy, tool.declaration, identity);
   if (!access.permission.allowed && access.permission.reason === 'paused') {
@@ -88,8 +69,9 @@ function authorise<Call extends Admitted>(call: Named<Call>, needs: Needs): Mayb
     : permissionOf(call, access);
 }
 
-interface Named<Call> {
-  readonly admitted: Call;
+/** A call whose caller and tool are known. */
+interface NamedCall {
+  readonly admitted: AdmittedCall;
   readonly envelope: Envelope;
   readonly identity: Identity;
   readonly tool: ServedTool;
@@ -99,14 +81,14 @@ interface Named<Call> {
  * Called for a tool that is not selected but may have been offered to the run. Only such a call costs a store round trip: offers are not in
  * the snapshot.
  */
-async function selectInRun<Call extends Admitted>(call: Named<Call>, needs: Needs): Promise<SelectionAnswer> {
+async function selectInRun(call: NamedCall, needs: Needs): Promise<SelectionAnswer> {
   const { policy, delivery } = call.admitted;
   const session = await needs.store.readSession(delivery.session);
   const injected = session?.injected?.filter(({ run }) => run === delivery.run) ?? [];
   return checkRunSelection(policy, call.tool.declaration, call.identity, injected);
 }
 
-function permissionOf<Call>({ identity, tool }: Named<Call>, { selection, permission }: Access): string | Ending {
+function permissionOf({ identity, tool }: NamedCall, { selection, permission }: Access): string | Ending {
   const { id } = tool.declaration;
   if (!selection.selected) {
     const reason = selection.reason === 'agent-unknown' ? 'no agent of that name is declared' : 'it did not select it';
@@ -124,18 +106,14 @@ function refusalReason(entry: string | undefined, isPrivileged: boolean): string
   return isPrivileged ? 'it is privileged, and no permission names it for them' : 'no permission names them';
 }
 
-function readAuthorised<Call extends Admitted>(
-  call: Named<Call>,
-  permission: string,
-  needs: Needs,
-): MaybePromise<IdentifiedCall<Call> | Ending> {
+function readAuthorised(call: NamedCall, permission: string, needs: Needs): MaybePromise<IdentifiedCall | Ending> {
   return andThen(readSent(call, needs), (judged) =>
     judged.kind === 'judged' ? withArguments(call, judged, permission, needs) : judged,
   );
 }
 
 /** For a resumed call, the allowed arguments are stored with the approval and are not parsed again; the sent ones only have to match the schema. */
-function readSent<Call extends Admitted>(call: Named<Call>, needs: Needs): MaybePromise<JudgedArguments | Ending> {
+function readSent(call: NamedCall, needs: Needs): MaybePromise<JudgedArguments | Ending> {
   const { admitted, envelope, tool } = call;
   const canonical = envelope.arguments;
   const read = readArguments(canonical);
@@ -146,12 +124,12 @@ function readSent<Call extends Admitted>(call: Named<Call>, needs: Needs): Maybe
   return { kind: 'judged', arguments: read.value, canonical };
 }
 
-function withArguments<Call extends Admitted>(
-  { admitted, envelope, identity, tool }: Named<Call>,
+function withArguments(
+  { admitted, envelope, identity, tool }: NamedCall,
   { arguments: args, canonical }: Pick<JudgedArguments, 'arguments' | 'canonical'>,
   permission: string,
   needs: Needs,
-): IdentifiedCall<Call> | Ending {
+): IdentifiedCall | Ending {
   const given = { canonical, arguments: args, setup: tool.setup };
   if (namesSecrets(given)) {
     const knows = (name: string): boolean => needs.secrets?.knows(name) === true;
@@ -162,7 +140,7 @@ function withArguments<Call extends Admitted>(
 }
 
 /** The envelope must agree with what the store accepted; otherwise the entry was written to the stream by hand. */
-function readEnvelope(admitted: Admitted): { kind: 'read'; envelope: Envelope } | Ending {
+function readEnvelope(admitted: AdmittedCall): { kind: 'read'; envelope: Envelope } | Ending {
   const { delivery } = admitted;
   if (delivery.envelope.length === 0) return ended(errorOutcome('BODY_LOST', {}, { executed: 'unknown' }));
   const decoded = decodeEnvelope(delivery.envelope);
@@ -185,7 +163,7 @@ function readEnvelope(admitted: Admitted): { kind: 'read'; envelope: Envelope } 
  * gets there.
  */
 async function misplaced(
-  admitted: Admitted,
+  admitted: AdmittedCall,
   envelope: Envelope,
   tool: ServedTool | undefined,
   needs: Needs,

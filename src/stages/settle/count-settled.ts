@@ -1,5 +1,5 @@
 import type { Plane } from '../../domain/ports/plane.ts';
-import type { SettledCall } from './settle.ts';
+import type { SettledCall } from '../../domain/ports/staged-calls.ts';
 
 /** Counts a settled call, or logs that this worker had lost it. The store sent the replies in the same step as it wrote the outcome. */
 export function countSettled(settled: SettledCall, needs: Pick<Plane, 'log' | 'onSettled'>): void {

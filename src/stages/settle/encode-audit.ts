@@ -1,4 +1,5 @@
-import type { ReviewedResult } from '../../domain/call/ending.ts';
+import type { RefusedBy, ReviewedResult } from '../../domain/call/ending.ts';
+import type { GateFacts } from '../../domain/ports/staged-calls.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { LoopSettings } from '../../domain/policy/loop-settings.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
@@ -25,8 +26,8 @@ export interface SettlementFacts {
   readonly loops?: LoopSettings;
   /** Milliseconds from the delivery to this worker until the end of the gate. */
   readonly gateMs?: number;
-  /** Why the gate allowed the call, and with which arguments. */
-  readonly gate?: GateFacts;
+  /** Why the gate allowed the call and with which arguments, or what refused it. */
+  readonly gate?: GateFacts & RefusedBy;
   /** Present when a result hook replaced or withheld the result. */
   readonly reviewed?: ReviewedResult;
 }
@@ -39,21 +40,6 @@ interface SentCall {
   readonly parent?: string | undefined;
   /** W3C traceparent. */
   readonly trace?: string | undefined;
-}
-
-interface GateFacts {
-  readonly effective?: string;
-  readonly advice?: string;
-  /** The detector that warned of a loop. */
-  readonly detector?: string;
-  readonly rule?: string;
-  readonly grant?: string;
-  readonly approval?: string;
-  readonly changedBy?: readonly { readonly hook: string }[];
-  /** The hook that blocked the call, failed or timed out. */
-  readonly hook?: string;
-  /** The rules and hooks that wanted a person to be asked about a call that was denied at once. */
-  readonly askers?: readonly string[];
 }
 
 /** Cached records of one tool. Its usual records differ only in the duration of the call, so they are reused. */
@@ -151,14 +137,14 @@ function isNoticed(gateMs: number | undefined): boolean {
   return gateMs !== undefined && gateMs >= NOTICED_MS;
 }
 
-function isEmpty(gate: GateFacts | undefined): boolean {
+function isEmpty(gate: (GateFacts & RefusedBy) | undefined): boolean {
   if (gate === undefined) return true;
   for (const _name in gate) return false;
   return true;
 }
 
 /** Which rule, hook, grant or approval allowed or stopped the call, and the digest of what ran. */
-function gateRecord({ error }: Outcome, gate: GateFacts = {}): Record<string, unknown> {
+function gateRecord({ error }: Outcome, gate: GateFacts & RefusedBy = {}): Record<string, unknown> {
   const rule = gate.rule ?? (error?.code === 'RULE_DENIED' ? error.facts?.['rule'] : undefined);
   const hooks = gate.changedBy?.map(({ hook }) => hook);
   const detector = error?.facts?.['detector'] ?? gate.detector;

@@ -1,21 +1,6 @@
-import type { Envelope } from '../../domain/call/call.ts';
 import type { ArgumentChange } from '../../domain/call/argument-change.ts';
-import type { JsonObject } from '../../base/json.ts';
-import type { Identity } from '../../domain/identity/session.ts';
-import type { Plane, ServedTool } from '../../domain/ports/plane.ts';
-import type { SettledCall } from './settle.ts';
-
-interface IdentifiedCall {
-  readonly envelope: Envelope;
-  readonly identity: Identity;
-  readonly tool: ServedTool;
-  readonly arguments: JsonObject;
-}
-
-interface AllowedCall {
-  readonly call: { readonly arguments: JsonObject };
-  readonly facts: { readonly changedBy?: readonly ArgumentChange[] };
-}
+import type { Plane } from '../../domain/ports/plane.ts';
+import type { AllowedCall, IdentifiedCall, SettledCall } from '../../domain/ports/staged-calls.ts';
 
 const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
 

@@ -1,22 +1,16 @@
 import { PlaneError, errorOutcome } from '../../domain/errors/errors.ts';
 import { releasesKey, withAdvice, type Outcome } from '../../domain/outcome/outcome.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
-import type { SettleAnswer, SettleRequest } from '../../domain/ports/call-store.ts';
+import type { SettleRequest } from '../../domain/ports/call-store.ts';
 import { traceIdIn } from '../../domain/call/trace-context.ts';
 import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
+import type { SettledCall } from '../../domain/ports/staged-calls.ts';
 import { encodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { attemptOf } from './attempt-of.ts';
 import { encodeAudit, readSent, type SettlementFacts } from './encode-audit.ts';
 import { keepOffers } from './keep-offers.ts';
 
 export type { SettlementFacts } from './encode-audit.ts';
-
-export interface SettledCall {
-  readonly delivered: DeliveredCall;
-  readonly outcome: Outcome;
-  readonly answer: SettleAnswer;
-  readonly durationMs: number;
-}
 
 type Needs = Pick<Plane, 'store' | 'settings' | 'log' | 'redactor'>;
 

@@ -4,7 +4,14 @@ import { errorOfOutcome, toEventError } from '../../domain/outcome/error-categor
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Opposed } from '../../gate/judge.ts';
 import type { CallEmitter } from '../../domain/ports/events.ts';
+import type { AllowedCall, GateBasis, GateFacts, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import { endedWithAdvice } from './judge-loop.ts';
+
+const NO_FACTS: GateFacts = Object.freeze({});
+
+export function allow(call: IdentifiedCall, facts: GateFacts = NO_FACTS, basis?: GateBasis): AllowedCall {
+  return { kind: 'allowed', call, facts, basis };
+}
 
 /** Ends a call that a check of the gate objects to. */
 export function endOpposed({ by, id, outcome, loop }: Opposed, events: CallEmitter | undefined): Ending {

@@ -1,0 +1,88 @@
+import type { ArgumentChange } from '../call/argument-change.ts';
+import type { RunHistory } from '../call/attempt.ts';
+import type { Envelope } from '../call/call.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Identity } from '../identity/session.ts';
+import type { Outcome } from '../outcome/outcome.ts';
+import type { ApprovalId, GrantId } from '../policy/approval.ts';
+import type { LoopVerdict } from '../policy/loop-verdict.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { SettleAnswer } from './call-store.ts';
+import type { HooksVerdict } from './gate-hooks.ts';
+import type { DeliveredCall, ServedTool } from './plane.ts';
+
+/*
+ * A call after each stage of the worker. The output of a stage is the input of the next one:
+ * DeliveredCall → admit → AdmittedCall → identify → IdentifiedCall → gate → AllowedCall → execute → Ending → settle → SettledCall.
+ * A stage that ends the call returns an `Ending` instead.
+ */
+
+/** A delivery this worker owns, with a live session and the current policy. */
+export interface AdmittedCall extends DeliveredCall {
+  readonly kind: 'admitted';
+  readonly policy: Policy;
+  readonly policyVersion: number;
+  /** Store time: the lane's time at the delivery, advanced by the monotonic clock since. */
+  readonly now: number;
+  /** Lower bound, on this process's monotonic clock, for when the store last confirmed session, lease, cancellation and policy. */
+  readonly checkedAt: number;
+}
+
+/** A call whose caller, tool and arguments were checked. */
+export interface IdentifiedCall {
+  readonly kind: 'identified';
+  readonly admitted: AdmittedCall;
+  readonly envelope: Envelope;
+  readonly identity: Identity;
+  readonly tool: ServedTool;
+  /**
+   * The arguments with the defaults of the published schema; for a tool that normalises, as its schema returned them. They run as they are
+   * here, or as a hook or a person changes them.
+   */
+  readonly arguments: JsonObject;
+  /** The arguments as canonical JSON. The text that the caller sent is in the envelope. */
+  readonly canonical: string;
+  /** The policy entry that allowed the call. */
+  readonly permission: string;
+}
+
+/** A call that may run, with its arguments as hooks or a person left them. */
+export interface AllowedCall {
+  readonly kind: 'allowed';
+  readonly call: IdentifiedCall;
+  readonly facts: GateFacts;
+  /** Absent when no hook answered and no loop was warned of: then `call` has all that is needed. */
+  readonly basis?: GateBasis | undefined;
+}
+
+/** Why a call may run, and with which arguments. */
+export interface GateFacts {
+  /** Canonical JSON of the arguments that run, if they differ from the caller's. */
+  readonly effective?: string;
+  readonly changedBy?: readonly ArgumentChange[];
+  /** For the model, next to the result. */
+  readonly advice?: string;
+  /** The detector that warned of a loop. */
+  readonly detector?: string;
+  /** The rule that allows the call by name. */
+  readonly rule?: string;
+  readonly grant?: GrantId;
+  readonly approval?: ApprovalId;
+}
+
+/** The basis for a second check under a newer policy: hooks and loop detection are not asked again. */
+export interface GateBasis {
+  /** The call before the hooks. */
+  readonly call: IdentifiedCall;
+  readonly history: RunHistory;
+  readonly loop: LoopVerdict;
+  readonly passed: Extract<HooksVerdict, { kind: 'passed' }>;
+}
+
+/** A call with its outcome, and whether the store took it. */
+export interface SettledCall {
+  readonly delivered: DeliveredCall;
+  readonly outcome: Outcome;
+  readonly answer: SettleAnswer;
+  readonly durationMs: number;
+}
