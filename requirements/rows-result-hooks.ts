@@ -63,7 +63,7 @@ export const ROWS_RESULT_HOOKS: readonly Requirement[] = [
     says: 'Kind, `executed`, code, cost and loop history come from what the tool gave, and the audit has digests of that and of what was settled, with the hooks between them.',
     tests: [
       test(HOOKS, 'change neither kind nor code of a failure'),
-      test('src/stages/settle/settle.test.ts', 'remembers for loop detection what the tool itself gave'),
+      test('src/stages/settle/settle-outcome.test.ts', 'remembers for loop detection what the tool itself gave'),
       test('src/stages/settle/encode-audit.test.ts', 'has digests of what the tool gave and of what was settled'),
       test('src/gateway/api/call-timeline.test.ts', 'names the hooks that changed or withheld its result'),
       test('src/operate/inspect-hooks.test.ts', 'tells failures, and calls it bad when a hook closes its tools'),

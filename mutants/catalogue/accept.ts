@@ -51,7 +51,7 @@ export const ACCEPT: readonly Mutant[] = [
     replace: "['stale', 'unauthenticated', 'overloaded', 'denied'];",
     caughtBy: [
       {
-        file: 'src/stages/settle/settle.test.ts',
+        file: 'src/stages/settle/settle-outcome.test.ts',
         title: 'releases the key of an outcome that asks to come again, and of no other',
       },
     ],

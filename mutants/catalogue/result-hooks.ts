@@ -135,10 +135,10 @@ export const RESULT_HOOKS: readonly Mutant[] = [
   {
     id: 'loop-history-is-what-the-hook-made',
     bug: 'Loop detection remembers what a result hook made, so that a changing redaction hides a loop.',
-    file: 'src/stages/settle/settle.ts',
+    file: 'src/stages/settle/settle-outcome.ts',
     find: 'attemptOf(delivered, facts.reviewed?.own ?? kept, facts)',
     replace: 'attemptOf(delivered, kept, facts)',
-    caughtBy: [{ file: 'src/stages/settle/settle.test.ts', title: 'remembers for loop detection' }],
+    caughtBy: [{ file: 'src/stages/settle/settle-outcome.test.ts', title: 'remembers for loop detection' }],
   },
   {
     id: 'audit-forgets-what-the-tool-gave',

@@ -165,7 +165,7 @@ export const ROWS_RUNNING: readonly Mutant[] = [
   {
     id: 'trouble-is-not-logged',
     bug: 'A call that did not end well leaves no line in the log.',
-    file: 'src/stages/settle/settle.ts',
+    file: 'src/stages/settle/settle-outcome.ts',
     find: 'log.warn({ ...call, outcome: kind,',
     replace: 'log.debug({ ...call, outcome: kind,',
     caughtBy: [{ file: 'src/stages/settle/log-failure.test.ts', title: 'is told to the log as a warning' }],

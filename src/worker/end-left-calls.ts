@@ -5,7 +5,7 @@ import type { LaneState, Delivery } from '../domain/ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../domain/ports/plane.ts';
 import type { StopSignal } from '../domain/ports/tool-runner.ts';
 import { admit } from '../stages/admit/admit.ts';
-import { settle } from '../stages/settle/settle.ts';
+import { settleOutcome } from '../stages/settle/settle-outcome.ts';
 import { emitterOf } from './call-emitter.ts';
 
 const AT_ONCE = 64;
@@ -33,7 +33,7 @@ async function endLeftCall(delivery: Delivery, lane: LaneState, plane: Plane): P
   const known = isEnding(admitted) && admitted.kind === 'ended' ? admitted.outcome : undefined;
   const outcome = known ?? errorOutcome('TOOL_PINNED', { tool: delivery.tool });
   events?.passed('admit', ended(outcome));
-  const settled = await settle(delivered, outcome, {}, plane);
+  const settled = await settleOutcome(delivered, outcome, {}, plane);
   events?.settled(settled.answer, settled.outcome);
 }
 

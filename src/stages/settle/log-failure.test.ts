@@ -3,7 +3,7 @@ import { errorOutcome } from '../../domain/errors/errors.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Log } from '../../domain/ports/log.ts';
 import { partialStore, sampleDelivered, sampleDelivery } from '../../../test/support/sample-call.ts';
-import { settle } from './settle.ts';
+import { settleOutcome } from './settle-outcome.ts';
 
 type Line = readonly [level: string, fields: object, message: string];
 
@@ -14,7 +14,7 @@ async function linesOf(outcome: Outcome, delivery = sampleDelivery({})): Promise
   const log: Log = { debug: told('debug'), info: told('info'), warn: told('warn'), error: told('error') };
   const store = partialStore({ settleCall: async () => 'settled' });
   const settings = { retentionMs: 60_000, trustSnapshotMs: 250 };
-  await settle(sampleDelivered(delivery), outcome, {}, { store, settings, log });
+  await settleOutcome(sampleDelivered(delivery), outcome, {}, { store, settings, log });
   return lines;
 }
 

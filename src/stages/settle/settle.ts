@@ -1,109 +1,56 @@
-import { PlaneError, errorOutcome } from '../../domain/errors/errors.ts';
-import { releasesKey, withAdvice, type Outcome } from '../../domain/outcome/outcome.ts';
-import { mayHaveRun } from '../../gate/may-have-run.ts';
-import type { SettleRequest } from '../../domain/ports/call-store.ts';
-import { traceIdIn } from '../../domain/call/trace-context.ts';
+import type { Ending } from '../../domain/call/ending.ts';
+import { settingsFor } from '../../domain/policy/loop-settings.ts';
 import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
-import type { SettledCall } from '../../domain/ports/staged-calls.ts';
-import { encodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
-import { attemptOf } from './attempt-of.ts';
-import { encodeAudit, readSent, type SettlementFacts } from './encode-audit.ts';
-import { keepOffers } from './keep-offers.ts';
+import type { AllowedCall, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
+import { countSettled } from './count-settled.ts';
+import type { SettlementFacts } from './encode-audit.ts';
+import { observe } from './observe.ts';
+import { settleOutcome } from './settle-outcome.ts';
 
-export type { SettlementFacts } from './encode-audit.ts';
-
-type Needs = Pick<Plane, 'store' | 'settings' | 'log' | 'redactor'>;
-
-const TRY_AGAIN_MS = 250;
-
-/** Whole milliseconds; below 1 ms in steps of ten microseconds, so that no duration is recorded as zero. */
-export function roundDuration(ms: number): number {
-  return ms >= 1 ? Math.round(ms) : Math.max(1, Math.round(ms * 100)) / 100;
+/** How far a call came. Its stages fill this in, and its settlement records it. */
+export interface PassedStages {
+  readonly delivered: DeliveredCall;
+  identified?: IdentifiedCall;
+  /** Present once the gate allowed the call, also if it was stopped before its tool was entered. */
+  permit?: { readonly verdict: AllowedCall; readonly policyVersion: number };
+  /** Milliseconds from the delivery to this worker until the end of the gate. */
+  gateMs?: number;
+  isAllowed?: true;
 }
 
-/**
- * Settles a call. A known outcome must not be lost because the store is briefly unavailable: this worker owns the call until another one
- * fences it, so transient store errors are retried.
- */
+/** Stores the outcome in one step with its replies and its audit record; then counts the call and calls its observers. */
 export async function settle(
-  delivered: DeliveredCall,
-  outcome: Outcome,
-  facts: SettlementFacts,
-  needs: Needs,
-): Promise<SettledCall> {
-  const { delivery } = delivered;
-  const durationMs = roundDuration(performance.now() - delivered.arrivedAt);
-  const offers = outcome.writeBacks?.injectedTools.length ?? 0;
-  const kept = offers === 0 ? outcome : await keepOffers(delivered, outcome, needs);
-  const { encoded, sent } = encodeSafely(
-    delivered,
-    withAdvice(withExecutedUnknown(delivered, kept, facts), facts.gate?.advice),
-  );
-  const audited = facts.sent === undefined ? { ...facts, ...readSent(delivery.envelope) } : facts;
-  const request: SettleRequest = {
-    callId: delivery.callId,
-    pool: delivery.pool,
-    workerId: delivery.workerId,
-    entryId: delivery.entryId,
-    fence: delivery.fence,
-    outcome: encoded,
-    releaseKey: releasesKey(sent.kind),
-    audit: encodeAudit(sent, audited, durationMs, needs.redactor),
-    retentionMs: needs.settings.retentionMs,
-    // Uses the tool's own result, not what hooks made of it: a redaction that changes each time must not hide a loop.
-    attempt: attemptOf(delivered, facts.reviewed?.own ?? kept, facts),
+  passed: PassedStages,
+  ending: Extract<Ending, { kind: 'ended' }>,
+  plane: Plane,
+): Promise<void> {
+  const { delivered, identified, permit, isAllowed } = passed;
+  const settled = await settleOutcome(delivered, ending.outcome, factsOf(passed, ending), plane);
+  delivered.events?.settled(settled.answer, settled.outcome);
+  countSettled(settled, plane);
+  if (identified !== undefined) observe(identified, isAllowed && permit?.verdict, settled, plane);
+}
+
+function factsOf(
+  { identified, permit, gateMs, isAllowed }: PassedStages,
+  { refusedBy, reviewed }: Extract<Ending, { kind: 'ended' }>,
+): SettlementFacts {
+  const gate = isAllowed === undefined ? refusedBy : permit?.verdict.facts;
+  const judged = gate === undefined ? {} : { gate };
+  if (identified === undefined) return judged;
+  const { admitted, envelope, identity, tool } = identified;
+  const call = permit?.verdict.call ?? identified;
+  return {
+    toolDigest: tool.declaration.digest,
+    effect: tool.declaration.effect,
+    tool: tool.declaration,
+    arguments: call.arguments,
+    loops: settingsFor(admitted.policy.loops, identity.agent),
+    policyVersion: permit?.policyVersion ?? admitted.policyVersion,
+    permission: call.permission,
+    sent: envelope,
+    ...(gateMs === undefined ? {} : { gateMs }),
+    ...(reviewed === undefined ? {} : { reviewed }),
+    ...judged,
   };
-  for (;;) {
-    try {
-      const answer = await needs.store.settleCall(request);
-      if (sent.kind !== 'ok' && answer === 'settled') logFailure(delivered, sent, durationMs, audited, needs);
-      return { delivered, outcome: sent, answer, durationMs };
-    } catch (error) {
-      const isOver = delivered.signal.aborted && delivered.signal.reason !== 'cancelled';
-      if (isOver || !(error instanceof PlaneError) || !TRANSIENT_ERRORS.includes(error.code)) throw error;
-      needs.log.warn({ stage: 'settle', callId: request.callId, error }, 'not settled yet; trying again');
-      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
-    }
-  }
-}
-
-/** Logs every outcome that is not ok, so that operators need not search the audit for it. Facts only, no text from a tool. */
-function logFailure(
-  { delivery, events }: DeliveredCall,
-  outcome: Outcome,
-  durationMs: number,
-  facts: SettlementFacts,
-  { log }: Needs,
-): void {
-  const { callId, tool, session } = delivery;
-  const { kind, executed, error } = outcome;
-  const call = {
-    stage: 'settle',
-    callId,
-    tool,
-    session,
-    ...traceIdIn(events?.traceOf('settle')?.traceparent ?? facts.sent?.trace),
-  };
-  log.warn({ ...call, outcome: kind, code: error?.code, executed, durationMs }, NOT_OK);
-}
-
-const NOT_OK = 'a call did not end ok';
-
-/** Never reports that a call did not run if an earlier worker may have run it. */
-function withExecutedUnknown({ delivery }: DeliveredCall, outcome: Outcome, { effect }: SettlementFacts): Outcome {
-  if (outcome.executed !== 'no' || !mayHaveRun(delivery, effect)) return outcome;
-  return { ...outcome, executed: 'unknown' };
-}
-
-const TRANSIENT_ERRORS: readonly string[] = ['STORE_UNAVAILABLE', 'STORE_FULL', 'STORE_FAILED'];
-
-/** Whatever a tool returned, the call gets its one answer: an outcome that cannot be encoded becomes an error that states this. */
-function encodeSafely(delivered: DeliveredCall, outcome: Outcome): { encoded: Uint8Array; sent: Outcome } {
-  try {
-    return { encoded: encodeOutcome(outcome), sent: outcome };
-  } catch (error) {
-    const problem = error instanceof Error ? error.message : 'it cannot be encoded';
-    const sent = errorOutcome('RESULT_UNSERIALISABLE', { tool: delivered.delivery.tool, problem }, { executed: 'yes' });
-    return { encoded: encodeOutcome(sent), sent };
-  }
 }

@@ -5,7 +5,8 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Delivery, RecoveredCall, SettleAnswer, SettleRequest } from '../../domain/ports/call-store.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { partialStore, sampleDelivered, sampleDelivery, SILENT_LOG } from '../../../test/support/sample-call.ts';
-import { roundDuration, settle, type SettlementFacts } from './settle.ts';
+import type { SettlementFacts } from './encode-audit.ts';
+import { roundDuration, settleOutcome } from './settle-outcome.ts';
 
 const OK: Outcome = { kind: 'ok', executed: 'yes', retryable: false, content: [] };
 const SETTINGS = { retentionMs: 60_000, trustSnapshotMs: 250 };
@@ -33,7 +34,7 @@ function settling(order: Order = {}) {
   });
   const delivery = sampleDelivery(order.delivery ?? (recovered === undefined ? {} : { fence: 2, recovered }));
   const delivered = sampleDelivered(delivery, signal === undefined ? {} : { signal });
-  const done = settle(delivered, outcome, facts, { store, settings: SETTINGS, log: SILENT_LOG });
+  const done = settleOutcome(delivered, outcome, facts, { store, settings: SETTINGS, log: SILENT_LOG });
   done.catch(() => undefined);
   return { done, requests };
 }
@@ -209,7 +210,7 @@ describe('settle of an outcome with offers', () => {
         return 'settled';
       },
     });
-    await settle(sampleDelivered(sampleDelivery()), outcome, {}, { store, settings: SETTINGS, log: SILENT_LOG });
+    await settleOutcome(sampleDelivered(sampleDelivery()), outcome, {}, { store, settings: SETTINGS, log: SILENT_LOG });
     return { asked, told: told?.writeBacks?.injectedTools.map(({ tool }) => tool) };
   }
 
