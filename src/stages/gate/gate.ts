@@ -11,13 +11,7 @@ import { asksOf } from '../../gate/rules/asks-of.ts';
 import { andThen } from '../../base/and-then.ts';
 import type { Plane } from '../../domain/ports/plane.ts';
 import { askApproval, askDefaults } from './ask-approval.ts';
-import type {
-  AdmittedCall,
-  AllowedCall,
-  GateBasis,
-  GateFacts,
-  IdentifiedCall,
-} from '../../domain/ports/staged-calls.ts';
+import type { AdmittedCall, AllowedCall, GateFacts, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import { endedWithAdvice, historyOf, judgeLoop, reportLoop } from './judge-loop.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
 import { allow, endOpposed } from './verdict.ts';

@@ -3,7 +3,6 @@ import type { SelectionAnswer } from '../../domain/identity/agent.ts';
 import { ended, type Ending } from '../../domain/call/ending.ts';
 import { errorOutcome } from '../../domain/errors/errors.ts';
 import { checkRunSelection, mayBeInjected } from '../../domain/tool/injected-tools.ts';
-import type { JsonObject } from '../../base/json.ts';
 import { namesSecrets, refuseSecrets } from '../../domain/secret/secret-use.ts';
 import type { Identity } from '../../domain/identity/session.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
