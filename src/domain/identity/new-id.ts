@@ -1,4 +1,5 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
+import { avoidDash } from '../../base/avoid-dash.ts';
 import type { ApprovalId, GrantId } from '../policy/approval.ts';
 import {
   parseScopedId,
@@ -17,12 +18,13 @@ const ID_BYTES = 16;
 const random = Buffer.allocUnsafe(ID_BYTES * 256);
 let used = random.length;
 
-/** 128 random bits, 22 characters. */
+/** 128 random bits, 22 characters, the first of them no dash. */
 export function randomId(): string {
   if (used === random.length) {
     randomFillSync(random);
     used = 0;
   }
+  avoidDash(random, used);
   const id = random.toString('base64url', used, used + ID_BYTES);
   used += ID_BYTES;
   return id;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { avoidDash } from '../../base/avoid-dash.ts';
 import { sha256 } from '../tool/digest.ts';
 
 /** The parts of a token's text: the id to find it by, and the digest that proves it. */
@@ -17,7 +18,9 @@ const SECRET_BYTES = 32;
 export function newTokenText(): ReadToken & { readonly text: string } {
   // 32 letters divide 256, so every letter is equally likely.
   const id = Array.from(randomBytes(ID_LENGTH), (byte) => ID_LETTERS[byte % ID_LETTERS.length]).join('');
-  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  const bytes = randomBytes(SECRET_BYTES);
+  avoidDash(bytes);
+  const secret = bytes.toString('base64url');
   return { text: `spt_${id}_${secret}`, id, secretDigest: sha256(secret) };
 }
 
