@@ -1,5 +1,5 @@
 import type { ChainedRecord } from '../domain/audit/audit-record.ts';
-import { errorText } from '../domain/errors/error-text.ts';
+import { errorText } from '../domain/errors/errors.ts';
 import type { AuditBounds, AuditEntry, AuditSink, AuditSource, JournalPage } from '../domain/ports/audit-store.ts';
 import type { Log } from '../domain/ports/log.ts';
 import { chainEntry, parseRecord } from '../domain/audit/record-bytes.ts';

@@ -1,4 +1,4 @@
-import { errorText } from '../domain/errors/error-text.ts';
+import { errorText } from '../domain/errors/errors.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import type { Log } from '../domain/ports/log.ts';
 import { canonicalJson } from '../base/canonical-json.ts';

@@ -1,5 +1,5 @@
 import { elapsedMs } from '../base/elapsed.ts';
-import { platformRefusal, type PlatformRefusal } from '../domain/errors/platform-errors.ts';
+import { platformRefusal, type PlatformRefusal } from '../domain/errors/gate-errors.ts';
 import { effectKey, type EffectAnswer, type EffectKey, type EffectOrigin } from '../domain/platform/platform-effect.ts';
 import type { Identity } from '../domain/identity/session.ts';
 import type { CallEffects, EffectSource } from '../domain/ports/call-effects.ts';

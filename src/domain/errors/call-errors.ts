@@ -1,15 +1,9 @@
+import type { JsonObject } from '../../base/json.ts';
 import { UNSERVED } from '../tool/serving.ts';
-import { APPROVAL_ERRORS } from './approval-errors.ts';
 import type { CancelFacts } from '../call/cancelled-by.ts';
 import { entry } from './error-entry.ts';
-import { INPUT_ERRORS } from './input-errors.ts';
 import { GATE_ERRORS } from './gate-errors.ts';
-import { HOOK_CALL_ERRORS } from './hook-errors.ts';
-import { STORE_CALL_ERRORS } from './store-errors.ts';
-import { SECRET_ERRORS } from './secret-errors.ts';
-import { PLATFORM_ERRORS } from './platform-errors.ts';
 import type { SubjectShare } from '../call/subject-share.ts';
-import { SURFACE_ERRORS } from './surface-errors.ts';
 
 /** The name of each share in messages. */
 const SHARE_NAMES: Readonly<Record<string, string>> = {
@@ -303,11 +297,62 @@ export const CALL_ERRORS = {
     fix: "Return less, or raise the tool's maxResultBytes.",
   }),
   ...GATE_ERRORS,
-  ...APPROVAL_ERRORS,
-  ...HOOK_CALL_ERRORS,
-  ...STORE_CALL_ERRORS,
-  ...SECRET_ERRORS,
-  ...PLATFORM_ERRORS,
-  ...SURFACE_ERRORS,
-  ...INPUT_ERRORS,
+  STORE_WENT_BACK: entry({
+    stage: 'operate',
+    kind: 'indeterminate',
+    retry: 'never',
+    say: (d: { tool: string }) =>
+      `The store went back to an older copy in which ${d.tool} had not ended. It may have run since then. Check before you try again.`,
+    fix: 'Find out what happened, then: sallyport calls resolve <id> --ran|--not-ran',
+  }),
+  RESOURCE_UNKNOWN: entry({
+    stage: 'accept',
+    kind: 'unknown-tool',
+    retry: 'never',
+    say: (d: { uri: string }) => `There is no resource ${d.uri}.`,
+    fix: 'List the resources. What the agent may not read is not among them.',
+  }),
+  PROMPT_UNKNOWN: entry({
+    stage: 'accept',
+    kind: 'unknown-tool',
+    retry: 'never',
+    say: (d: { name: string; several: string[] }) =>
+      d.several.length === 0
+        ? `There is no prompt "${d.name}".`
+        : `Several prompts are called "${d.name}": ${d.several.join(', ')}.`,
+    fix: 'List the prompts, and name one as module.name. What the agent may not use is not among them.',
+  }),
+  INPUT_REQUIRED: entry({
+    stage: 'execute',
+    kind: 'failed',
+    retry: 'never',
+    say: (d: { tool: string; requests: JsonObject; problems?: JsonObject }) =>
+      d.problems === undefined
+        ? `${d.tool} needs an answer first: ${Object.keys(d.requests).join(', ')}.`
+        : `${d.tool} cannot use the answer it was given: ${Object.keys(d.problems).join(', ')}.`,
+    fix: 'Call it again with the same arguments and `input: { responses, state }`, or `--answers` and `--state`.',
+  }),
+  INPUT_UNAVAILABLE: entry({
+    stage: 'execute',
+    kind: 'failed',
+    retry: 'never',
+    say: (d: { tool: string; kinds: string[] }) =>
+      `${d.tool} needs something that this caller cannot give: ${d.kinds.join(', ')}.`,
+    fix: 'Call it from a client that can be asked for it.',
+  }),
+  ANSWERS_TRANSFORMED: entry({
+    stage: 'execute',
+    kind: 'invalid',
+    retry: 'never',
+    say: (d: { tool: string; changes: string[] }) =>
+      `${d.tool} did not get these answers: the schema of its form makes something else of them than what was shown (${d.changes.join('; ')}). Send them in the form that the schema makes of them.`,
+    fix: 'Take the transform out of the schema of the form, and change the answer in `run`. See docs/tools.md.',
+  }),
+  INPUT_STALE: entry({
+    stage: 'accept',
+    kind: 'invalid',
+    retry: 'never',
+    say: (d: { callId: string }) => `The call ${d.callId} does not wait for an answer to this tool.`,
+    fix: 'Call the tool without input, and answer what it asks for then.',
+  }),
 } as const;

@@ -151,3 +151,25 @@ export const GATEWAY_ERRORS = {
     fix: 'Reveal it first: sallyport approvals reveal, the button Reveal of the console, or POST /v1/approvals/{id}/reveal. Deny needs no reveal.',
   }),
 } as const;
+
+/** Errors about tokens of the gateway. None of them reveals anything to an attacker who guesses tokens. */
+export const TOKEN_ERRORS = {
+  TOKEN_INVALID: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problem: string }) => `The token cannot be made: ${d.problem}.`,
+    fix: 'See docs/tokens.md.',
+  }),
+  TOKEN_UNKNOWN: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: (d: { token: string }) => `There is no token ${d.token}, or it has ended long ago.`,
+    fix: 'List them with: sallyport tokens list',
+  }),
+  TOKENS_FULL: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { most: number }) => `There are ${d.most} tokens that work, and there may be no more.`,
+    fix: 'Revoke some that nobody needs: sallyport tokens revoke ID',
+  }),
+} as const;

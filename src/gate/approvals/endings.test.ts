@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { APPROVAL_ERRORS } from '../../domain/errors/approval-errors.ts';
+import { APPROVAL_ERRORS } from '../../domain/errors/gate-errors.ts';
 import { RESOLUTIONS } from '../../domain/policy/approval.ts';
 import { APPROVAL_ENDINGS, endingOutcome, type ApprovalEnding } from './endings.ts';
 

@@ -1,6 +1,6 @@
 import type { Resolution } from '../../domain/policy/approval.ts';
 import { errorOutcome } from '../../domain/errors/errors.ts';
-import type { APPROVAL_ERRORS } from '../../domain/errors/approval-errors.ts';
+import type { APPROVAL_ERRORS } from '../../domain/errors/gate-errors.ts';
 import type { Executed, Outcome } from '../../domain/outcome/outcome.ts';
 
 type ApprovalErrorCode = keyof typeof APPROVAL_ERRORS;

@@ -9,7 +9,7 @@ import type {
 import { ToolFailure } from '../../modules/authoring/tool-failure.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { EffectBody } from '../../domain/platform/platform-effect.ts';
-import { platformRefusal } from '../../domain/errors/platform-errors.ts';
+import { platformRefusal } from '../../domain/errors/gate-errors.ts';
 import type { PlatformReply, PlatformRequest } from '../../domain/ports/tool-runner.ts';
 import { plainEffect, plainEffectOptions } from './plain-effect.ts';
 import { NotPlain, SizeBudget, TooLarge } from './make-plain.ts';
