@@ -87,7 +87,7 @@ export const BYTES: readonly Mutant[] = [
   {
     id: 'embedded-questions-count-as-lost-workers',
     bug: 'In the embedded store each question about a call, and each drain, counts as a worker that was lost with it.',
-    file: transition('deliver-call'),
+    file: transition('claim-calls'),
     find: 'lostDeliveries: row.deliveries - 1,',
     replace: 'lostDeliveries: fence - 1,',
     caughtBy: [

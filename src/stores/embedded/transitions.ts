@@ -1,18 +1,18 @@
 import type { Store, StoreMethod } from '../../domain/ports/store.ts';
 import type { Transaction } from './transaction.ts';
-import { abandonCall } from './transitions/abandon-call.ts';
+import { abandonCall, recheckSessions, renewCalls } from './transitions/leases.ts';
 import { acceptCall } from './transitions/accept-call.ts';
 import { askApproval } from './transitions/ask-approval.ts';
 import { claimCallbacks, finishCallback } from './transitions/callbacks.ts';
 import { cancelCall } from './transitions/cancel-call.ts';
 import { readCatalog, watchCatalog, withdrawModules, writeCatalog } from './transitions/catalog.ts';
-import { claimCalls } from './transitions/claim-calls.ts';
-import { decideApproval } from './transitions/decide-approval.ts';
+import { claimCalls, reclaimCalls } from './transitions/claim-calls.ts';
+import { decideApproval, revealApproval } from './transitions/decide-approval.ts';
 import { findGrants, listGrants, readGrant, revokeGrant, useGrant } from './transitions/grants.ts';
-import { checkIncarnation } from './transitions/incarnation.ts';
+import { checkIncarnation, laneUse, queueState } from './transitions/lane-state.ts';
 import { injectTools } from './transitions/inject-tools.ts';
-import { findHolders, listCalls } from './transitions/list-calls.ts';
-import { notifyWaiters } from './transitions/notify-waiters.ts';
+import { findHolders, listCalls, listOwnCalls, readCall } from './transitions/read-calls.ts';
+import { notifyWaiters, takeReplies } from './transitions/replies.ts';
 import {
   claimEffects,
   finishEffect,
@@ -22,16 +22,14 @@ import {
   retryEffect,
 } from './transitions/effects.ts';
 import { beatOwed, holdOwed, releaseOwed } from './transitions/owed.ts';
-import { listOwnCalls } from './transitions/list-own-calls.ts';
 import { dropRedirect, redirectCall, sendRedirects } from './transitions/redirects.ts';
 import { readNewerPolicy, readPolicy, writePolicy } from './transitions/policy.ts';
-import { laneUse } from './transitions/lane-use.ts';
-import { queueState } from './transitions/queue-state.ts';
 import { listApprovals, listApprovalStates, matchApprovals, readApproval } from './transitions/read-approvals.ts';
 import {
   addStatement,
   alarmAudit,
   auditHeads,
+  auditState,
   boundAudit,
   claimAudit,
   cutTrail,
@@ -39,19 +37,16 @@ import {
   erasePayloads,
   lastStatement,
   listStatements,
+  moveAudit,
   noteStatement,
   queryTrail,
+  readAudit,
+  readJournal,
   readTrail,
   statementMark,
 } from './transitions/audit-trail.ts';
-import { auditState, moveAudit, readAudit, readJournal } from './transitions/read-audit.ts';
-import { readCall } from './transitions/read-call.ts';
 import { reapCalls } from './transitions/reap-calls.ts';
-import { recheckSessions } from './transitions/recheck-sessions.ts';
-import { reclaimCalls } from './transitions/reclaim-calls.ts';
-import { renewCalls } from './transitions/renew-calls.ts';
-import { resolveCall } from './transitions/resolve-call.ts';
-import { revealApproval } from './transitions/reveal-approval.ts';
+import { resolveCall, settleCall } from './transitions/settle-call.ts';
 import {
   endRun,
   proveSession,
@@ -62,9 +57,7 @@ import {
   revokeSession,
   touchSession,
 } from './transitions/sessions.ts';
-import { settleCall } from './transitions/settle-call.ts';
 import { startCall } from './transitions/start-call.ts';
-import { takeReplies } from './transitions/take-replies.ts';
 import {
   createToken,
   finishRevocations,

@@ -7,7 +7,7 @@ import type {
 } from '../../../domain/ports/catalog-store.ts';
 import { recordOfWithdrawal } from '../../administrative-record.ts';
 import { CATALOG_TOPIC, type Transaction } from '../transaction.ts';
-import { appendAdministration } from './append-administration.ts';
+import { appendAdministration } from './append-audit.ts';
 
 interface CatalogRow {
   readonly sequence: number;

@@ -1,7 +1,7 @@
 import { DENIED_RESULT } from '../../../domain/call/attempt.ts';
 import type { ApprovalQuestion, ApprovalState, Principal, Vote } from '../../../domain/policy/approval.ts';
-import type { DecideAnswer, DecideRequest } from '../../../domain/ports/approval-store.ts';
-import { checkDecision } from '../../check-approval.ts';
+import type { DecideAnswer, DecideRequest, RevealAnswer, RevealRequest } from '../../../domain/ports/approval-store.ts';
+import { checkDecision, checkReveal } from '../../check-approval.ts';
 import type { ApprovalRow, CallRow } from '../rows.ts';
 import { scopeOfKey } from '../subject-uses.ts';
 import type { Transaction } from '../transaction.ts';
@@ -147,4 +147,24 @@ function allow(transaction: Transaction, { approval, call, votes }: Ballot, requ
   if (!always || grant === undefined) return { kind: 'decided', state: 'allowed' };
   writeGrant(transaction, call, grant, request);
   return { kind: 'decided', state: 'allowed', grant: grant.id };
+}
+
+export function revealApproval(transaction: Transaction, request: RevealRequest): RevealAnswer {
+  checkReveal(request);
+  const approval = findApproval(transaction, request.id);
+  if (approval === undefined) return { kind: 'unknown' };
+  const question = JSON.parse(approval.question) as ApprovalQuestion;
+  if (question.binding !== request.binding) return { kind: 'mismatch' };
+  if (approval.state !== 'pending') return { kind: 'already-decided', state: approval.state };
+  if (isRequester(question, request.by)) return { kind: 'not-yours' };
+  const call = findParkedCall(transaction, approval);
+  if (call === undefined) return { kind: 'unknown' };
+  const ended = endedState(transaction, approval, call);
+  if (ended !== undefined) return { kind: 'already-decided', state: ended };
+  if (hasRevealed(approval, request.by)) return { kind: 'revealed' };
+  const revealedBy: Principal[] = [...(JSON.parse(approval.revealedBy) as Principal[]), request.by];
+  appendAudit(transaction, call, 'approval.revealed', request.audit);
+  const { database } = transaction;
+  database.run('UPDATE approval SET revealedBy = ? WHERE id = ?', JSON.stringify(revealedBy), approval.id);
+  return { kind: 'revealed' };
 }

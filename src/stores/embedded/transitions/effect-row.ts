@@ -7,7 +7,7 @@ import type {
   EffectState,
 } from '../../../domain/platform/platform-effect.ts';
 import { OUTBOUND_TOPIC, type Transaction } from '../transaction.ts';
-import { sendReply } from './send-reply.ts';
+import { sendReply } from './replies.ts';
 
 export interface EffectRow {
   readonly seq: number;

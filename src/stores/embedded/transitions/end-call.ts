@@ -13,7 +13,7 @@ import { dropBodyApart, fitsRow, keepOutcomeApart } from './call-bytes.ts';
 import { changeCall, decodeWaiters } from './call-row.ts';
 import { endApproval } from './end-approval.ts';
 import { leaveSlot } from './queue.ts';
-import { sendReply } from './send-reply.ts';
+import { sendReply } from './replies.ts';
 
 export interface CallEnding {
   readonly outcome: Uint8Array;

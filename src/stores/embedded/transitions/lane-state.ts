@@ -1,4 +1,5 @@
-import type { LaneState } from '../../../domain/ports/call-store.ts';
+import { planeError } from '../../../domain/errors/errors.ts';
+import type { LaneState, LaneUse, QueueState } from '../../../domain/ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 
 export function laneState({ lane, now }: Transaction): LaneState {
@@ -8,4 +9,33 @@ export function laneState({ lane, now }: Transaction): LaneState {
     cancelSequence: String(lane.cancelSequence),
     now,
   };
+}
+
+/** `expected` is the incarnation that the client received when it opened the store. */
+export function checkIncarnation({ database }: Transaction, expected: string): void {
+  const found = database.get<{ id: string }>('SELECT id FROM incarnation')?.id ?? 'none';
+  if (found !== expected) throw planeError('STORE_REPLACED', { expected, found });
+}
+
+export function laneUse({ database, lane, now }: Transaction): LaneUse[] {
+  const oldest = database.get<{ keepUntil: number }>(
+    `SELECT keepUntil FROM call WHERE state = 'settled' AND keepUntil <= ? ORDER BY keepUntil LIMIT 1`,
+    now,
+  );
+  const overdueMs = oldest === undefined ? 0 : now - oldest.keepUntil;
+  const { pendingApprovals } = database.get<{ pendingApprovals: number }>(
+    `SELECT count(*) AS pendingApprovals FROM approval WHERE state = 'pending'`,
+  )!;
+  const { liveBytes, retainedBytes } = lane;
+  const fullestSubject = lane.subjects.fullest();
+  return [{ lane: 0, liveBytes, retainedBytes, overdueMs, pendingApprovals, damaged: [], fullestSubject }];
+}
+
+/** Reports the pools with entries in their queue or with a worker. */
+export function queueState({ database }: Transaction): QueueState[] {
+  const rows = database.all<Omit<QueueState, 'lane'>>(
+    `SELECT pool, sum(owner IS NULL) AS queued, sum(owner IS NOT NULL) AS leased
+     FROM call INDEXED BY callDeadline WHERE state <> 'settled' AND entryId IS NOT NULL GROUP BY pool ORDER BY pool`,
+  );
+  return rows.map((row) => ({ lane: 0, ...row }));
 }

@@ -2,7 +2,7 @@ import { CLOSED_POLICY, type Policy, type PolicyRecord } from '../../../domain/p
 import type { WritePolicyAnswer, WritePolicyRequest } from '../../../domain/ports/policy-store.ts';
 import { recordOfPolicy } from '../../administrative-record.ts';
 import type { Transaction } from '../transaction.ts';
-import { appendAdministration } from './append-administration.ts';
+import { appendAdministration } from './append-audit.ts';
 
 export function readPolicy({ database }: Transaction): PolicyRecord {
   const row = database.get<{ version: number; policy: string }>('SELECT version, policy FROM policy');

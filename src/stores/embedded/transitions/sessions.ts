@@ -13,7 +13,7 @@ import type { EndRunRequest, OpenSessionRequest, RevokeSessionRequest } from '..
 import { detailOfEnd, recordOfOpenedSession, withFacts } from '../../administrative-record.ts';
 import type { CallRow, SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-import { appendAdministration } from './append-administration.ts';
+import { appendAdministration } from './append-audit.ts';
 import { changeCall } from './call-row.ts';
 import {
   addLoopEnd,

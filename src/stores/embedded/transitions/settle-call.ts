@@ -1,8 +1,10 @@
-import type { SettleAnswer, SettleRequest } from '../../../domain/ports/call-store.ts';
+import { decodeOutcome } from '../../../domain/outcome/outcome-bytes.ts';
+import type { ResolveRequest, SettleAnswer, SettleRequest } from '../../../domain/ports/call-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
+import { appendAudit } from './append-audit.ts';
 import { findOutcome } from './call-bytes.ts';
-import { fenceOf, findCall, isOwned } from './call-row.ts';
+import { changeCall, fenceOf, findCall, isOwned } from './call-row.ts';
 import { endCall } from './end-call.ts';
 
 export function settleCall(transaction: Transaction, request: SettleRequest): SettleAnswer {
@@ -27,4 +29,28 @@ function isRepeated({ database }: Transaction, call: CallRow, request: SettleReq
   if (call.owner !== request.workerId || fenceOf(call) !== request.fence) return false;
   const kept = findOutcome(database, call.seq);
   return kept !== undefined && Buffer.compare(kept, request.outcome) === 0;
+}
+
+/** The first resolution counts. The same resolution again changes nothing. */
+export function resolveCall(
+  transaction: Transaction,
+  { callId, resolution, audit }: ResolveRequest,
+): 'resolved' | 'not-indeterminate' | 'unknown' {
+  const call = findCall(transaction, callId);
+  if (call === undefined) return 'unknown';
+  if (call.resolution !== null) return call.resolution === resolution ? 'resolved' : 'not-indeterminate';
+  if (!isIndeterminate(transaction, call)) return 'not-indeterminate';
+  changeCall(transaction, call, 'resolution = ?', resolution);
+  appendAudit(transaction, call, 'call.resolved', audit);
+  return 'resolved';
+}
+
+function isIndeterminate({ database }: Transaction, call: CallRow): boolean {
+  const outcome = findOutcome(database, call.seq);
+  if (outcome === undefined) return false;
+  try {
+    return decodeOutcome(outcome).kind === 'indeterminate';
+  } catch {
+    return false;
+  }
 }

@@ -7,7 +7,7 @@ import { recordOfLogin, recordOfNewToken, recordOfRevokedToken, withFacts } from
 import { checkNewToken, checkUse, TAKEN } from '../../check-token.ts';
 import type { TokenRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-import { appendAdministration } from './append-administration.ts';
+import { appendAdministration } from './append-audit.ts';
 import { hashToken } from './session-row.ts';
 import { revokeSession } from './sessions.ts';
 

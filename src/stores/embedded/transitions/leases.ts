@@ -1,6 +1,26 @@
-import type { AbandonRequest } from '../../../domain/ports/call-store.ts';
+import type {
+  AbandonRequest,
+  OwnedCall,
+  RecheckAnswer,
+  RecheckRequest,
+  RenewAnswer,
+  RenewRequest,
+} from '../../../domain/ports/call-store.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
-import { changeCall, findCall, isOwned, RETURN_DELIVERY } from './call-row.ts';
+import { changeCall, findCall, findOwnedCall, isOwned, RETURN_DELIVERY } from './call-row.ts';
+import { laneState } from './lane-state.ts';
+import { findSession, sessionEnding } from './session-row.ts';
+
+export function renewCalls(transaction: Transaction, { calls }: RenewRequest): RenewAnswer[] {
+  return calls.map((owned) => renewCall(transaction, owned));
+}
+
+function renewCall(transaction: Transaction, owned: OwnedCall): RenewAnswer {
+  const call = findOwnedCall(transaction, owned);
+  if (call === undefined) return 'fenced';
+  transaction.database.run('UPDATE call SET renewedAt = ? WHERE seq = ?', transaction.now, call.seq);
+  return call.cancelRequested === 1 ? 'cancel' : 'renewed';
+}
 
 /**
  * Gives a call back. It keeps its place in the queue, so it is the next to be claimed. A start under this lease does not count, because the call
@@ -25,4 +45,11 @@ export function abandonCall(transaction: Transaction, request: AbandonRequest): 
   );
   transaction.wake(poolTopic(call.pool));
   return 'abandoned';
+}
+
+export function recheckSessions(transaction: Transaction, { sessions }: RecheckRequest): RecheckAnswer {
+  return {
+    lane: laneState(transaction),
+    endings: sessions.map(({ session, run }) => sessionEnding(transaction, findSession(transaction, session), run)),
+  };
 }
