@@ -77,7 +77,7 @@ export const ROWS_TENANT_AGENTS: readonly Requirement[] = [
       test('test/cli/agents.test.ts', 'say for which tenant an agent is declared'),
       test('test/gateway/front.test.ts', 'and the list of agents show what is declared for a tenant'),
       test('src/domain/policy/explain-call.test.ts', 'names the tenant of a declaration that decides'),
-      test('src/operate/inspect-agents.test.ts', 'counts the agents of each tenant'),
+      test('src/operate/inspect-policy.test.ts', 'counts the agents of each tenant'),
     ],
     mutants: ['audit-forgets-the-tenant-of-agents'],
   },

@@ -85,7 +85,7 @@ export const AUDIT_ROLES: readonly Mutant[] = [
   {
     id: 'verify-trusts-what-was-handed-over',
     bug: 'Verify does not ask what the lane itself has counted, and misses records that were deleted before the drain.',
-    file: 'src/operate/known-lengths.ts',
+    file: 'src/operate/verify-audit.ts',
     find: 'missing: sequence + surplus - drained - waiting',
     replace: 'missing: 0',
     caughtBy: [{ file: INSIDERS, title: 'is noticed by verify also where no drain has looked' }],

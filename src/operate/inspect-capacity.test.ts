@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planeError } from '../domain/errors/errors.ts';
 import { inspectLaneUse, inspectPart, inspectServerRoom } from './inspect-capacity.ts';
-import { inspectServed } from './inspect-served.ts';
+import { inspectServed } from './inspect-fleet.ts';
 
 const LIMITS = { liveBytes: 100, retainedBytes: 1000 };
 const use = (more: object = {}) => ({

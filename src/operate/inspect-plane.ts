@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
-import { countNoun } from '../base/count-noun.ts';
 import { PlaneError } from '../domain/errors/errors.ts';
-import type { Policy } from '../domain/policy/policy.ts';
 import type { Store } from '../domain/ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { refuseLostStore } from '../stores/embedded/store-traces.ts';
@@ -10,12 +8,9 @@ import { auditOptionsOf } from './audit-options.ts';
 import { inspectApprovals } from './inspect-approvals.ts';
 import { inspectAudit } from './inspect-audit.ts';
 import { inspectDisk, inspectLaneUse, inspectPart } from './inspect-capacity.ts';
-import { inspectHooks } from './inspect-hooks.ts';
 import { inspectRedis } from './inspect-redis.ts';
-import { inspectServed } from './inspect-served.ts';
-import { inspectServices } from './inspect-services.ts';
-import { inspectAgents } from './inspect-agents.ts';
-import { inspectRules } from './inspect-rules.ts';
+import { inspectFleet } from './inspect-fleet.ts';
+import { inspectPolicy } from './inspect-policy.ts';
 import type { Check } from './check.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 
@@ -93,66 +88,4 @@ async function inspectIncarnation(store: Store): Promise<Check[]> {
   await store.checkIncarnation();
   const lanes = `${store.lanes} ${store.lanes === 1 ? 'lane' : 'lanes'}`;
   return [{ name: 'store', state: 'ok', found: `reachable, ${lanes}, not replaced` }];
-}
-
-async function inspectPolicy(store: Store): Promise<Check[]> {
-  const { version, policy } = await store.readPolicy();
-  const check: Check =
-    version === 0
-      ? { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' }
-      : { name: 'policy', state: 'ok', found: `version ${version}` };
-  return [check, ...(await inspectPart('rules', () => inspectPolicyRules(store, policy)))];
-}
-
-async function inspectPolicyRules(store: Store, policy: Policy): Promise<Check[]> {
-  const broken = (await store.listWorkers()).flatMap((worker) => worker.broken.map(({ id }) => id));
-  const catalog = await store.readCatalog();
-  return [...inspectRules(policy, catalog, broken), ...inspectAgents(policy, catalog)];
-}
-
-async function inspectFleet(store: Store): Promise<Check[]> {
-  const workers = await store.listWorkers();
-  const states = await store.queueState();
-  const { modules } = await store.readCatalog();
-  const tools = modules.reduce((count, module) => count + module.tools.length, 0);
-  const [queued, leased] = [sum(states.map((state) => state.queued)), sum(states.map((state) => state.leased))];
-  const pools = new Set(workers.map(({ pool }) => pool));
-  const stranded = states.filter((state) => state.queued > 0 && !pools.has(state.pool)).map(({ pool }) => pool);
-  const broken = workers.flatMap(({ workerId, broken: list }) => list.map((module) => ({ workerId, ...module })));
-  return [
-    workers.length === 0
-      ? {
-          name: 'workers',
-          state: 'warn',
-          found: 'none is alive',
-          fix: 'sallyport worker --modules PATH, or sallyport dev',
-        }
-      : { name: 'workers', state: 'ok', found: `${workers.length} alive in ${[...pools].sort().join(', ')}` },
-    stranded.length === 0
-      ? { name: 'queue', state: 'ok', found: `${queued} waiting, ${leased} with workers` }
-      : {
-          name: 'queue',
-          state: 'bad',
-          found: `${queued} waiting; nobody serves pool ${[...new Set(stranded)].join(', ')}`,
-          fix: `sallyport worker --pool ${stranded[0]!} --modules PATH`,
-        },
-    {
-      name: 'catalog',
-      state: tools === 0 ? 'warn' : 'ok',
-      found: `${countNoun(tools, 'tool')} of ${countNoun(modules.length, 'module')} published`,
-    },
-    ...inspectServed(modules, workers),
-    ...inspectHooks(workers),
-    ...inspectServices(workers),
-    ...broken.map(({ workerId, id, reason }): Check => ({
-      name: 'module',
-      state: 'bad',
-      found: `${id} is not loaded by worker ${workerId}: ${reason}`,
-      fix: 'Correct the module; a worker that watches loads it again.',
-    })),
-  ];
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

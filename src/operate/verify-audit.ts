@@ -1,11 +1,10 @@
-import { readTrustedKeys, keyAgeMs } from '../audit/signing-keys.ts';
 import type { ExpectedTrail } from '../audit/expected-trail.ts';
+import { keyAgeMs, readTrustedKeys } from '../audit/signing-keys.ts';
 import { readMarks } from '../audit/statement-marks.ts';
-import { verifyTrail, type Verification } from '../audit/verify-trail.ts';
+import { verifyTrail, type KnownLength, type Verification } from '../audit/verify-trail.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import type { Store } from '../domain/ports/store.ts';
 import type { AuditOptions } from './audit-options.ts';
-import { knownLengths } from './known-lengths.ts';
 
 /** Compares a trail with everything that is known outside of it: the keys, the marks, and the store if it can be reached. */
 export async function verifyAudit(
@@ -22,4 +21,23 @@ export async function verifyAudit(
   const unsigned = { now, maxMs: 2 * signEveryMs, ...(age === undefined ? {} : { keyAgeMs: age }) };
   const checks = { marks, unsigned, ...(expected === undefined ? {} : { expected }) };
   return verifyTrail(trail, readTrustedKeys(keys, trustedKeys), known, checks);
+}
+
+/** The lengths of the audit lanes according to the store itself. A trail with fewer records was cut short. */
+export async function knownLengths(
+  store: Pick<Store, 'auditLanes' | 'auditState'> | undefined,
+): Promise<KnownLength[]> {
+  if (store === undefined) return [];
+  const known: KnownLength[] = [];
+  for (const lane of store.auditLanes) {
+    const { store: id, sequence, drained, waiting, surplus, alarm, gap } = await store.auditState({ lane });
+    known.push({
+      store: id,
+      lane,
+      sequence: drained,
+      missing: sequence + surplus - drained - waiting,
+      ...(alarm === undefined || gap !== undefined ? {} : { alarm }),
+    });
+  }
+  return known;
 }

@@ -7,7 +7,7 @@ import { openPostgresSink } from '../../src/audit/postgres-sink.ts';
 import { readTrustedKeys } from '../../src/audit/signing-keys.ts';
 import { openSigner } from '../../src/audit/statement-signer.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
-import { knownLengths } from '../../src/operate/known-lengths.ts';
+import { knownLengths } from '../../src/operate/verify-audit.ts';
 import { startGateway, type GatewayOptions } from '../../src/compose/start-gateway.ts';
 import { DEPLOYMENT_LANE } from '../../src/domain/audit/audit-record.ts';
 import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';

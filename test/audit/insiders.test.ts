@@ -8,7 +8,7 @@ import { readTrustedKeys } from '../../src/audit/signing-keys.ts';
 import { openSqliteSink } from '../../src/stores/sqlite/audit/sqlite-sink.ts';
 import { openSigner } from '../../src/audit/statement-signer.ts';
 import { verifyTrail, type Verification } from '../../src/audit/verify-trail.ts';
-import { knownLengths } from '../../src/operate/known-lengths.ts';
+import { knownLengths } from '../../src/operate/verify-audit.ts';
 import type { AuditSink } from '../../src/domain/ports/audit-store.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import type { Role } from '../../src/stores/redis/acl-roles.ts';

@@ -7,7 +7,7 @@ import { openSqliteSink } from '../../src/stores/sqlite/audit/sqlite-sink.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import { adoptStore, inspectAdoptionOf } from '../../src/operate/adopt-store.ts';
 import { backupStore, restoreStore, upgradeStore } from '../../src/operate/backup-store.ts';
-import { knownLengths } from '../../src/operate/known-lengths.ts';
+import { knownLengths } from '../../src/operate/verify-audit.ts';
 import { Database } from '../../src/stores/sqlite/database.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import { SCHEMA_VERSION, schemaVersionOf } from '../../src/stores/embedded/schema.ts';

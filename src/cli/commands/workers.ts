@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { describeProblem } from '../../operate/inspect-hooks.ts';
-import { describeServiceProblem } from '../../operate/inspect-services.ts';
+import { describeServiceProblem } from '../../operate/inspect-fleet.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';
 import { withStore } from '../with-store.ts';

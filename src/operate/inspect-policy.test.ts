@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ModuleDeclaration } from '../domain/tool/module.ts';
 import { CLOSED_POLICY, type Policy } from '../domain/policy/policy.ts';
 import type { Rule } from '../domain/policy/rule.ts';
-import { inspectRules } from './inspect-rules.ts';
+import { inspectAgents, inspectRules } from './inspect-policy.ts';
 
 const LOOK = { id: 'desk.look', effect: 'read', privileged: false, inputSchema: {} };
 const DESK = { modules: [{ id: 'desk', tools: [LOOK] } as unknown as ModuleDeclaration] };
@@ -44,4 +44,20 @@ describe('inspectRules', () => {
   it('says nothing of the tools of a module that could not be loaded', () => {
     expect(shown(withRules([rule({ tools: ['bank.pay'] })]), DESK, ['bank'])).toHaveLength(1);
   });
+});
+
+const looking = (...tools: string[]) => ({ selection: [{ module: 'desk', tools }] });
+
+it('inspectAgents has nothing to say where no tenant has agents of its own', () => {
+  expect(inspectAgents({ ...CLOSED_POLICY, agents: { main: looking('gone') } }, DESK)).toEqual([]);
+});
+
+it('inspectAgents counts the agents of each tenant, and warns of what they select in vain', () => {
+  const tenants = { acme: { agents: { main: looking('look'), step: looking('look', 'lok') } }, abc: { agents: {} } };
+  const shown = inspectAgents({ ...CLOSED_POLICY, tenants }, DESK).map(({ state, found }) => `${state}: ${found}`);
+  expect(shown).toEqual([
+    'ok: declared for one tenant alone: abc: 0, acme: 2',
+    'warn: tenants.abc.agents is empty: agents of this tenant have only what is declared in general',
+    'warn: tenants.acme.agents.step selects desk.lok, which is not published, did you mean desk.look?',
+  ]);
 });

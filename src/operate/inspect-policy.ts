@@ -1,0 +1,68 @@
+import { nearNames } from '../base/near-names.ts';
+import type { Policy } from '../domain/policy/policy.ts';
+import type { Catalog } from '../domain/tool/catalog.ts';
+import { entriesOf } from '../domain/tool/module.ts';
+import { findAgentWarnings } from '../gate/policy/agent-warnings.ts';
+import { findRuleProblems } from '../gate/policy/rule-problems.ts';
+import type { Check } from './check.ts';
+import { inspectPart } from './inspect-capacity.ts';
+import type { Store } from '../domain/ports/store.ts';
+
+/** Reports the version of the policy, then what its rules and the agents of tenants name in vain. */
+export async function inspectPolicy(store: Store): Promise<Check[]> {
+  const { version, policy } = await store.readPolicy();
+  const check: Check =
+    version === 0
+      ? { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' }
+      : { name: 'policy', state: 'ok', found: `version ${version}` };
+  return [check, ...(await inspectPart('rules', () => inspectPolicyRules(store, policy)))];
+}
+
+async function inspectPolicyRules(store: Store, policy: Policy): Promise<Check[]> {
+  const broken = (await store.listWorkers()).flatMap((worker) => worker.broken.map(({ id }) => id));
+  const catalog = await store.readCatalog();
+  return [...inspectRules(policy, catalog, broken), ...inspectAgents(policy, catalog)];
+}
+
+/**
+ * Checks whether the current rules still apply to something. When they were set, they were compared with the tools and agents of that time, but
+ * tools and agents come and go. `broken`: modules that could not be loaded, so that their tools are unknown.
+ */
+export function inspectRules(
+  policy: Policy,
+  { modules }: Pick<Catalog, 'modules'>,
+  broken: readonly string[],
+): Check[] {
+  const count = policy.rules?.length ?? 0;
+  if (count === 0) return [];
+  const tools = modules.flatMap(entriesOf);
+  const isPublished = tools.length > 0;
+  const problems = findRuleProblems(policy, isPublished ? { tools, broken } : undefined, nearNames);
+  const found = `${count} ${count === 1 ? 'rule' : 'rules'}`;
+  const summary: Check = isPublished
+    ? { name: 'rules', state: 'ok', found: `${found}, compared with ${tools.length} published tools` }
+    : {
+        name: 'rules',
+        state: 'warn',
+        found: `${found}, compared with no tool: none is published`,
+        fix: 'Start a worker, then look again.',
+      };
+  const fix = 'sallyport policy set FILE, with the rule as it is meant or without it';
+  return [summary, ...problems.map(({ text }): Check => ({ name: 'rule', state: 'warn', found: text, fix }))];
+}
+
+/** Reports which tenants have agents of their own, and what these agents select that is not published. Empty if no tenant has any. */
+export function inspectAgents({ tenants = {} }: Policy, { modules }: Pick<Catalog, 'modules'>): Check[] {
+  const own = Object.entries(tenants).sort(([one], [other]) => (one < other ? -1 : 1));
+  if (own.length === 0) return [];
+  const ids = modules.flatMap(entriesOf).map(({ id }) => id);
+  const counts = own.map(([tenant, { agents }]) => `${tenant}: ${Object.keys(agents).length}`).join(', ');
+  const warnings = own.flatMap(([tenant, { agents }]) =>
+    findAgentWarnings(agents, ids.length === 0 ? undefined : ids, nearNames, `tenants.${tenant}.agents`),
+  );
+  const fix = 'sallyport agents set NAME FILE --tenant TENANT, with the selection as it is meant';
+  return [
+    { name: 'agents of tenants', state: 'ok', found: `declared for one tenant alone: ${counts}` },
+    ...warnings.map((found): Check => ({ name: 'agent', state: 'warn', found, fix })),
+  ];
+}
