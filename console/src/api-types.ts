@@ -11,7 +11,7 @@ export type {
   ShownArguments,
 } from '../../src/gateway/api/approval-schema.ts';
 export type { CallDetail, CallRow, StageView, VerdictPart } from '../../src/gateway/api/call-schema.ts';
-export type { MeView as Me } from '../../src/gateway/api/me-schema.ts';
+export type { MeView as Me } from '../../src/gateway/api/token-schema.ts';
 export type { CallFile, ContentBlockView, OutcomeView } from '../../src/gateway/api/outcome-schema.ts';
 export type { ProblemView as ProblemBody } from '../../src/gateway/api/problem-schema.ts';
 

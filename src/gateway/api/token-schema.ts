@@ -58,3 +58,17 @@ export const madeTokenSchema = z
   .strictObject({ token: tokenSchema, text: z.string(), warnings: z.array(z.string()) })
   .meta({ id: 'MadeToken' });
 export type MadeToken = z.infer<typeof madeTokenSchema>;
+
+export const meSchema = z
+  .strictObject({
+    name: z.string(),
+    scopes: z.array(z.enum(TOKEN_SCOPES)),
+    identity: identitySchema.optional(),
+    decidesAs: z.string().optional(),
+    unattended: z.literal(true).optional(),
+    expiresAt: moment,
+    gatewayId: z.string(),
+    release: z.string(),
+  })
+  .meta({ id: 'Me' });
+export type MeView = z.infer<typeof meSchema>;

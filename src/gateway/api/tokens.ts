@@ -1,22 +1,52 @@
 import { z } from '@hono/zod-openapi';
 import { planeError } from '../../domain/errors/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken } from '../../domain/identity/gateway-token.ts';
-import { warnOfUndeclared } from '../../domain/identity/undeclared-agent.ts';
 import { newTokenText } from '../../domain/identity/token-text.ts';
+import { warnOfUndeclared } from '../../domain/identity/undeclared-agent.ts';
 import { actorOf } from '../actor-of.ts';
 import { checkScope } from '../http/require-scope.ts';
 import { listShownTokens } from '../shown-tokens.ts';
-import { addRoute, defined, type Api, type ApiNeeds } from './api-route.ts';
+import { addRoute, defined, EVERY_SCOPE, type Api, type ApiNeeds } from './api-route.ts';
 import { pageByCount } from './cursor.ts';
 import { PAGE_LIMITS } from './page-schema.ts';
 import {
   madeTokenSchema,
+  meSchema,
   newTokenSchema,
   tokenListQuery,
   tokenPageSchema,
   type MadeToken,
+  type MeView,
   type TokenView,
 } from './token-schema.ts';
+
+export function addMe(api: Api, { plane }: ApiNeeds): void {
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/me',
+      scopes: EVERY_SCOPE,
+      tag: 'tokens',
+      summary: 'Who the bearer of this request is, and what it may do',
+      answers: { 200: { description: 'Who you are.', schema: meSchema } },
+    },
+    (context) => {
+      const { name, scopes, identity, decidesAs, unattended, expiresAt } = context.get('auth');
+      const me: MeView = {
+        name,
+        scopes: [...scopes],
+        ...(identity === undefined ? {} : { identity }),
+        ...(decidesAs === undefined ? {} : { decidesAs }),
+        ...(unattended === undefined ? {} : { unattended }),
+        expiresAt,
+        gatewayId: plane.gatewayId,
+        release: plane.operations.release,
+      };
+      return context.json(me);
+    },
+  );
+}
 
 const TAG = 'tokens';
 

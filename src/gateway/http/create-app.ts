@@ -8,9 +8,8 @@ import { problemOf, problemResponse } from '../problem.ts';
 import type { AccessLog } from './access-log.ts';
 import type { GatewayEnv } from './gateway-env.ts';
 import { createLogin } from './login.ts';
-import { allowedMethods } from './allowed-methods.ts';
-import { factsOf, mustClose } from './request-facts.ts';
 import { readJsonBytes, strictJsonBody } from './read-body.ts';
+import { factsOf, mustClose } from './request-facts.ts';
 import { requireScope } from './require-scope.ts';
 import { requireToken, type TokenNeeds } from './require-token.ts';
 import { createStaticConsole } from './static-console.ts';
@@ -133,4 +132,15 @@ function ofFramework(error: HTTPException): PlaneError {
   return error.status === 400
     ? planeError('HTTP_BODY_INVALID', { problem: 'it is empty or malformed' })
     : planeError('INTERNAL', { problem: 'it failed' }, error);
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** The methods that a path has routes for; empty if the path does not exist. Middleware matches every method and does not count. */
+function allowedMethods(app: Hono<GatewayEnv>, path: string): string[] {
+  const allowed = METHODS.filter((method) => {
+    const [handlers] = app.router.match(method, path);
+    return handlers.some(([[, route]]) => route.method === method);
+  });
+  return allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { planeError, type PlaneError } from '../../domain/errors/errors.ts';
 import { readForwarded, type Forwarded } from './client-address.ts';
-import { isPlainPath } from './plain-path.ts';
 import { valuesOf } from './request-facts.ts';
 
 export interface GuardSettings {
@@ -82,4 +81,23 @@ function withPort(names: readonly string[], port: number): string[] {
 
 function inBrackets(host: string): string {
   return host.includes(':') ? `[${host}]` : host.toLowerCase();
+}
+
+const SEGMENT = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;
+/** Percent-encoded slash, backslash, dot, percent sign or control character. */
+const ENCODED_TRICK = /%(?:2f|5c|2e|25|[01][0-9a-f]|7f)/i;
+
+/**
+ * Whether a path means the same to every program that reads it: no empty, dot or double-encoded segments. Other paths are answered as not
+ * found. They are never normalised, since then the path that is served would not be the path that was checked.
+ */
+export function isPlainPath(path: string): boolean {
+  if (path === '/') return true;
+  if (!path.startsWith('/')) return false;
+  const [, ...segments] = path.split('/');
+  // The router decides about a single slash at the end.
+  if (segments.at(-1) === '') segments.pop();
+  return segments.every(
+    (segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..' && !ENCODED_TRICK.test(segment),
+  );
 }

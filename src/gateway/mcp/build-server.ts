@@ -1,13 +1,15 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  Server,
   type ClientCapabilities,
-  type Server,
+  type JSONRPCRequest,
+  type ListToolsResult,
+  type Result,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { callTool } from './call-tool.ts';
-import { listTools } from './list-tools.ts';
 import type { McpCaller, McpHome, McpPeer } from './mcp-home.ts';
-import { PlainServer } from './plain-server.ts';
+import { pageOf } from './pages.ts';
 import { toProtocolError } from './protocol-problem.ts';
 import { serveSurfaces, type Answering } from './serve-surfaces.ts';
 import { cancelTask, getTask, requireTasks, taskParams, TASKS_EXTENSION, updateTask } from './tasks.ts';
@@ -72,5 +74,32 @@ async function answer<Result>({ plane }: McpHome, work: () => Promise<Result>): 
     const told = toProtocolError(error);
     if (told !== error) plane.log.warn({ error: String(error) }, 'an MCP request failed');
     throw told;
+  }
+}
+
+/** Lists exactly the tools that the bearer's agent may call, always in the same order, one page at a time. */
+async function listTools(home: McpHome, caller: McpCaller, cursor: string | undefined): Promise<ListToolsResult> {
+  const { list } = await home.toolsOf(caller);
+  const { items, more } = pageOf(list, ({ title }) => title, cursor);
+  return { tools: items, ...more } as unknown as ListToolsResult;
+}
+
+type Handler = (request: JSONRPCRequest, ctx: ServerContext) => Promise<Result>;
+
+/** The SDK adds `content` to every tool result. A task must not have one, so it is sent unchanged. */
+class PlainServer extends Server {
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    if (method !== 'tools/call') return super._wrapHandler(method, handler);
+    return async (request, ctx) => {
+      let task: Result | undefined;
+      const checked = super._wrapHandler(method, async (inner, innerCtx) => {
+        const result = await handler(inner, innerCtx);
+        if (result['resultType'] !== 'task') return result;
+        task = result;
+        return { content: [] };
+      });
+      const result = await checked(request, ctx);
+      return task ?? result;
+    };
   }
 }

@@ -13,7 +13,6 @@ import type { Exchange } from './owed-request.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import { readMessage } from './read-message.ts';
 import { createSessionsOf2025 } from './sessions-of-2025.ts';
-import { createStreamCount } from './stream-count.ts';
 import { refuseSubscriptions } from './subscriptions.ts';
 import { createToolChanges } from './tool-changes.ts';
 import { whenDone } from './when-done.ts';
@@ -131,4 +130,28 @@ function isOf2025({ headers }: Request, body: JsonRpcMessage): boolean {
   };
   const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return classifyInboundRequest({ httpMethod: 'POST', body, ...known }).kind === 'legacy';
+}
+
+/** Counts the streams that each bearer listens on. */
+interface StreamCount {
+  /** False if the bearer already has the max number of streams. */
+  enter(bearer: McpBearer): boolean;
+  leave(bearer: McpBearer): void;
+}
+
+function createStreamCount(most: number): StreamCount {
+  const open = new Map<string, number>();
+  return {
+    enter({ id }) {
+      const count = open.get(id) ?? 0;
+      if (count >= most) return false;
+      open.set(id, count + 1);
+      return true;
+    },
+    leave({ id }) {
+      const count = open.get(id) ?? 0;
+      if (count <= 1) open.delete(id);
+      else open.set(id, count - 1);
+    },
+  };
 }

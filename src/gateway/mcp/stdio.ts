@@ -1,9 +1,40 @@
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { buildServer } from './build-server.ts';
+import { idOf, type JsonRpcId } from './json-rpc.ts';
 import { createMcpHome, type McpCaller } from './mcp-home.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
+import type { Sent } from './owed-request.ts';
 import { createToolChanges } from './tool-changes.ts';
-import { WatchedStdio } from './watched-stdio.ts';
+
+/** Reports which answers were written to the client. An answer that was not written when the client goes away is lost. */
+export class WatchedStdio extends StdioServerTransport {
+  readonly #waiting = new Map<JsonRpcId, (sent: Sent) => void>();
+
+  sent(requestId: JsonRpcId, cancelled: AbortSignal): Promise<Sent> {
+    return new Promise((resolve) => {
+      this.#waiting.set(requestId, resolve);
+      // The SDK sends no response to a cancelled request, so its answer counts as lost.
+      cancelled.addEventListener('abort', () => this.#tell(requestId, 'closed'), { once: true });
+    });
+  }
+
+  override async send(message: Parameters<StdioServerTransport['send']>[0]): Promise<void> {
+    const id = 'method' in message ? null : idOf(message as Parameters<typeof idOf>[0]);
+    try {
+      await super.send(message);
+      // Stdout writes in order: once this empty write is done, the system has taken the message before it.
+      if (id !== null) process.stdout.write('', (error) => this.#tell(id, error ? 'closed' : 'finished'));
+    } catch (error) {
+      if (id !== null) this.#tell(id, 'closed');
+      throw error;
+    }
+  }
+
+  #tell(id: JsonRpcId, sent: Sent): void {
+    this.#waiting.get(id)?.(sent);
+    this.#waiting.delete(id);
+  }
+}
 
 export interface StdioEndpoint {
   /** Resolves when the client has gone. */

@@ -1,11 +1,12 @@
+import { decode, encode } from '../../base/message-pack.ts';
+import type { ContentBlock } from '../../domain/outcome/content.ts';
+import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { EffectAnswer, EffectBody, EffectRecord } from '../../domain/platform/platform-effect.ts';
+import { maySendTo, type AllowedChannels } from '../../domain/platform/platform-settings.ts';
 import type { EffectEnding } from '../../domain/ports/outbound-store.ts';
 import type { DeliveryResult, OperationResult, PlatformAdapter } from '../../domain/ports/platform-adapter.ts';
 import type { Store } from '../../domain/ports/store.ts';
-import { decode, encode } from '../../base/message-pack.ts';
-import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
-import { channelText } from './channel-text.ts';
-import { maySendTo, type AllowedChannels } from '../../domain/platform/platform-settings.ts';
 
 export interface ServedPlatform {
   readonly adapter: PlatformAdapter;
@@ -104,4 +105,38 @@ function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Prom
     signal.addEventListener('abort', onAbort, { once: true });
     void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
+}
+
+const MAX_CHARACTERS = 16_000;
+
+/** The text that people read when an outcome was redirected to a channel. */
+function channelText(tool: string, outcome: Outcome): string {
+  const parts = outcome.content.map(textOf).filter((text) => text !== '');
+  if (parts.length === 0 && outcome.structured !== undefined) parts.push(JSON.stringify(outcome.structured));
+  if (outcome.advice !== undefined) parts.push(outcome.advice);
+  const files = outcome.writeBacks?.files ?? [];
+  if (files.length > 0) parts.push(`Files: ${files.map(({ name }) => name).join(', ')}`);
+  const head = outcome.kind === 'ok' ? `${tool} has finished.` : `${tool} ended: ${outcome.kind}.`;
+  return cut([head, ...parts].join('\n'));
+}
+
+function textOf(block: ContentBlock): string {
+  switch (block.kind) {
+    case 'text':
+      return block.text;
+    case 'structured':
+      return JSON.stringify(block.value);
+    case 'resource':
+      return 'text' in block ? block.text : `[resource ${block.uri}]`;
+    case 'file':
+      return `[file ${block.name}]`;
+    default:
+      return `[${block.kind}]`;
+  }
+}
+
+/** Cuts a long text, but never in the middle of a character. */
+function cut(text: string): string {
+  if (text.length <= MAX_CHARACTERS) return text;
+  return `${text.slice(0, MAX_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

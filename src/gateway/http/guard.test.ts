@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPlainPath } from './plain-path.ts';
+import { isPlainPath } from './guard.ts';
 
 describe('isPlainPath', () => {
   it.each(['/', '/v1/calls', '/v1/calls/0.abc-_.x~2', '/console/', '/v1/agents/a%20b'])('takes %s', (path) => {
