@@ -2,9 +2,8 @@ import type { GateHooks } from '../../domain/ports/gate-hooks.ts';
 import type { HookReporting } from './call-hook.ts';
 import type { HookSet } from './hook-set.ts';
 import { createObserverQueue } from './observer-queue.ts';
-import { runAfterHooks } from './run-after-hooks.ts';
+import { runAfterHooks, runResolvedHooks } from './run-after-hooks.ts';
 import { runBeforeHooks, untouched } from './run-before-hooks.ts';
-import { runResolvedHooks } from './run-resolved-hooks.ts';
 import { KEPT, runResultHooks } from './run-result-hooks.ts';
 
 export function createGateHooks(set: HookSet, reporting: HookReporting): GateHooks {

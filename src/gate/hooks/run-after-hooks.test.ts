@@ -5,8 +5,7 @@ import type { AfterToolCall, ApprovalResolved } from '../../domain/policy/hook.t
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { EndedCall } from '../../domain/ports/gate-hooks.ts';
 import { createObserverQueue, OBSERVER_BOUNDS } from './observer-queue.ts';
-import { runAfterHooks } from './run-after-hooks.ts';
-import { runResolvedHooks } from './run-resolved-hooks.ts';
+import { runAfterHooks, runResolvedHooks } from './run-after-hooks.ts';
 
 const OK: Outcome = {
   kind: 'ok',

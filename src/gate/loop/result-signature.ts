@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
+import { stepsOf } from '../../base/json-pointer.ts';
+import type { JsonValue } from '../../base/json.ts';
 import type { ContentBlock, WriteBacks } from '../../domain/outcome/content.ts';
-import { type JsonValue } from '../../base/json.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
-import { readPointer } from './read-pointer.ts';
 import { signatureOf } from './signature.ts';
 import { StableText } from './stable-text.ts';
 
@@ -78,4 +78,27 @@ function bytesDigest(bytes: Uint8Array): string {
   const first = hash('sha256', bytes.subarray(0, HASHED_BYTES / 2), 'base64url');
   const last = hash('sha256', bytes.subarray(bytes.byteLength - HASHED_BYTES / 2), 'base64url');
   return `${bytes.byteLength} ${first} ${last}`;
+}
+
+const known = new Map<string, readonly string[]>();
+const MAX_KNOWN = 1000;
+
+/** Reads the value at a JSON pointer (RFC 6901). Own members only; undefined if there is no value. */
+function readPointer(value: JsonValue, pointer: string): JsonValue | undefined {
+  let found: JsonValue | undefined = value;
+  for (const step of knownSteps(pointer)) {
+    if (typeof found !== 'object' || found === null) return undefined;
+    if (Array.isArray(found) && !/^(?:0|[1-9]\d{0,9})$/.test(step)) return undefined;
+    found = Object.hasOwn(found, step) ? (found as Record<string, JsonValue>)[step] : undefined;
+  }
+  return found;
+}
+
+function knownSteps(pointer: string): readonly string[] {
+  let steps = known.get(pointer);
+  if (steps !== undefined) return steps;
+  steps = stepsOf(pointer);
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(pointer, steps);
+  return steps;
 }
