@@ -7,7 +7,7 @@ import type { Log } from '../../src/domain/ports/log.ts';
 import type { ServiceAccess } from '../../src/domain/ports/service-access.ts';
 import type { Services } from '../../src/domain/ports/tool-services.ts';
 import { openServiceHandles } from '../../src/worker/runners/open-service-handles.ts';
-import { BUILT_IN } from '../../src/worker/services/built-in.ts';
+import { BUILT_IN } from '../../src/worker/services/load-services.ts';
 import { defineService } from '../../src/worker/services/define-service.ts';
 import { createServiceRegistry, type ServiceRegistry } from '../../src/worker/services/registry.ts';
 import type { Embedder } from '../../src/worker/services/search/embedder.ts';

@@ -1,11 +1,20 @@
 import { pathToFileURL } from 'node:url';
+import type { JsonObject } from '../../base/json.ts';
 import { offerOwnPackage } from '../../base/own-package.ts';
 import { planeError } from '../../domain/errors/errors.ts';
 import { NAME_PATTERN } from '../../domain/identity/ids.ts';
-import type { JsonObject } from '../../base/json.ts';
-import { BUILT_IN, READY_MADE } from './built-in.ts';
+import { conversations } from './conversations/conversations.ts';
 import type { ServiceDefinition } from './define-service.ts';
+import { knowledge } from './knowledge/knowledge.ts';
+import { models } from './models/models.ts';
 import type { ConfiguredService } from './registry.ts';
+import { tasks } from './tasks/tasks.ts';
+
+/** The services that ship with the plane. */
+export const BUILT_IN: Readonly<Record<string, ServiceDefinition>> = { conversations, knowledge, models, tasks };
+
+/** Shipped services that need no configuration. They are available without an entry, and start when a module needs them. */
+const READY_MADE: readonly string[] = ['conversations', 'knowledge', 'tasks'];
 
 /** One entry of `services` in the configuration. */
 export interface ServiceEntry {

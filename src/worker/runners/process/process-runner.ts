@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { RunEnding, RunRequest, ToolRunner, ToolSource } from '../../../domain/ports/tool-runner.ts';
-import { changedSources, type LoadedSources } from './changed-sources.ts';
+import type { LoadedCode } from './code-format.ts';
 import { ProcessPool, type ProcessPoolStats, type ProcessUse } from './process-pool.ts';
 import { runInProcess, type ProcessRunEnding } from './run-in-process.ts';
 
@@ -156,4 +157,22 @@ function findChildFile(): string {
   const file = fileURLToPath(new URL(place, import.meta.url));
   if (!existsSync(file)) throw new Error(`${file} is missing; build the package first: npm run build`);
   return file;
+}
+
+/** Loaded code, keyed by the absolute path of its file. */
+type LoadedSources = ReadonlyMap<string, Uint8Array>;
+
+/**
+ * Returns the code as it was loaded, if one of its files has changed or is gone; a new process needs it instead of the files. Undefined:
+ * the files can be read as they are.
+ */
+async function changedSources(loaded: LoadedSources | undefined): Promise<LoadedCode | undefined> {
+  if (loaded === undefined) return undefined;
+  const same = await Promise.all(
+    [...loaded].map(async ([file, code]) => {
+      const now = await readFile(file).catch(() => undefined);
+      return now?.equals(code) === true;
+    }),
+  );
+  return same.every(Boolean) ? undefined : Object.fromEntries(loaded);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeRanked, rankByWords } from './rank.ts';
+import { mergeRanked, rankByWords } from './search-documents.ts';
 import { MAX_TERMS, termsOf } from './terms.ts';
 import { isOfModel, packVector, similarity } from './vector.ts';
 
