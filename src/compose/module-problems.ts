@@ -1,5 +1,8 @@
+import type { Log } from '../domain/ports/log.ts';
+import type { SecretSource } from '../domain/ports/secret-source.ts';
+import { declaresSecret, referencesOfSetup } from '../domain/secret/secret-use.ts';
+import { entriesOf, type ModuleDeclaration } from '../domain/tool/module.ts';
 import type { LoadResult } from '../modules/catalog/loaded-module.ts';
-import type { ModuleDeclaration } from '../domain/tool/module.ts';
 
 /**
  * Finds the reasons why a worker does not serve what it should. `/readyz` shows them without a login, so they contain no text of a module: its
@@ -19,4 +22,22 @@ export function findModuleProblems(
   if (modules.some(({ builtIn }) => builtIn === undefined)) return problems;
   const why = broken.length === 0 ? 'none was found' : `broken: ${broken.map(({ id }) => id).join(', ')}`;
   return [`no module was loaded for pool ${pool}: ${why}`, ...problems];
+}
+
+/**
+ * Warns of secrets that a setup refers to and no tool will ever get. An operator learns of
+ * them at the start, and not later from a tool that is refused.
+ */
+export function warnOfSetups({ modules }: LoadResult, secrets: Pick<SecretSource, 'knows'>, log: Log): void {
+  for (const { declaration, setup } of modules) {
+    const { names, problem } = referencesOfSetup(setup);
+    const about = { module: declaration.id };
+    if (problem !== undefined) log.warn({ ...about, problem }, 'a reference to a secret in a setup is not understood');
+    for (const secret of names) {
+      if (!entriesOf(declaration).some((tool) => declaresSecret(tool, secret, 'own')))
+        log.warn({ ...about, secret }, 'a setup refers to a secret that no tool of its module declares');
+      else if (!secrets.knows(secret))
+        log.warn({ ...about, secret }, 'a setup refers to a secret that no provider knows');
+    }
+  }
 }

@@ -1,10 +1,10 @@
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { planeError } from '../domain/errors/errors.ts';
 import type { CallId } from '../domain/identity/ids.ts';
 import type { ServiceHealth } from '../domain/tool/service.ts';
-import type { StopOrder, SupervisorSettings } from '../worker/supervise.ts';
-import { compiledFile } from './compiled-file.ts';
 import type { StoreOptions } from '../operate/open-store.ts';
+import type { StopOrder, SupervisorSettings } from '../worker/supervise.ts';
 
 export interface SupervisorSetup {
   readonly store: StoreOptions;
@@ -88,4 +88,15 @@ export async function startSupervisor(
       await exited;
     },
   };
+}
+
+/**
+ * The path of a compiled file. Threads and child processes are started from compiled files: from the same build as this file, or from `dist`
+ * when the sources themselves are run.
+ */
+function compiledFile(relativeToSource: string): string {
+  const isSource = import.meta.url.endsWith('.ts');
+  return fileURLToPath(
+    new URL(isSource ? `../../dist/${relativeToSource}` : `../${relativeToSource}`, import.meta.url),
+  );
 }

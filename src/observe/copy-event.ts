@@ -1,6 +1,5 @@
 import type { DiagnosticEvent, EventKind, SharedFields } from '../domain/events/diagnostic-event.ts';
 import { fieldsOf, SHARED_FIELDS } from '../domain/events/event-table.ts';
-import { nowMs } from './now-ms.ts';
 
 /** Max length of a text in an event; longer than any id of Sallyport. */
 const MAX_CHARACTERS = 200;
@@ -39,4 +38,18 @@ function copyValue(value: unknown): Plain | undefined {
 function copyPrimitive(value: unknown): string | number | boolean | undefined {
   if (typeof value === 'string') return value.length > MAX_CHARACTERS ? value.slice(0, MAX_CHARACTERS) : value;
   return (typeof value === 'number' && Number.isFinite(value)) || typeof value === 'boolean' ? value : undefined;
+}
+
+/** The difference between the wall clock and the monotonic clock, as of the last call. */
+let offsetMs = Date.now() - performance.now();
+
+/**
+ * Milliseconds since 1970, precise to the microsecond, because stages are shorter than a tick of the wall clock. Stays within one
+ * millisecond of the wall clock, however often that clock is set.
+ */
+function nowMs(): number {
+  const [wall, monotonic] = [Date.now(), performance.now()];
+  const ahead = monotonic + offsetMs - wall;
+  if (ahead < 0 || ahead > 1) offsetMs += (ahead < 0 ? 0 : 1) - ahead;
+  return Math.round((monotonic + offsetMs) * 1000) / 1000;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expandPlaceholders } from './expand-placeholders.ts';
+import { expandPlaceholders } from './expand-file.ts';
 
 const env = { HOST: 'example', EMPTY: '', NESTED: '${HOST}' };
 
