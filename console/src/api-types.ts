@@ -1,4 +1,5 @@
 // The types of the API's answers, taken from its own schemas. Types only: no code of the gateway is part of the console.
+// Import them from a *-schema file, never from a route: a route needs the types of Node, and browser code is checked without them.
 export type { ApprovalDecision, ApprovalState, Severity } from '../../src/domain/policy/approval.ts';
 export type { OutcomeKind } from '../../src/domain/outcome/outcome.ts';
 export type { Stage } from '../../src/domain/call/stages.ts';
