@@ -1,4 +1,4 @@
-import { openStore, type Store } from 'sallyport/testing';
+import { openStore } from 'sallyport/testing';
 import type { FaultRecord } from '../nemesis/fault.ts';
 import { LEASE_MS, type Stage } from '../stage/stage.ts';
 import { readEffectLog } from '../workload/effect-log.ts';
@@ -19,7 +19,7 @@ export async function collectHistory(
   unfinished: readonly string[],
 ): Promise<History> {
   const { options } = stage;
-  const store: Store = await openStore(options.store === 'redis' ? options : { ...options, mode: 'own' });
+  const store = await openStore(options.store === 'redis' ? options : { ...options, mode: 'own' });
   try {
     const callers = readCallers(stage, plan);
     const effects = readEffectLog(stage.files.effects);

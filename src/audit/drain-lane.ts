@@ -1,6 +1,13 @@
 import type { ChainedRecord } from '../domain/audit/audit-record.ts';
 import { errorText } from '../domain/errors/errors.ts';
-import type { AuditBounds, AuditEntry, AuditSink, AuditSource, JournalPage } from '../domain/ports/audit-store.ts';
+import type {
+  AuditBounds,
+  AuditEntry,
+  AuditJournal,
+  AuditSink,
+  AuditSource,
+  JournalPage,
+} from '../domain/ports/audit-store.ts';
 import type { Log } from '../domain/ports/log.ts';
 import { chainEntry, parseRecord } from '../domain/audit/record-bytes.ts';
 import type { DrainStatements } from './drain-statements.ts';
@@ -14,7 +21,7 @@ export interface DrainSettings {
 }
 
 export interface DrainNeeds {
-  readonly store: AuditSource;
+  readonly store: AuditSource & AuditJournal;
   readonly sink: AuditSink;
   readonly statements: DrainStatements;
   readonly log: Log;

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
 import type { Config } from '../config/config-schema.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { AnyStore } from '../domain/ports/store.ts';
 import { findCallId } from './find-by-end.ts';
 
 const ONE = '0.AAAAAAAAAAAA.1111111111111111111111';
 const OTHER = '0.BBBBBBBBBBBB.2222222222222211111111';
 const config = { store: 'embedded' } as Config;
 
-function storeWith(...callIds: string[]): Store {
+function storeWith(...callIds: string[]): AnyStore {
   return {
     listCalls: async () => callIds.map((callId) => ({ callId })),
     queryTrail: async () => ({ records: [] }),
-  } as unknown as Store;
+  } as unknown as AnyStore;
 }
 
 it('an end that several calls have is refused, and names them', async () => {

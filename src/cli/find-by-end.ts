@@ -6,7 +6,7 @@ import { planeError, type PlaneError } from '../domain/errors/errors.ts';
 import { parseScopedId, type CallId } from '../domain/identity/ids.ts';
 import { readSettled, type SettledPage } from '../gateway/follow/read-settled.ts';
 import type { AuditTrail, TrailPlace } from '../domain/ports/audit-store.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { AnyStore } from '../domain/ports/store.ts';
 import { withTrailOf } from './with-trail.ts';
 
 /** Min length of the end of an id. The console shows the last 8 characters; an end shorter than 4 would often match several ids. */
@@ -22,7 +22,7 @@ const MAX_NAMED = 5;
  * Finds a call by its whole id, which is returned without a search, or by the end of its id, among live calls and the settled calls of the
  * audit. Throws CALL_UNKNOWN, or ID_AMBIGUOUS when several calls have this end.
  */
-export async function findCallId(store: Store, config: Config, asked: string): Promise<CallId> {
+export async function findCallId(store: AnyStore, config: Config, asked: string): Promise<CallId> {
   if (parseScopedId(asked) !== undefined) return asked as CallId;
   const end = toEnd(asked);
   if (end === undefined) throw planeError('CALL_UNKNOWN', { callId: asked.slice(0, 80) });

@@ -7,7 +7,7 @@ import { argumentsOfCall, describeCall } from '../gateway/api/call-detail.ts';
 import type { AuditRecordView } from '../gateway/api/audit-schema.ts';
 import type { CallDetail } from '../gateway/api/call-schema.ts';
 import { isEnding } from '../gateway/follow/call-rows.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { AnyStore } from '../domain/ports/store.ts';
 import { showRecord } from '../domain/audit/show-record.ts';
 import { showDuration } from './duration.ts';
 import { toShownCall, withHolders, type ShownCall } from './live-calls.ts';
@@ -31,7 +31,7 @@ export type CallFacts = {
 const MAX_RECORDS = 200;
 
 /** One call from the store and the audit. Throws CALL_UNKNOWN when neither knows it. */
-export async function readCallFacts(store: Store, config: Config, callId: CallId): Promise<CallFacts> {
+export async function readCallFacts(store: AnyStore, config: Config, callId: CallId): Promise<CallFacts> {
   const stored = await store.readCall(callId);
   const [record] = stored === undefined ? [] : await withHolders(store, [stored]);
   const audit = await readRecords(store, config, callId);
@@ -69,7 +69,7 @@ function durationsOf({ totalMs, ranMs }: CallDetail['call']): CallFacts['duratio
 }
 
 /** The audit records of a call, oldest first. Undefined: no audit can be read from here. */
-async function readRecords(store: Store, config: Config, callId: CallId): Promise<AuditRecordView[] | undefined> {
+async function readRecords(store: AnyStore, config: Config, callId: CallId): Promise<AuditRecordView[] | undefined> {
   return withTrailOf(store, config, async (trail) => {
     const page = await trail?.queryTrail({ filter: { callId }, limit: MAX_RECORDS });
     return page?.records.map((record) => showRecord(record) as AuditRecordView).toReversed();
@@ -87,7 +87,7 @@ function argumentsIn(audit: readonly AuditRecordView[] | undefined, asked: strin
 
 /** The arguments as the last question about the call shows them, masks included, or the arguments that the approver put in their place. */
 async function argumentsAskedAbout(
-  store: Store,
+  store: AnyStore,
   config: Config,
   audit: readonly AuditRecordView[] | undefined,
   pending?: ShownCall['approval'],

@@ -3,7 +3,7 @@ import { storeOptionsOf } from '../operate/store-options.ts';
 import { openStore, type StoreOptions } from '../operate/open-store.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { AnyStore } from '../domain/ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { refuseLostStore } from '../stores/embedded/store-traces.ts';
 import type { CommandContext } from './command-context.ts';
@@ -69,7 +69,7 @@ export async function refuseMissingStore(options: StoreOptions): Promise<void> {
   );
 }
 
-type Use<Result> = (store: Store, loaded: LoadedConfig) => Promise<Result>;
+type Use<Result> = (store: AnyStore, loaded: LoadedConfig) => Promise<Result>;
 
 /** Opens an existing store for one command, and closes it afterwards, also after a failure. */
 export async function withStore<Result>(context: CommandContext, use: Use<Result>): Promise<Result> {
@@ -85,7 +85,7 @@ export async function withFoundedStore<Result>(context: CommandContext, use: Use
   return useStore(commandStoreOptions(loaded), (store) => use(store, loaded));
 }
 
-async function useStore<Result>(options: StoreOptions, use: (store: Store) => Promise<Result>): Promise<Result> {
+async function useStore<Result>(options: StoreOptions, use: (store: AnyStore) => Promise<Result>): Promise<Result> {
   const store = await openStore(options);
   try {
     return await use(store);

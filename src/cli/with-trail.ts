@@ -6,7 +6,7 @@ import { openStore } from '../operate/open-store.ts';
 import type { Config } from '../config/config-schema.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
-import type { Store } from '../domain/ports/store.ts';
+import { keepsTrail, type AnyStore } from '../domain/ports/store.ts';
 import type { CommandContext } from './command-context.ts';
 import { readSecretFile } from './read-secret-file.ts';
 import { commandStoreOptions, refuseMissingStore } from './with-store.ts';
@@ -15,7 +15,7 @@ export interface OpenTrail {
   readonly trail: AuditTrail;
   readonly audit: AuditOptions;
   /** The store, if it was needed and can be reached. A sink can be read without it. */
-  readonly store: Store | undefined;
+  readonly store: AnyStore | undefined;
 }
 
 export function auditPasswordOf({ audit }: Config): string | undefined {
@@ -35,7 +35,7 @@ export async function withTrail<Result>(
   if (!isKept && audit.sink === undefined) throw planeError('AUDIT_SINK_MISSING', {});
   const store = isKept || needs.store === true ? await reach(loaded, isKept, context) : undefined;
   try {
-    if (isKept) return await use({ trail: store!, audit, store });
+    if (store !== undefined && keepsTrail(store)) return await use({ trail: store, audit, store });
     const sink = await openSink(audit.sink!);
     try {
       return await use({ trail: sink, audit, store });
@@ -49,11 +49,11 @@ export async function withTrail<Result>(
 
 /** Uses the trail of a store that is already open. The trail is undefined if a Redis store has no audit sink configured. */
 export async function withTrailOf<Result>(
-  store: Store,
+  store: AnyStore,
   config: Config,
   use: (trail: AuditTrail | undefined) => Promise<Result>,
 ): Promise<Result> {
-  if (config.store === 'embedded') return use(store);
+  if (keepsTrail(store)) return use(store);
   const { sink: options } = auditOptionsOf(config, auditPasswordOf(config));
   if (options === undefined) return use(undefined);
   const sink = await openSink(options);
@@ -77,7 +77,7 @@ async function reach(
   loaded: Parameters<typeof commandStoreOptions>[0],
   isNeeded: boolean,
   { terminal }: CommandContext,
-): Promise<Store | undefined> {
+): Promise<AnyStore | undefined> {
   try {
     const options = commandStoreOptions(loaded);
     await refuseMissingStore(options);

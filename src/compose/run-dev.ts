@@ -11,6 +11,7 @@ import type { ApprovalNotifier } from '../domain/ports/approval-notifier.ts';
 import type { Log } from '../domain/ports/log.ts';
 import type { Store } from '../domain/ports/store.ts';
 import { randomId } from '../domain/identity/new-id.ts';
+import { openEmbeddedStore } from '../stores/embedded/embedded-store.ts';
 import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { readPlaneAddress } from '../stores/embedded/ownership.ts';
 import { auditOptionsOf } from '../operate/audit-options.ts';
@@ -89,7 +90,7 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
     throw error;
   });
   try {
-    const store = await openStore(storeOptionsOf(config, { mode: 'connect' }));
+    const store = await openEmbeddedStore({ folder: config.folder, mode: 'connect' });
     telemetry?.followStore(store);
     const withdrawLeft = (): Promise<LeftModules> => {
       const { workerId, loaded } = worker;

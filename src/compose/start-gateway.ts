@@ -9,7 +9,7 @@ import { createLog } from '../observe/log.ts';
 import { startTelemetry, type Telemetry, type TelemetryOptions } from '../observe/telemetry.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import type { Log } from '../domain/ports/log.ts';
-import type { Store } from '../domain/ports/store.ts';
+import { keepsTrail, type Store } from '../domain/ports/store.ts';
 import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { randomId } from '../domain/identity/new-id.ts';
 import { serveHealth, type Readiness } from '../worker/health-server.ts';
@@ -97,15 +97,16 @@ async function boot(
   closers.add(() => (client ?? store).close());
   telemetry?.followStore(store);
   if (client !== undefined) telemetry?.follow(client.events);
-  const { kept } = await store.auditState({ lane: 0 });
-  const sink = kept || options.audit.sink === undefined ? undefined : await openSink(options.audit.sink);
+  const journals = keepsTrail(store) ? undefined : store;
+  const sink =
+    journals === undefined || options.audit.sink === undefined ? undefined : await openSink(options.audit.sink);
   if (sink !== undefined) closers.add(() => sink.close());
-  const trail: AuditTrail | undefined = kept ? store : sink;
+  const trail: AuditTrail | undefined = keepsTrail(store) ? store : sink;
   const care = trail && careForTrail(trail, store, options.audit, log);
   const { leaseMs = DEFAULT_LEASE_MS, audit } = options;
   const settings = { drainer: gatewayId, leaseMs, bounds: audit.bounds };
   const statements = sink && drainStatements(sink, audit.keys, { store, trustedKeys: audit.trustedKeys });
-  const drains = sink && drainLanes(settings, { store, sink, statements: statements!, log });
+  const drains = sink && drainLanes(settings, { store: journals!, sink, statements: statements!, log });
   // Closers run in reverse order: the drains stop before the signing, so that what was drained last is signed too.
   if (care !== undefined) closers.add(() => care.stop());
   if (drains !== undefined) closers.add(() => drains.stop());

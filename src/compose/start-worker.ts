@@ -32,6 +32,7 @@ import { createNestedCalls } from '../worker/nested-calls.ts';
 import { createPolicyCache } from '../worker/policy-cache.ts';
 import { createSlots } from '../worker/slots.ts';
 import { createHoldWithoutSlot, MAX_ASIDE } from '../worker/hold-without-slot.ts';
+import { keepsTrail } from '../domain/ports/store.ts';
 import { timeStore } from '../worker/store-age.ts';
 import { createToolLimiter } from '../worker/tool-limiter.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
@@ -158,14 +159,17 @@ async function boot(
   const hooks =
     options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, reporting);
   const webhook = options.approvals?.webhook && createApprovalWebhook(options.approvals.webhook, log);
-  const { store, age } = timeStore(await parts.openStore(options));
+  const opened = await parts.openStore(options);
+  const { store, age } = timeStore(opened);
   closers.add(() => store.close());
   const startedAt = await store.now();
   // Get one prompt answer from each lane. Without it, the first call of the lane would count as old and be checked twice.
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
   await Promise.all(lanes.map((lane) => store.recheckSessions({ lane, sessions: [] })));
   const { audit: bounds } = options;
-  if (bounds !== undefined) await Promise.all(lanes.map((lane) => store.boundAudit({ lane, bounds })));
+  if (bounds !== undefined && !keepsTrail(opened)) {
+    await Promise.all(lanes.map((lane) => opened.boundAudit({ lane, bounds })));
+  }
 
   // Room for the calls under way, the same number again for each level of nested calls, the calls that stand aside without a slot, and those
   // that recovery and further lanes add.

@@ -7,7 +7,7 @@ export { normaliseSelection, type SelectionInput } from '../domain/identity/sele
 export { buildToolkit, type Toolkit } from '../domain/tool/toolkit.ts';
 export type { Policy, PolicyRecord } from '../domain/policy/policy.ts';
 export type { Outcome } from '../domain/outcome/outcome.ts';
-export type { Store } from '../domain/ports/store.ts';
+export { keepsTrail, type AnyStore, type JournalStore, type Store, type TrailStore } from '../domain/ports/store.ts';
 // The contract that every platform adapter must fulfil, for authors of adapters.
 export { adapterContract, type AdapterCase, type AdapterUnderTest } from '../gateway/platform/adapter-contract.ts';
 export { runOutbound, type OutboundSettings, type RunningOutbound } from '../gateway/platform/run-outbound.ts';

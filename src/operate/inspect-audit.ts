@@ -1,18 +1,18 @@
 import { findLostMark, readMarks } from '../audit/statement-marks.ts';
 import { nameLane } from '../domain/audit/audit-record.ts';
 import type { AuditState } from '../domain/ports/audit-store.ts';
-import type { Store } from '../domain/ports/store.ts';
+import { keepsTrail, type AnyStore } from '../domain/ports/store.ts';
 import type { Check } from './check.ts';
 
 /**
  * Checks whether records reach their sink, and what is refused if they do not. The trail
  * of a store that keeps its audit is compared with the marks.
  */
-export async function inspectAudit(store: Store, hasSink: boolean, keys: string): Promise<Check[]> {
+export async function inspectAudit(store: AnyStore, hasSink: boolean, keys: string): Promise<Check[]> {
   const states: AuditState[] = [];
   for (const lane of store.auditLanes) states.push(await store.auditState({ lane }));
   const written = states.reduce((sum, { sequence }) => sum + sequence, 0);
-  if (states.every(({ kept }) => kept)) {
+  if (keepsTrail(store)) {
     const lost = await findLostMark(store, await readMarks(keys, store));
     const fix = 'sallyport audit verify. After a restore of your own: sallyport audit accept-rollback';
     if (lost !== undefined) return [{ name: 'audit', state: 'bad', found: lost, fix }];

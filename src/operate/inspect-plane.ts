@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors/errors.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { AnyStore, Store } from '../domain/ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { refuseLostStore } from '../stores/embedded/store-traces.ts';
 import { auditOptionsOf } from './audit-options.ts';
@@ -57,7 +57,7 @@ function describeProblem(error: unknown): Check {
 
 /** Runs the checks that need an open store. `mayReadQuestions`: this user may read the questions to people, and not only their number. */
 async function inspectStore(options: StoreOptions, config: Config, mayReadQuestions: boolean): Promise<Check[]> {
-  let store: Store;
+  let store: AnyStore;
   try {
     store = await openStore(options);
   } catch (error) {

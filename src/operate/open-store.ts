@@ -1,4 +1,4 @@
-import type { Store } from '../domain/ports/store.ts';
+import type { AnyStore } from '../domain/ports/store.ts';
 import type { EmbeddedStoreOptions } from '../stores/embedded/embedded-store.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-options.ts';
 
@@ -8,7 +8,7 @@ export type StoreOptions =
   | { readonly store: 'redis'; readonly redis: RedisStoreOptions };
 
 /** Opens the store. Loads only the code of the store that is asked for, because a command's start is mostly loading code. */
-export async function openStore(options: StoreOptions): Promise<Store> {
+export async function openStore(options: StoreOptions): Promise<AnyStore> {
   if (options.store === 'redis') {
     const { openRedisStore } = await import('../stores/redis/redis-store.ts');
     return openRedisStore(options.redis);

@@ -12,7 +12,7 @@ import { startGateway, type GatewayOptions } from '../../src/compose/start-gatew
 import { DEPLOYMENT_LANE } from '../../src/domain/audit/audit-record.ts';
 import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';
 import type { AuditBounds, AuditSink } from '../../src/domain/ports/audit-store.ts';
-import type { Store } from '../../src/domain/ports/store.ts';
+import type { JournalStore } from '../../src/domain/ports/store.ts';
 import { openConnection, untilReady } from '../../src/stores/redis/connection.ts';
 import { laneKeys } from '../../src/stores/redis/keys.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
@@ -58,7 +58,7 @@ afterAll(async () => {
   failOnLeaks();
 });
 
-let store: Store;
+let store: JournalStore;
 let sink: AuditSink;
 let session: TestSession;
 let name: string;
@@ -94,7 +94,10 @@ async function settleSome(count: number): Promise<void> {
 /** What a drain that found nothing special says. */
 const NOTHING_FOUND = { lane: 0, surplus: 0, foreign: 0, leaseMs: 60_000, bounds: FAR };
 
-const drainer = (label: string, parts: { leaseMs?: number; store?: Store; bounds?: AuditBounds } = {}): LaneDrain =>
+const drainer = (
+  label: string,
+  parts: { leaseMs?: number; store?: JournalStore; bounds?: AuditBounds } = {},
+): LaneDrain =>
   drainLane(
     0,
     { drainer: label, leaseMs: parts.leaseMs ?? 60_000, bounds: parts.bounds ?? FAR },
@@ -165,7 +168,7 @@ describe('the drain of a lane', () => {
 
   it('a drainer that was fenced while it read commits nothing', async () => {
     await settleSome(4);
-    const stalled: Store = {
+    const stalled: JournalStore = {
       ...store,
       readJournal: async (request) => {
         const page = await store.readJournal(request);
@@ -180,7 +183,7 @@ describe('the drain of a lane', () => {
 
   it('ended between sink and lane goes on from the sink’s head: nothing is lost, nothing is there twice', async () => {
     await settleSome(4);
-    const broken: Store = { ...store, drainAudit: () => Promise.reject(new Error('killed')) };
+    const broken: JournalStore = { ...store, drainAudit: () => Promise.reject(new Error('killed')) };
     const dying = drainer('dying', { leaseMs: 1, store: broken });
     await dying.round();
     expect(dying.state.problem).toBe('killed');

@@ -10,7 +10,7 @@ import { openSigner } from '../../src/audit/statement-signer.ts';
 import { verifyTrail, type Verification } from '../../src/audit/verify-trail.ts';
 import { knownLengths } from '../../src/operate/verify-audit.ts';
 import type { AuditSink } from '../../src/domain/ports/audit-store.ts';
-import type { Store } from '../../src/domain/ports/store.ts';
+import type { JournalStore } from '../../src/domain/ports/store.ts';
 import type { Role } from '../../src/stores/redis/acl-roles.ts';
 import { adoptRedisStore } from '../../src/stores/redis/adopt-store.ts';
 import { openConnection, sendCommand, untilReady, type Connection } from '../../src/stores/redis/connection.ts';
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 let folder: TemporaryFolder;
-let store: Store;
+let store: JournalStore;
 let sink: AuditSink;
 let session: TestSession;
 beforeEach(async () => {

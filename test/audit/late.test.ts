@@ -5,6 +5,7 @@ import { drainStatements } from '../../src/audit/drain-statements.ts';
 import { openSqliteSink } from '../../src/stores/sqlite/audit/sqlite-sink.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import type { AuditState } from '../../src/domain/ports/audit-store.ts';
+import { keepsTrail } from '../../src/domain/ports/store.ts';
 import { outcomeOf, stagePlane, type StagedPlane } from '../plane/support/stage-plane.ts';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
@@ -47,10 +48,12 @@ it('without a sink privileged calls are refused first, then all; when it is ther
 
   const sink = await openSqliteSink(join(plane.folder, 'audit.sqlite'));
   const bounds = { privileged: FAR, everything: FAR };
+  const { store } = plane;
+  if (keepsTrail(store)) throw new Error('a Redis store keeps no trail');
   const lane = drainLane(
     0,
     { drainer: 'd', leaseMs: 60_000, bounds },
-    { store: plane.store, sink, statements: drainStatements(sink, join(plane.folder, 'keys')), log: SILENT_LOG },
+    { store, sink, statements: drainStatements(sink, join(plane.folder, 'keys')), log: SILENT_LOG },
   );
   expect(await lane.round()).toBe(4);
   expect(await call('basic.echo', { text: 'three' })).toMatchObject({ kind: 'ok' });

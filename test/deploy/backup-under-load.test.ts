@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { adoptStore, inspectAdoptionOf } from '../../src/operate/adopt-store.ts';
 import { backupStore, restoreStore } from '../../src/operate/backup-store.ts';
 import { openStore, type StoreOptions } from '../../src/operate/open-store.ts';
-import type { Store } from '../../src/domain/ports/store.ts';
+import { keepsTrail, type AnyStore, type Store } from '../../src/domain/ports/store.ts';
 import {
   acceptMany,
   acceptOne,
@@ -49,17 +49,17 @@ function keepWriting(store: Store, session: TestSession): { stop(): Promise<numb
 }
 
 /** The embedded store keeps the trail of the store it was, and begins another; a lane of Redis has what was not drained. */
-async function auditOf(store: Store): Promise<(string | undefined)[]> {
-  const { kept } = await store.auditState({ lane: 0 });
+async function auditOf(store: AnyStore): Promise<(string | undefined)[]> {
+  const trail = keepsTrail(store) ? store : undefined;
   // In no order that says which was first: the store it was has more behind it.
-  const [head] = kept ? (await store.auditHeads()).toSorted((one, other) => other.sequence - one.sequence) : [];
+  const [head] = ((await trail?.auditHeads()) ?? []).toSorted((one, other) => other.sequence - one.sequence);
   const ids: (string | undefined)[] = [];
   for (;;) {
     const range = { lane: 0, fromSequence: ids.length + 1, limit: 500 };
     const page: readonly { readonly sequence: number; readonly callId?: string }[] =
-      head === undefined
+      trail === undefined || head === undefined
         ? await store.readAudit(range)
-        : (await store.readTrail({ ...range, store: head.store })).map(({ text }) => parseRecord(text)!);
+        : (await trail.readTrail({ ...range, store: head.store })).map(({ text }) => parseRecord(text)!);
     if (page.length === 0) return ids;
     expect(page[0]!.sequence).toBe(ids.length + 1);
     ids.push(...page.map(({ callId }) => callId));

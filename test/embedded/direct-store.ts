@@ -1,21 +1,22 @@
 import { join } from 'node:path';
-import { STORE_METHODS, type Store, type StoreMethod } from '../../src/domain/ports/store.ts';
+import type { TrailStore } from '../../src/domain/ports/store.ts';
 import type { Database } from '../../src/stores/sqlite/database.ts';
 import { GroupCommit } from '../../src/stores/embedded/group-commit.ts';
 import { Lane } from '../../src/stores/embedded/lane.ts';
 import { watchPlace } from '../../src/stores/embedded/ownership.ts';
 import { closeStoreFile, openStoreFile } from '../../src/stores/embedded/schema.ts';
 import { StoreClock } from '../../src/stores/embedded/store-clock.ts';
+import { STORE_METHODS, type StoreMethod } from '../../src/stores/embedded/store-methods.ts';
 import { temporaryFolder } from '../support/process.ts';
 
 /** The store without its thread and sockets, so that a test sees every commit and reaches the file's connection. */
 export interface DirectStore {
-  readonly store: Store;
+  readonly store: TrailStore;
   readonly groupCommit: GroupCommit;
   readonly database: Database;
   readonly lane: Lane;
   /** As `store`, but asked by a peer that can be withdrawn. */
-  readonly asPeer: (peer: object) => Store;
+  readonly asPeer: (peer: object) => TrailStore;
   readonly remove: () => void;
 }
 
@@ -39,7 +40,7 @@ export function openDirectStore(options: DirectStoreOptions = {}): DirectStore {
   const file = { incarnation, openedAt: clock.now(), isInPlace: watchPlace(path) };
   const groupCommit = new GroupCommit({ database, lane, clock, file });
 
-  const asPeer = (peer: object): Store => {
+  const asPeer = (peer: object): TrailStore => {
     const request = (method: StoreMethod, argument: unknown): Promise<unknown> =>
       new Promise((resolve, reject) =>
         groupCommit.submit({
@@ -53,7 +54,7 @@ export function openDirectStore(options: DirectStoreOptions = {}): DirectStore {
       STORE_METHODS.map((method) => [method, (argument?: unknown) => request(method, argument)]),
     );
     return {
-      ...(methods as unknown as Pick<Store, StoreMethod>),
+      ...(methods as unknown as Pick<TrailStore, StoreMethod>),
       lanes,
       auditLanes: [0],
       checkIncarnation: async () => void (await request('checkIncarnation', incarnation)),

@@ -4,7 +4,7 @@ import { startWorker, type RunningWorker, type WorkerOptions } from '../../src/c
 import type { Approval } from '../../src/domain/policy/approval.ts';
 import type { Rule } from '../../src/domain/policy/rule.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
-import type { Store } from '../../src/domain/ports/store.ts';
+import type { AnyStore, Store } from '../../src/domain/ports/store.ts';
 import { bindingOf } from '../../src/gate/approvals/binding.ts';
 import { randomId } from '../../src/domain/identity/new-id.ts';
 import { createModuleFolder } from '../fixtures/catalog/module-folder.ts';
@@ -406,7 +406,7 @@ function otherText({ question }: Approval): string {
 type ChangedStore = (store: Store) => Promise<Partial<Store>>;
 
 /** The real store, in which something is not as it was, or fails. */
-async function openChangedStore(options: StoreOptions, change: ChangedStore): Promise<Store> {
+async function openChangedStore(options: StoreOptions, change: ChangedStore): Promise<AnyStore> {
   const store = await openStore(options);
   return { ...store, lanes: store.lanes, ...(await change(store)) };
 }

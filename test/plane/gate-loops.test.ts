@@ -11,7 +11,7 @@ import type { JsonObject } from '../../src/base/json.ts';
 import type { LoopOptions } from '../../src/domain/policy/loop-settings.ts';
 import { connect, type Client, type Outcome, type SessionHandle } from '../../src/exports/client.ts';
 import type { Policy } from '../../src/domain/policy/policy.ts';
-import type { Store } from '../../src/domain/ports/store.ts';
+import type { AnyStore } from '../../src/domain/ports/store.ts';
 import { prepareCall } from '../../src/stages/accept/prepare-call.ts';
 import { sha256 } from '../../src/domain/tool/digest.ts';
 import { randomId } from '../../src/domain/identity/new-id.ts';
@@ -367,7 +367,7 @@ const MADE_BY_TIME: readonly string[] = [
   'renewCalls',
 ];
 
-function countRequests(store: Store, requests: string[]): Store {
+function countRequests(store: AnyStore, requests: string[]): AnyStore {
   const counted: Record<string, unknown> = { ...store, lanes: store.lanes };
   for (const [name, member] of Object.entries(store) as [string, unknown][]) {
     if (typeof member !== 'function') continue;
@@ -376,5 +376,5 @@ function countRequests(store: Store, requests: string[]): Store {
       return (member as (...all: unknown[]) => unknown).apply(store, given);
     };
   }
-  return counted as unknown as Store;
+  return counted as unknown as AnyStore;
 }

@@ -15,6 +15,7 @@ import { startWorker, type RunningWorker, type WorkerOptions } from '../../src/c
 import type { JsonObject } from '../../src/base/json.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
 import type { AuditSink, AuditTrail } from '../../src/domain/ports/audit-store.ts';
+import { keepsTrail } from '../../src/domain/ports/store.ts';
 import { canonicalJson } from '../../src/base/canonical-json.ts';
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts';
 import { SILENT_LOG } from '../support/sample-call.ts';
@@ -61,7 +62,7 @@ describe.each(TRAILS)('sealed arguments on %s, kept by %s', (backend, keeper) =>
 
   /** What keeps the records, with all of them in it. */
   async function trail(): Promise<AuditTrail> {
-    if (backend === 'embedded') return plane.store;
+    if (keepsTrail(plane.store)) return plane.store;
     sink ??=
       postgres === undefined
         ? await openSqliteSink(join(plane.folder, 'audit.sqlite'))

@@ -10,15 +10,22 @@ import type {
 } from '../audit/audit-record.ts';
 import type { CallId, RunId, SessionId, ToolId } from '../identity/ids.ts';
 
-/** The store that writes audit records, each in the same step as the change it describes. A store that keeps its records for good is also a trail. */
+/** The store that writes audit records, each in the same step as the change it describes. */
 export interface AuditSource {
   /** Records of one lane, starting at a sequence. Records that a sink has taken over are no longer here. */
   readAudit(request: ReadAuditRequest): Promise<AuditEntry[]>;
+  auditState(request: { readonly lane: number }): Promise<AuditState>;
+  /** Stores the mark of the trail's last signed statement, outside the trail. A lower number changes nothing. */
+  noteStatement(mark: StatementMark): Promise<void>;
+  statementMark(): Promise<StatementMark | undefined>;
+}
+
+/** The journals of a store that keeps its records only until a gateway has moved them to a sink. */
+export interface AuditJournal {
   /** The journal elements of a lane after a position, with the lane's counters from the same moment. */
   readJournal(request: ReadJournalRequest): Promise<JournalPage>;
   /** Moves records that an earlier release stored in another format into the journal. Returns whether there may be more. */
   moveAudit(request: { readonly lane: number }): Promise<boolean>;
-  auditState(request: { readonly lane: number }): Promise<AuditState>;
   /**
    * Claims the right to drain a lane for `leaseMs`. Another drainer can take it only after it has run out, and every new owner gets a
    * higher fence.
@@ -41,9 +48,6 @@ export interface AuditSource {
   }): Promise<'alarmed' | 'fenced'>;
   /** Sets the bounds of a lane that was never drained. For other lanes nothing changes. */
   boundAudit(request: { readonly lane: number; readonly bounds: AuditBounds }): Promise<void>;
-  /** Stores the mark of the trail's last signed statement, outside the trail. A lower number changes nothing. */
-  noteStatement(mark: StatementMark): Promise<void>;
-  statementMark(): Promise<StatementMark | undefined>;
 }
 
 export interface ReadAuditRequest {

@@ -1,5 +1,5 @@
 import type { ApprovalStore } from './approval-store.ts';
-import type { AuditSource, AuditTrail } from './audit-store.ts';
+import type { AuditJournal, AuditSource, AuditTrail } from './audit-store.ts';
 import type { CallStore } from './call-store.ts';
 import type { CatalogStore } from './catalog-store.ts';
 import type { FleetRegistry } from './fleet-registry.ts';
@@ -9,7 +9,7 @@ import type { PolicyStore } from './policy-store.ts';
 import type { SessionStore } from './session-store.ts';
 import type { TokenStore } from './token-store.ts';
 
-/** Everything durable. Two implementations, one contract suite. Only a store that keeps its own audit (`AuditState.kept`) can be used as a trail. */
+/** What every store does. Two implementations, one contract suite. */
 export interface Store
   extends
     CallStore,
@@ -21,8 +21,7 @@ export interface Store
     OutboundStore,
     OwedStore,
     TokenStore,
-    AuditSource,
-    AuditTrail {
+    AuditSource {
   /** Fixed when the store was created; ids contain their lane. */
   readonly lanes: number;
   /** All lanes that have audit records: those of subjects and, on Redis, that of the deployment (`DEPLOYMENT_LANE`). */
@@ -34,100 +33,15 @@ export interface Store
   close(): Promise<void>;
 }
 
-/** The names of the methods that can be called over a socket. */
-export const STORE_METHODS = [
-  'acceptCall',
-  'claimCalls',
-  'reclaimCalls',
-  'recheckSessions',
-  'renewCalls',
-  'startCall',
-  'settleCall',
-  'abandonCall',
-  'cancelCall',
-  'reapCalls',
-  'notifyWaiters',
-  'takeReplies',
-  'readCall',
-  'listCalls',
-  'findHolders',
-  'resolveCall',
-  'queueState',
-  'laneUse',
-  'askApproval',
-  'decideApproval',
-  'revealApproval',
-  'readApproval',
-  'listApprovals',
-  'listApprovalStates',
-  'matchApprovals',
-  'claimCallbacks',
-  'finishCallback',
-  'listGrants',
-  'readGrant',
-  'findGrants',
-  'useGrant',
-  'revokeGrant',
-  'openSession',
-  'touchSession',
-  'revokeSession',
-  'openRun',
-  'endRun',
-  'proveSession',
-  'injectTools',
-  'readSession',
-  'listSessions',
-  'readPolicy',
-  'readNewerPolicy',
-  'writePolicy',
-  'readCatalog',
-  'watchCatalog',
-  'writeCatalog',
-  'withdrawModules',
-  'registerWorker',
-  'beatWorker',
-  'deregisterWorker',
-  'listWorkers',
-  'readAudit',
-  'readJournal',
-  'moveAudit',
-  'auditState',
-  'claimAudit',
-  'drainAudit',
-  'alarmAudit',
-  'boundAudit',
-  'auditHeads',
-  'readTrail',
-  'queryTrail',
-  'addStatement',
-  'listStatements',
-  'lastStatement',
-  'noteStatement',
-  'statementMark',
-  'erasePayloads',
-  'cutTrail',
-  'publishEffect',
-  'claimEffects',
-  'finishEffect',
-  'readEffect',
-  'listEffects',
-  'retryEffect',
-  'redirectCall',
-  'dropRedirect',
-  'sendRedirects',
-  'listOwnCalls',
-  'createToken',
-  'proveToken',
-  'listTokens',
-  'noteTokenSession',
-  'revokeToken',
-  'finishRevocations',
-  'useOnce',
-  'holdOwed',
-  'releaseOwed',
-  'beatOwed',
-  'recordLogin',
-  'now',
-  'checkIncarnation',
-] as const satisfies readonly Exclude<keyof Store, 'lanes' | 'auditLanes' | 'close'>[];
-export type StoreMethod = (typeof STORE_METHODS)[number];
+/** A store that keeps its audit for good, as a trail of its own. Nothing of it is drained. */
+export interface TrailStore extends Store, AuditTrail {}
+
+/** A store whose audit records wait in journals until a gateway has moved them to a sink. The sink is the trail. */
+export interface JournalStore extends Store, AuditJournal {}
+
+/** What opening a store returns. `keepsTrail` tells which of the two it is. */
+export type AnyStore = TrailStore | JournalStore;
+
+export function keepsTrail(store: AnyStore): store is TrailStore {
+  return 'queryTrail' in store;
+}

@@ -2,10 +2,11 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { planeError } from '../../domain/errors/errors.ts';
 import { DEFAULT_FOLDER } from '../../domain/default-folder.ts';
-import { STORE_METHODS, type Store, type StoreMethod } from '../../domain/ports/store.ts';
+import type { TrailStore } from '../../domain/ports/store.ts';
 import { readPlaneAddress, storeFile } from './ownership.ts';
 import { StoreClient } from './store-client.ts';
 import { COPY_METHOD } from './rpc.ts';
+import { STORE_METHODS, type StoreMethod } from './store-methods.ts';
 import { openSocketLink, openThreadLink, type LinkEvents, type StoreLink } from './store-link.ts';
 
 export interface EmbeddedStoreOptions {
@@ -17,7 +18,7 @@ export interface EmbeddedStoreOptions {
   readonly patienceMs?: number;
 }
 
-export interface EmbeddedStore extends Store {
+export interface EmbeddedStore extends TrailStore {
   /** Whether this process has the file open now. In mode `auto` this can change when another owner ends. */
   readonly role: 'owner' | 'client' | undefined;
   /** Makes the owner copy its file, as it is after some commit, to a new file. Other requests continue meanwhile. */
@@ -51,7 +52,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Pro
   const methods = Object.fromEntries(STORE_METHODS.map((method) => [method, request(method)]));
   return {
     // The store thread implements each method with the types of the port; see `transitions.ts`.
-    ...(methods as unknown as Pick<Store, StoreMethod>),
+    ...(methods as unknown as Pick<TrailStore, StoreMethod>),
     lanes: hello.lanes,
     auditLanes: Array.from({ length: hello.lanes }, (_, lane) => lane),
     checkIncarnation: async () => void (await client.request('checkIncarnation', hello.incarnation)),

@@ -1,12 +1,13 @@
-import { STORE_METHODS, type Store, type StoreMethod } from '../../domain/ports/store.ts';
+import type { TrailStore } from '../../domain/ports/store.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Lane } from './lane.ts';
 import { watchPlace } from './ownership.ts';
 import type { StoreFile } from './schema.ts';
 import { StoreClock } from './store-clock.ts';
+import { STORE_METHODS, type StoreMethod } from './store-methods.ts';
 
 /** Implements the ports on a file that this process has open, without a thread or a socket. No other process can reach it. */
-export function openInProcess(path: string, { database, incarnation, lanes }: StoreFile): Store {
+export function openInProcess(path: string, { database, incarnation, lanes }: StoreFile): TrailStore {
   const lane = new Lane(database, incarnation);
   const clock = new StoreClock(lane.clock);
   const file = { incarnation, openedAt: clock.now(), isInPlace: watchPlace(path) };
@@ -25,7 +26,7 @@ export function openInProcess(path: string, { database, incarnation, lanes }: St
     STORE_METHODS.map((method) => [method, (argument?: unknown) => request(method, argument)]),
   );
   return {
-    ...(methods as unknown as Pick<Store, StoreMethod>),
+    ...(methods as unknown as Pick<TrailStore, StoreMethod>),
     lanes,
     auditLanes: Array.from({ length: lanes }, (_, lane) => lane),
     checkIncarnation: async () => void (await request('checkIncarnation', incarnation)),

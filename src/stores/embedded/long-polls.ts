@@ -1,11 +1,11 @@
 import type { ClaimAnswer, ClaimRequest, TakenReply, TakeRepliesRequest } from '../../domain/ports/call-store.ts';
 import type { ClaimedEffects } from '../../domain/ports/outbound-store.ts';
-import type { StoreMethod } from '../../domain/ports/store.ts';
+import type { RequestMethod } from './store-methods.ts';
 import { callerTopic, CATALOG_TOPIC, OUTBOUND_TOPIC, poolTopic } from './transaction.ts';
 
 /** One request as a client sent it. */
 export interface StoreJob {
-  readonly method: StoreMethod;
+  readonly method: RequestMethod;
   readonly argument: unknown;
   /** The client that sent the request. Its long polls end when it disconnects. */
   readonly peer: object;
@@ -22,7 +22,7 @@ interface PollRule {
 }
 
 /** Rules for the methods with `waitMs`: the topic they wait for, and which answers are empty, so that the request waits on. */
-const POLL_RULES: Partial<Record<StoreMethod, PollRule>> = {
+const POLL_RULES: Partial<Record<RequestMethod, PollRule>> = {
   claimCalls: {
     topic: ({ pool }: ClaimRequest) => poolTopic(pool),
     isEmpty: ({ deliveries }: ClaimAnswer) => deliveries.length === 0,

@@ -1,10 +1,10 @@
 import { planeError } from '../../domain/errors/errors.ts';
-import { STORE_METHODS, type StoreMethod } from '../../domain/ports/store.ts';
 import { toPlaneError } from '../sqlite/database.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { carryError, COPY_METHOD, decodeFrame, encodeFrame, type AnswerMessage, type RequestMessage } from './rpc.ts';
+import { JOURNAL_METHODS, STORE_METHODS, type RequestMethod } from './store-methods.ts';
 
-const METHODS: ReadonlySet<string> = new Set(STORE_METHODS);
+const METHODS: ReadonlySet<string> = new Set([...STORE_METHODS, ...JOURNAL_METHODS]);
 
 /** One client as the store thread sees it. Answers that are ready at the same time are sent in one frame. */
 export class StorePeer {
@@ -55,7 +55,7 @@ export class StorePeer {
       return;
     }
     this.#groupCommit.submit({
-      method: method as StoreMethod,
+      method: method as RequestMethod,
       argument,
       peer: this,
       answer: (answer) =>

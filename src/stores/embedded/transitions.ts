@@ -1,4 +1,6 @@
-import type { Store, StoreMethod } from '../../domain/ports/store.ts';
+import type { AuditJournal } from '../../domain/ports/audit-store.ts';
+import type { TrailStore } from '../../domain/ports/store.ts';
+import type { RequestMethod } from './store-methods.ts';
 import type { Transaction } from './transaction.ts';
 import { abandonCall, recheckSessions, renewCalls } from './transitions/leases.ts';
 import { acceptCall } from './transitions/accept-call.ts';
@@ -70,14 +72,15 @@ import {
 } from './transitions/tokens.ts';
 import { beatWorker, deregisterWorker, listWorkers, registerWorker } from './transitions/workers.ts';
 
+type Methods = TrailStore & AuditJournal;
 type Transitions = {
-  readonly [Method in Exclude<StoreMethod, 'checkIncarnation'>]: (
+  readonly [Method in Exclude<RequestMethod, 'checkIncarnation'>]: (
     transaction: Transaction,
-    argument: Parameters<Store[Method]>[0],
-  ) => Awaited<ReturnType<Store[Method]>>;
+    argument: Parameters<Methods[Method]>[0],
+  ) => Awaited<ReturnType<Methods[Method]>>;
 } & { readonly checkIncarnation: typeof checkIncarnation };
 
-/** Each method of the port as a function inside a transaction. None of them waits. */
+/** Each method that a client may name, as a function inside a transaction. None of them waits. */
 export const transitions: Transitions = {
   acceptCall,
   claimCalls,

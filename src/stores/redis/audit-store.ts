@@ -1,11 +1,10 @@
-import { planeError } from '../../domain/errors/errors.ts';
 import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
 import type {
   AuditBounds,
   AuditEntry,
+  AuditJournal,
   AuditSource,
   AuditState,
-  AuditTrail,
   JournalPage,
   ReadAuditRequest,
   ReadJournalRequest,
@@ -15,7 +14,7 @@ import { asList, asNumber, asText, wordOf } from './answers.ts';
 import { MAX_ELEMENT_BYTES, readElement } from './journal-codec.ts';
 import type { RedisContext } from './redis-context.ts';
 
-export function createAuditSource(context: RedisContext): AuditSource {
+export function createAuditSource(context: RedisContext): AuditSource & AuditJournal {
   const { incarnation } = context;
   const keysOf = (lane: number) => {
     const { meta, drain, audit } = context.lane(lane);
@@ -174,17 +173,3 @@ async function readAudit(
     if (position >= page.removed + page.length) return entries;
   }
 }
-
-/** The records of a Redis lane wait for a sink and are not chained, so this store has no trail to read. */
-const notHere = (): Promise<never> => Promise.reject(planeError('AUDIT_SINK_MISSING', {}));
-
-export const NO_TRAIL: AuditTrail = {
-  auditHeads: notHere,
-  readTrail: notHere,
-  queryTrail: notHere,
-  addStatement: notHere,
-  listStatements: notHere,
-  lastStatement: notHere,
-  erasePayloads: notHere,
-  cutTrail: notHere,
-};

@@ -10,12 +10,12 @@ import type {
   StartRequest,
 } from '../../domain/ports/call-store.ts';
 import { laneOfScopedId } from '../../domain/identity/ids.ts';
-import type { Store } from '../../domain/ports/store.ts';
+import type { JournalStore } from '../../domain/ports/store.ts';
 import { laneUse } from './lane-use.ts';
 import { batchPerLane } from './batch-per-lane.ts';
 import { acceptCalls } from './accept-calls.ts';
 import { asList, asNumber, asText } from './answers.ts';
-import { createAuditSource, NO_TRAIL } from './audit-store.ts';
+import { createAuditSource } from './audit-store.ts';
 import { createApprovalStore } from './approval-store.ts';
 import * as change from './change-calls.ts';
 import { claimCalls, createLaneWatch, recheckSessions, reclaimCalls, type LaneWatch } from './claim-calls.ts';
@@ -39,7 +39,7 @@ import { createTokenStore } from './token-store.ts';
 const TRY_AGAIN_MS = 50;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
 
-export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
+export async function openRedisStore(options: RedisStoreOptions): Promise<JournalStore> {
   const name = options.name ?? 'sallyport';
   if (!NAME.test(name))
     throw planeError('CONFIG_INVALID', { problems: ['redis name must be letters, digits, _ : . -'] });
@@ -48,7 +48,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const commands = openConnection(connection, 'commands');
   const { lanes, create = true } = options;
 
-  async function openOnce(): Promise<Store> {
+  async function openOnce(): Promise<JournalStore> {
     const facts = await refuseUnsafeServer(commands, name);
     const functions = readFunctions();
     await loadLibrary(commands, functions);
@@ -77,7 +77,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   }
 }
 
-export function createStore(context: RedisContext): Store {
+export function createStore(context: RedisContext): JournalStore {
   const watch: LaneWatch = createLaneWatch((lane, seen, found) =>
     condemnStore((...command) => context.command(...command), context.deployment.incarnation, context.incarnation, {
       kind: 'older',
@@ -137,7 +137,6 @@ export function createStore(context: RedisContext): Store {
     queueState: () => read.queueState(context),
     laneUse: () => laneUse(context),
     ...createAuditSource(context),
-    ...NO_TRAIL,
     ...createApprovalStore(context),
     ...createGrantStore(context),
     ...sessions,

@@ -9,7 +9,7 @@ import {
   type SessionHandle,
 } from '../../../src/exports/client.ts';
 import type { Policy } from '../../../src/domain/policy/policy.ts';
-import type { Store } from '../../../src/domain/ports/store.ts';
+import type { AnyStore } from '../../../src/domain/ports/store.ts';
 import { openStore, type StoreOptions } from '../../../src/operate/open-store.ts';
 import type { WorkerOptions } from '../../../src/compose/start-worker.ts';
 import { eventually, spawnNode, temporaryFolder, type TemporaryFolder } from '../../support/process.ts';
@@ -42,7 +42,7 @@ export interface PlaneWorker {
 export interface StagedPlane {
   readonly storeOptions: StoreOptions;
   /** For reading the store from outside. */
-  readonly store: Store;
+  readonly store: AnyStore;
   readonly client: Client;
   readonly redis: RedisServer | undefined;
   readonly folder: string;

@@ -59,7 +59,7 @@ export function noteStatement({ database }: Transaction, { number, hash }: State
 export const statementMark = ({ database }: Transaction): StatementMark | undefined =>
   database.get<StatementMark>('SELECT number, hash FROM auditMark');
 
-/** This store drains nothing, because it keeps its own trail. So a drainer always gets the answer that the store itself holds the right. */
+/** This store has no journal to drain. A drainer of an earlier release gets the answer that the store itself holds the right. */
 export const claimAudit = (_: Transaction, _request: ClaimAuditRequest): ClaimAuditAnswer => ({
   kind: 'held',
   by: 'the store itself',
