@@ -19,14 +19,32 @@ import type { OwnedCall } from './call-store.ts';
  * time. Asking a question and parking its call are one step; so are a decision and its effect on the call. Every pending approval has a
  * parked call, and every parked call a pending approval: a step that ends one of them also ends the other.
  */
-export interface ApprovalStore {
+export interface ApprovalStore
+  extends ApprovalAsking, ApprovalDesk, ApprovalStates, CallbackClaims, GrantDesk, GrantUse {}
+
+/** Asks people about a call that a worker holds. */
+export interface ApprovalAsking {
   /**
    * Parks the call and stores the question. While a call is parked: no worker holds it, it takes no place in its subject's window (a serial
    * call keeps its turn), the approval's expiry replaces its deadline, and its session's idle expiry does not run. A parked call still ends
    * with its session: after `revokeSession` or `endRun` the next reap settles it.
    */
   askApproval(request: AskRequest): Promise<AskAnswer>;
+}
 
+/** Reads one approval. */
+export interface ApprovalReader {
+  readApproval(id: ApprovalId): Promise<Approval | undefined>;
+}
+
+/** Lists approvals with their questions, for approvers and operators. */
+export interface ApprovalList {
+  /** Lists pending approvals first, soonest expiry first; then the others, latest first. */
+  listApprovals(request: ListApprovalsRequest): Promise<Approval[]>;
+}
+
+/** What an approver does. */
+export interface ApprovalDesk extends ApprovalReader, ApprovalList {
   /**
    * The first decision wins. `allow-*` queues the call again under a higher fence, and `Delivery.resumedWith` carries the approval. `deny`
    * settles the call with the given outcome. With a quorum, the first deny ends the approval, a yes counts once per principal, and the
@@ -34,22 +52,24 @@ export interface ApprovalStore {
    * revealed it. An approval that is past its expiry, or whose session ended, can no longer be decided; the next reap records that.
    */
   decideApproval(request: DecideRequest): Promise<DecideAnswer>;
-
   /**
    * Records that a principal saw the masked values of the question, with an audit record in the same step. Once per principal: repeating it
    * changes nothing. It counts for this principal and this binding only. The caller has already checked that the principal is an approver;
    * the store rejects the requester. Show the masked text only after this answer, never before.
    */
   revealApproval(request: RevealRequest): Promise<RevealAnswer>;
-
-  readApproval(id: ApprovalId): Promise<Approval | undefined>;
-  /** Lists pending approvals first, soonest expiry first; then the others, latest first. */
-  listApprovals(request: ListApprovalsRequest): Promise<Approval[]>;
-  /** The same approvals in the same order, without their questions: for callers that only count or look for changes. */
-  listApprovalStates(request: ListApprovalsRequest): Promise<ApprovalStanding[]>;
   /** Ids of pending approvals whose id, or its last part, starts with this prefix. */
   matchApprovals(request: { readonly prefix: string; readonly limit: number }): Promise<ApprovalId[]>;
+}
 
+/** Lists approvals without their questions, for gateways that watch for changes. */
+export interface ApprovalStates {
+  /** The same approvals in the same order, without their questions: for callers that only count or look for changes. */
+  listApprovalStates(request: ListApprovalsRequest): Promise<ApprovalStanding[]>;
+}
+
+/** Hands decided approvals to the workers whose tools want to know them. */
+export interface CallbackClaims {
   /**
    * Claims resolved approvals whose callback is pending: those that this worker asked. Approvals of another worker are claimed only if that
    * worker is gone, or has not claimed them for `leaseMs`. An approval is claimed at most once. A callback not finished within `leaseMs`
@@ -58,15 +78,26 @@ export interface ApprovalStore {
   claimCallbacks(request: ClaimCallbacksRequest): Promise<Approval[]>;
   /** Only the worker that claimed the callback can finish it, and only in time; otherwise nothing changes. */
   finishCallback(request: { readonly id: ApprovalId; readonly workerId: WorkerId }): Promise<void>;
+}
 
+/** Reads one grant. */
+export interface GrantReader {
+  readGrant(id: GrantId): Promise<Grant | undefined>;
+}
+
+/** Lists and revokes grants, for approvers and operators. */
+export interface GrantDesk extends GrantReader {
   /** Lists grants by soonest expiry first, including revoked and used ones: grants are kept until they expire. */
   listGrants(request: { readonly limit: number }): Promise<Grant[]>;
-  readGrant(id: GrantId): Promise<Grant | undefined>;
+  revokeGrant(request: { readonly id: GrantId; readonly audit: Uint8Array }): Promise<'revoked' | 'unknown'>;
+}
+
+/** Finds the grants that allow a call, and counts their uses. For workers. */
+export interface GrantUse {
   /** Grants of one subject for one tool that can still be used, latest first; also the grant that this same call has already used. */
   findGrants(request: FindGrantsRequest): Promise<Grant[]>;
   /** Counts one use for a call; repeating it for the same call counts nothing. `gone`: expired, revoked, used up, or not this subject's grant. */
   useGrant(request: UseGrantRequest): Promise<'used' | 'gone' | 'fenced'>;
-  revokeGrant(request: { readonly id: GrantId; readonly audit: Uint8Array }): Promise<'revoked' | 'unknown'>;
 }
 
 export interface ListApprovalsRequest {

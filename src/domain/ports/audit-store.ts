@@ -11,13 +11,30 @@ import type {
 import type { CallId, RunId, SessionId, ToolId } from '../identity/ids.ts';
 
 /** The store that writes audit records, each in the same step as the change it describes. */
-export interface AuditSource {
+export interface AuditSource extends AuditStates, AuditReader, StatementMarks {}
+
+/** How far the audit of each lane is. */
+export interface AuditStates {
+  /** All lanes that have audit records: those of subjects and, on Redis, that of the deployment (`DEPLOYMENT_LANE`). */
+  readonly auditLanes: readonly number[];
+  auditState(request: { readonly lane: number }): Promise<AuditState>;
+}
+
+/** Reads the records that the store still has. */
+export interface AuditReader {
   /** Records of one lane, starting at a sequence. Records that a sink has taken over are no longer here. */
   readAudit(request: ReadAuditRequest): Promise<AuditEntry[]>;
-  auditState(request: { readonly lane: number }): Promise<AuditState>;
+}
+
+/** Reads the mark of the last signed statement, for verifiers of a trail. */
+export interface MarkReader {
+  statementMark(): Promise<StatementMark | undefined>;
+}
+
+/** The mark of the last signed statement, for signers of a trail. */
+export interface StatementMarks extends MarkReader {
   /** Stores the mark of the trail's last signed statement, outside the trail. A lower number changes nothing. */
   noteStatement(mark: StatementMark): Promise<void>;
-  statementMark(): Promise<StatementMark | undefined>;
 }
 
 /** The journals of a store that keeps its records only until a gateway has moved them to a sink. */
@@ -188,12 +205,20 @@ export interface DrainAuditRequest {
   readonly bounds: AuditBounds;
 }
 
-/** The permanent store of records, each chained to the one before. Append-only, except for erased payloads and signed cuts. */
-export interface AuditTrail {
+/** Reads the records of a trail in their order. */
+export interface TrailRecords {
   auditHeads(): Promise<AuditHead[]>;
   readTrail(request: ReadTrailRequest): Promise<ChainedRecord[]>;
+}
+
+/** Searches a trail. */
+export interface TrailQuery {
   /** Returns records newest first, page by page. */
   queryTrail(request: QueryTrailRequest): Promise<TrailPage>;
+}
+
+/** The permanent store of records, each chained to the one before. Append-only, except for erased payloads and signed cuts. */
+export interface AuditTrail extends TrailRecords, TrailQuery {
   /** Compare-and-set: `stale` means that `after` is no longer the last statement; nothing was written. */
   addStatement(statement: NextStatement): Promise<'added' | 'stale'>;
   /** Ordered by number. */

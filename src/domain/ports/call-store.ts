@@ -18,64 +18,117 @@ import type { Effect } from '../tool/tool.ts';
  * `askApproval`, `abandonCall` and `notifyWaiters` compare it with the store's; a lower one means that another worker owns the call, and
  * nothing is changed.
  */
-export interface CallStore {
-  acceptCall(request: AcceptRequest): Promise<AcceptAnswer>;
+export interface CallStore
+  extends
+    CallIntake,
+    CallReplies,
+    CallCancellation,
+    CallReader,
+    CallQueue,
+    CallLeases,
+    CallExecution,
+    CallReaper,
+    CallList,
+    CallHolders,
+    CallResolution,
+    QueueReader,
+    LaneUseReader {}
 
+/** Accepts calls of callers, and the calls that tools make. */
+export interface CallIntake {
+  acceptCall(request: AcceptRequest): Promise<AcceptAnswer>;
+}
+
+/** Hands outcomes to the callers that wait for them. */
+export interface CallReplies {
+  /** Takes the replies for one caller. Replies listed in `acknowledged` were read and are deleted. Waits up to `waitMs` for the first. */
+  takeReplies(request: TakeRepliesRequest): Promise<TakenReply[]>;
+}
+
+/** Cancels calls, for callers and operators. */
+export interface CallCancellation {
+  /** A call without a start mark ends now; a parked one ends together with its approval. For a started call, its worker is asked to abort. */
+  cancelCall(request: CancelRequest): Promise<CancelAnswer>;
+}
+
+/** Reads one call. */
+export interface CallReader {
+  readCall(callId: CallId): Promise<CallRecord | undefined>;
+}
+
+/** The queue that workers take calls from and give them back to. */
+export interface CallQueue {
   /**
    * Takes up to `limit` queued calls of a pool, waiting up to `waitMs` for the first. A call's entry in the list of pending entries is its
    * lease; it lasts `leaseMs` from the last claim or renewal. The lane's state is read *after* the delivery: if its epoch equals a
    * delivery's, nothing that the snapshot depends on was revoked in between.
    */
   claimCalls(request: ClaimRequest): Promise<ClaimAnswer>;
-
   /** Takes over calls whose lease ran out. Each comes with a raised fence and the facts about earlier starts. */
   reclaimCalls(request: ReclaimRequest): Promise<ClaimAnswer>;
-
-  /** Re-reads the sessions behind the snapshots, for calls whose lane has changed since. Answers are in the order of the request. */
-  recheckSessions(request: RecheckRequest): Promise<RecheckAnswer>;
-
-  /** Extends the leases. Reports which calls are lost (stop at once, settle nothing) or have to be cancelled (abort, then settle). */
-  renewCalls(request: RenewRequest): Promise<RenewAnswer[]>;
-
-  /** Writes the start mark, and for a privileged call the intent record. No code of an unsafe tool may run before the answer `started`. */
-  startCall(request: StartRequest): Promise<StartAnswer>;
-
-  /** Stores the outcome, replies to all waiters, adds the audit record, ends the lease and promotes the subject's next call, all in one step. */
-  settleCall(request: SettleRequest): Promise<SettleAnswer>;
-
   /**
    * Gives a call back so that another worker gets it at once. `handedBack` means that this worker does not serve the tool and has not begun
    * the call; such hand-backs are counted. A start by this lease no longer counts, unless the tool is unsafe.
    */
   abandonCall(request: AbandonRequest): Promise<'abandoned' | 'fenced'>;
+}
 
-  /** A call without a start mark ends now; a parked one ends together with its approval. For a started call, its worker is asked to abort. */
-  cancelCall(request: CancelRequest): Promise<CancelAnswer>;
+/** Keeps the calls that a worker holds, and reports those that it must stop. For workers and their supervisors. */
+export interface CallLeases {
+  /** Re-reads the sessions behind the snapshots, for calls whose lane has changed since. Answers are in the order of the request. */
+  recheckSessions(request: RecheckRequest): Promise<RecheckAnswer>;
+  /** Extends the leases. Reports which calls are lost (stop at once, settle nothing) or have to be cancelled (abort, then settle). */
+  renewCalls(request: RenewRequest): Promise<RenewAnswer[]>;
+}
 
+/** The steps of a call that a worker holds. */
+export interface CallExecution {
+  /** Writes the start mark, and for a privileged call the intent record. No code of an unsafe tool may run before the answer `started`. */
+  startCall(request: StartRequest): Promise<StartAnswer>;
+  /** Stores the outcome, replies to all waiters, adds the audit record, ends the lease and promotes the subject's next call, all in one step. */
+  settleCall(request: SettleRequest): Promise<SettleAnswer>;
+  /** Sends an event to the waiters that asked for events. Best effort; a worker that lost its lease sends nothing. */
+  notifyWaiters(request: NotifyRequest): Promise<void>;
+}
+
+/** Ends calls that are too late. For the supervisors of workers. */
+export interface CallReaper {
   /**
    * Settles calls past their deadline: calls that no worker started, at once; started ones `overdueMs` later, to give their worker a
    * chance; parked ones with their approval, also when their session ended. Also deletes stale data: consumers without pending entries,
    * counters of expired bytes, and grants. Also gives up callbacks whose claimant was lost.
    */
   reapCalls(request: ReapRequest): Promise<ReapAnswer>;
+}
 
-  /** Sends an event to the waiters that asked for events. Best effort; a worker that lost its lease sends nothing. */
-  notifyWaiters(request: NotifyRequest): Promise<void>;
-
-  /** Takes the replies for one caller. Replies listed in `acknowledged` were read and are deleted. Waits up to `waitMs` for the first. */
-  takeReplies(request: TakeRepliesRequest): Promise<TakenReply[]>;
-
-  readCall(callId: CallId): Promise<CallRecord | undefined>;
+/** Lists the calls under way, for gateways and operators. */
+export interface CallList {
   /** Lists unsettled calls, soonest deadline first, without their outcomes. */
   listCalls(request: ListCallsRequest): Promise<CallRecord[]>;
+}
+
+/** Finds the workers that hold calls, for operators. */
+export interface CallHolders {
   /**
    * The worker that holds each call, in the order of the request; undefined where no worker does. A `queued` call that a worker holds may
    * be running: the first run of a `read` or `idempotent` tool writes no start mark.
    */
   findHolders(callIds: readonly CallId[]): Promise<(WorkerId | undefined)[]>;
+}
+
+/** Records what an operator knows about an indeterminate call. */
+export interface CallResolution {
   /** Records an operator's statement on whether an indeterminate call ran. The record keeps both facts. */
   resolveCall(request: ResolveRequest): Promise<'resolved' | 'not-indeterminate' | 'unknown'>;
+}
+
+/** Counts what waits in the queues, for gateways and operators. */
+export interface QueueReader {
   queueState(): Promise<QueueState[]>;
+}
+
+/** Measures the data in each lane, for operators. */
+export interface LaneUseReader {
   /** How much data each lane holds, and whether expired data is being deleted. */
   laneUse(): Promise<LaneUse[]>;
 }

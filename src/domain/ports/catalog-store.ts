@@ -3,12 +3,27 @@ import type { Catalog } from '../tool/catalog.ts';
 import type { ModuleDeclaration } from '../tool/module.ts';
 
 /** The published catalog: data only, no code. */
-export interface CatalogStore {
+export interface CatalogStore extends CatalogWatch, CatalogPublishing, CatalogWithdrawal {}
+
+/** Reads the catalog. */
+export interface CatalogReader {
   readCatalog(): Promise<Catalog>;
+}
+
+/** Waits for a newer catalog, for workers and callers that keep a copy. */
+export interface CatalogWatch {
   /** Waits up to `waitMs` until the sequence is above `after`; undefined when it did not change. */
   watchCatalog(request: { after: number; waitMs: number }): Promise<Catalog | undefined>;
+}
+
+/** Publishes modules, for workers. */
+export interface CatalogPublishing extends CatalogReader {
   /** Compare-and-set on the sequence. */
   writeCatalog(request: WriteCatalogRequest): Promise<WriteCatalogAnswer>;
+}
+
+/** Withdraws modules, for operators. */
+export interface CatalogWithdrawal extends CatalogReader {
   /**
    * The same, for an operator who withdraws modules. The audit record `catalog.withdrawn` is written in the same step: if it cannot be
    * written, the old catalog stays.

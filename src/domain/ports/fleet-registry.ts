@@ -4,12 +4,19 @@ import type { BrokenModule } from '../tool/module.ts';
 import type { ServiceHealth } from '../tool/service.ts';
 
 /** The live workers and what each of them serves. */
-export interface FleetRegistry {
+export interface FleetRegistry extends FleetMember, FleetReader {}
+
+/** The entry of a worker, kept by itself. */
+export interface FleetMember {
   /** Valid for `ttlMs`. With thousands of tools an entry is large: register again only when it changes, and send a beat in between. */
   registerWorker(request: { worker: WorkerEntry; ttlMs: number }): Promise<void>;
   /** Extends the registration by `ttlMs`. `unknown`: it has expired, register again. */
   beatWorker(request: { worker: WorkerBeat; ttlMs: number }): Promise<'beaten' | 'unknown'>;
   deregisterWorker(workerId: WorkerId): Promise<void>;
+}
+
+/** Lists the live workers. */
+export interface FleetReader {
   listWorkers(): Promise<WorkerEntry[]>;
 }
 

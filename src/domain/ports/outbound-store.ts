@@ -8,33 +8,56 @@ import type { OwnedCall } from './call-store.ts';
  * effect, however often the call runs. Gateways claim effects, one per call at a time, and report how each ended. The rules of `CallStore`
  * apply here too.
  */
-export interface OutboundStore {
+export interface OutboundStore
+  extends EffectPublishing, EffectDelivery, EffectReader, EffectList, EffectRetry, CallRedirects, OwnCalls {}
+
+/** Publishes effects, for the worker that owns the call. */
+export interface EffectPublishing {
   /** Checks the fence and publishes in one step. A known key is not published again; the answer is the state of the first publication. */
   publishEffect(request: PublishEffectRequest): Promise<PublishEffectAnswer>;
+}
 
+/** Hands effects to the gateways that deliver them. */
+export interface EffectDelivery {
   /**
    * Takes effects that are due, waiting up to `waitMs` for the first. First ends expired effects, gives effects of lost claimants to others
    * (or fails them, where a second delivery could send a second message), and deletes old ones. The same `claimId` again returns the same
    * effects.
    */
   claimEffects(request: ClaimEffectsRequest): Promise<ClaimedEffects>;
-
   /** Accepted from the last claimant only. An effect that ended releases the next one of its call, and its waiter is notified. */
   finishEffect(request: FinishEffectRequest): Promise<'finished' | 'lost'>;
+  /** Publishes the outcomes of settled calls that have a redirect. Returns how many. */
+  sendRedirects(request: SendRedirectsRequest): Promise<number>;
+}
 
+/** Reads one effect. */
+export interface EffectReader {
   readEffect(key: EffectKey): Promise<EffectRecord | undefined>;
+}
+
+/** Lists effects, for operators and the console. */
+export interface EffectList {
   /** Lists newest first. */
   listEffects(request: ListEffectsRequest): Promise<EffectRecord[]>;
+}
+
+/** Has a failed effect sent again, for operators. */
+export interface EffectRetry {
   /** An operator has a failed effect sent once more. Raw operations are not sent again, because no tool waits for them any more. */
   retryEffect(key: EffectKey): Promise<'queued' | 'not-failed' | 'body-gone' | 'unknown'>;
+}
 
+/** Sends the outcome of a call to a channel, for callers. */
+export interface CallRedirects {
   /** Publishes the call's outcome as the effect `<call id>/result` as soon as there is one, but not before `afterMs`. */
   redirectCall(request: RedirectRequest): Promise<'redirected' | 'sent' | 'unknown'>;
   /** Called when a caller received the outcome after all. */
   dropRedirect(callId: CallId): Promise<'dropped' | 'none'>;
-  /** Publishes the outcomes of settled calls that have a redirect. Returns how many. */
-  sendRedirects(request: SendRedirectsRequest): Promise<number>;
+}
 
+/** Lists the calls of one subject, for the tools of the module `tasks`. */
+export interface OwnCalls {
   /** Unsettled calls of one subject, without their outcomes. */
   listOwnCalls(request: ListOwnCallsRequest): Promise<CallRecord[]>;
 }

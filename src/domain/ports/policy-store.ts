@@ -2,10 +2,21 @@ import type { Administered } from '../identity/actor.ts';
 import type { Policy, PolicyRecord } from '../policy/policy.ts';
 
 /** The policy: one versioned record for the whole deployment. */
-export interface PolicyStore {
+export interface PolicyStore extends PolicyWatch, PolicyWriter {}
+
+/** Reads the policy. */
+export interface PolicyReader {
   readPolicy(): Promise<PolicyRecord>;
+}
+
+/** Reads the policy again when it has changed, for workers and callers that keep a copy. */
+export interface PolicyWatch {
   /** Returns the record if its version is above `after`. Otherwise only the version is read. */
   readNewerPolicy(request: { after: number }): Promise<PolicyRecord | undefined>;
+}
+
+/** Changes the policy, for operators. */
+export interface PolicyWriter extends PolicyReader {
   /**
    * Compare-and-set, in one step with its audit record: if that cannot be written, the old policy stays. Returns only after every lane has
    * the new version.

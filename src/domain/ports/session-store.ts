@@ -7,9 +7,17 @@ import type { OwnedCall } from './call-store.ts';
  * Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. Opening or revoking a session is
  * one step with its audit record.
  */
-export interface SessionStore {
+export interface SessionStore
+  extends SessionOpening, SessionCare, RunEnds, SessionProof, ToolInjection, SessionReader, SessionList {}
+
+/** Opens sessions, for the trusted side. */
+export interface SessionOpening {
   /** A delegated session expires with its delegator at the latest. Throws SESSION_INVALID if the delegator is not live. */
   openSession(request: OpenSessionRequest): Promise<{ expiresAt: number }>;
+}
+
+/** Extends and revokes sessions and opens their runs, for the trusted side. */
+export interface SessionCare {
   /** Extends the idle expiry; the absolute expiry stays. */
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
   /**
@@ -19,16 +27,36 @@ export interface SessionStore {
   revokeSession(request: RevokeSessionRequest): Promise<'revoked' | 'unknown'>;
   /** `full`: the session has `MAX_RUNS` open runs. Opening an open run again changes nothing. */
   openRun(request: { session: SessionId; run: RunId }): Promise<'opened' | 'ended' | 'full'>;
+}
+
+/** Ends runs, for the trusted side. */
+export interface RunEnds {
   /** If an actor is given and the run was open, the audit record is written in the same step. A program that ends its own runs gives no actor. */
   endRun(request: EndRunRequest): Promise<void>;
+}
+
+/** Checks the token of a session. */
+export interface SessionProof {
   /** Checks that this token belongs to this session and that the session is live; undefined means yes. */
   proveSession(request: { session: SessionId; tokenDigest: string }): Promise<SessionEnding | undefined>;
+}
+
+/** Adds tools to a run, for the worker that holds one of its calls. */
+export interface ToolInjection {
   /**
    * Records tools that a call offers to its own run, in addition to those offered before, up to `limit` in total. Only the call's owner may
    * do this; the offers end with the run. It takes nothing away, so the epoch does not change.
    */
   injectTools(request: InjectRequest): Promise<InjectAnswer>;
+}
+
+/** Reads one session. */
+export interface SessionReader {
   readSession(session: SessionId): Promise<Session | undefined>;
+}
+
+/** Lists sessions, for gateways and operators. */
+export interface SessionList {
   listSessions(limit: number): Promise<Session[]>;
 }
 

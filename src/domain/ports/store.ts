@@ -1,17 +1,77 @@
-import type { ApprovalStore } from './approval-store.ts';
-import type { AuditJournal, AuditSource, AuditTrail } from './audit-store.ts';
-import type { CallStore } from './call-store.ts';
-import type { CatalogStore } from './catalog-store.ts';
-import type { FleetRegistry } from './fleet-registry.ts';
-import type { OutboundStore } from './outbound-store.ts';
+import type {
+  ApprovalAsking,
+  ApprovalDesk,
+  ApprovalReader,
+  ApprovalStates,
+  ApprovalStore,
+  CallbackClaims,
+  GrantDesk,
+  GrantUse,
+} from './approval-store.ts';
+import type { AuditJournal, AuditSource, AuditStates, AuditTrail, MarkReader } from './audit-store.ts';
+import type {
+  CallCancellation,
+  CallExecution,
+  CallIntake,
+  CallLeases,
+  CallList,
+  CallQueue,
+  CallReader,
+  CallReaper,
+  CallReplies,
+  CallResolution,
+  CallStore,
+  QueueReader,
+} from './call-store.ts';
+import type {
+  CatalogPublishing,
+  CatalogReader,
+  CatalogStore,
+  CatalogWatch,
+  CatalogWithdrawal,
+} from './catalog-store.ts';
+import type { FleetReader, FleetRegistry } from './fleet-registry.ts';
+import type { CallRedirects, EffectDelivery, OutboundStore } from './outbound-store.ts';
 import type { OwedStore } from './owed-store.ts';
-import type { PolicyStore } from './policy-store.ts';
-import type { SessionStore } from './session-store.ts';
+import type { PolicyReader, PolicyStore, PolicyWatch, PolicyWriter } from './policy-store.ts';
+import type {
+  RunEnds,
+  SessionCare,
+  SessionList,
+  SessionOpening,
+  SessionProof,
+  SessionReader,
+  SessionStore,
+  ToolInjection,
+} from './session-store.ts';
 import type { TokenStore } from './token-store.ts';
 
-/** What every store does. Two implementations, one contract suite. */
+export interface StoreLanes {
+  /** Fixed when the store was created; ids contain their lane. */
+  readonly lanes: number;
+}
+
+export interface StoreTime {
+  /** Store time in milliseconds. */
+  now(): Promise<number>;
+}
+
+export interface IncarnationCheck {
+  /** Throws if the store was flushed or replaced since it was opened. */
+  checkIncarnation(): Promise<void>;
+}
+
+export interface Closable {
+  close(): Promise<void>;
+}
+
+/** What every store does. Two implementations, one contract suite. Its users take one of the roles below, or the ports that they need. */
 export interface Store
   extends
+    StoreLanes,
+    StoreTime,
+    IncarnationCheck,
+    Closable,
     CallStore,
     ApprovalStore,
     SessionStore,
@@ -21,17 +81,7 @@ export interface Store
     OutboundStore,
     OwedStore,
     TokenStore,
-    AuditSource {
-  /** Fixed when the store was created; ids contain their lane. */
-  readonly lanes: number;
-  /** All lanes that have audit records: those of subjects and, on Redis, that of the deployment (`DEPLOYMENT_LANE`). */
-  readonly auditLanes: readonly number[];
-  /** Store time in milliseconds. */
-  now(): Promise<number>;
-  /** Throws if the store was flushed or replaced since it was opened. */
-  checkIncarnation(): Promise<void>;
-  close(): Promise<void>;
-}
+    AuditSource {}
 
 /** A store that keeps its audit for good, as a trail of its own. Nothing of it is drained. */
 export interface TrailStore extends Store, AuditTrail {}
@@ -45,3 +95,81 @@ export type AnyStore = TrailStore | JournalStore;
 export function keepsTrail(store: AnyStore): store is TrailStore {
   return 'queryTrail' in store;
 }
+
+/** What a client needs: sessions, calls and their outcomes, and the decisions of approvers. */
+export interface CallerStore
+  extends
+    StoreLanes,
+    IncarnationCheck,
+    Closable,
+    CallIntake,
+    CallReplies,
+    CallCancellation,
+    CallReader,
+    CallRedirects,
+    SessionOpening,
+    SessionCare,
+    SessionProof,
+    SessionReader,
+    RunEnds,
+    ApprovalDesk,
+    GrantDesk,
+    PolicyReader,
+    PolicyWatch,
+    CatalogReader,
+    CatalogWatch,
+    FleetReader {}
+
+/** What the stages of a worker need. Its other parts, such as nested calls and the fleet, name their own ports. */
+export interface WorkerStore
+  extends
+    StoreLanes,
+    CallQueue,
+    CallLeases,
+    CallExecution,
+    ApprovalAsking,
+    ApprovalReader,
+    CallbackClaims,
+    GrantUse,
+    SessionReader,
+    ToolInjection,
+    CatalogReader {}
+
+/** What the supervisor of a worker needs. */
+export interface SupervisorStore extends StoreLanes, CallLeases, CallReaper {}
+
+/** What the delivery of effects to platforms needs. */
+export interface DeliveryStore extends StoreLanes, EffectDelivery, CallReader {}
+
+/** What the routes and the MCP endpoint of a gateway need beside its client. */
+export interface GatewayStore
+  extends
+    StoreLanes,
+    StoreTime,
+    CallReader,
+    CallList,
+    QueueReader,
+    ApprovalReader,
+    ApprovalStates,
+    SessionProof,
+    SessionReader,
+    SessionList,
+    PolicyReader,
+    CatalogReader,
+    FleetReader,
+    TokenStore,
+    OwedStore {}
+
+/** What the operations of operators on a deployment need. */
+export interface OperatorStore
+  extends
+    StoreTime,
+    CallReader,
+    CallCancellation,
+    CallResolution,
+    PolicyWriter,
+    CatalogPublishing,
+    CatalogWithdrawal,
+    FleetReader,
+    AuditStates,
+    MarkReader {}

@@ -3,7 +3,10 @@ import { laneOfScopedId } from '../../domain/identity/ids.ts';
 import type { SessionEnding } from '../../domain/identity/session.ts';
 import type { SubjectShare } from '../../domain/call/subject-share.ts';
 import type {
-  ApprovalStore,
+  ApprovalAsking,
+  ApprovalDesk,
+  ApprovalStates,
+  CallbackClaims,
   AskAnswer,
   AskRequest,
   DecideAnswer,
@@ -20,7 +23,7 @@ import type { NamedValues } from './function-library.ts';
 import { listApprovals, listApprovalStates, matchApprovals, readApproval } from './read-approvals.ts';
 import type { RedisContext } from './redis-context.ts';
 
-type Questions = Omit<ApprovalStore, 'listGrants' | 'readGrant' | 'findGrants' | 'useGrant' | 'revokeGrant'>;
+type Questions = ApprovalAsking & ApprovalDesk & ApprovalStates & CallbackClaims;
 
 export function createApprovalStore(context: RedisContext): Questions {
   return {

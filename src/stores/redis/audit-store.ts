@@ -21,6 +21,7 @@ export function createAuditSource(context: RedisContext): AuditSource & AuditJou
     return { meta, drain, audit };
   };
   return {
+    auditLanes: [...Array.from({ length: context.lanes }, (_, lane) => lane), DEPLOYMENT_LANE],
     readAudit: (request) => readAudit(context, request),
     readJournal: (request) => readJournal(context, request),
     auditState: ({ lane }) => auditState(context, lane),

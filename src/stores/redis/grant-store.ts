@@ -1,12 +1,12 @@
 import type { Grant, GrantId } from '../../domain/policy/approval.ts';
 import { laneOfScopedId } from '../../domain/identity/ids.ts';
-import type { ApprovalStore, FindGrantsRequest, UseGrantRequest } from '../../domain/ports/approval-store.ts';
+import type { FindGrantsRequest, GrantDesk, GrantUse, UseGrantRequest } from '../../domain/ports/approval-store.ts';
 import { asList, asNumber, asText } from './answers.ts';
 import { common, lease } from './change-calls.ts';
 import type { RedisContext } from './redis-context.ts';
 import { translate } from './settle-calls.ts';
 
-type Grants = Pick<ApprovalStore, 'listGrants' | 'readGrant' | 'findGrants' | 'useGrant' | 'revokeGrant'>;
+type Grants = GrantDesk & GrantUse;
 
 /** Max grants that are read: the latest ones. A subject that is often asked about can have many. */
 const MAX_FOUND = 256;

@@ -1,16 +1,12 @@
 import { isPrivatePool, nestedPool } from '../../domain/identity/ids.ts';
-import type { FleetRegistry } from '../../domain/ports/fleet-registry.ts';
+import type { FleetReader } from '../../domain/ports/fleet-registry.ts';
 import { asList, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
 
 /**
  * Deletes the queues of private pools whose process is gone. The calls that it left have ended at their deadline; only then the queues are empty.
  */
-export async function forgetDeadPools(
-  context: RedisContext,
-  fleet: Pick<FleetRegistry, 'listWorkers'>,
-  idleMs: number,
-): Promise<void> {
+export async function forgetDeadPools(context: RedisContext, fleet: FleetReader, idleMs: number): Promise<void> {
   const known = asList(await context.command('SMEMBERS', context.deployment.pools))
     .map(asText)
     .filter(isPrivatePool);

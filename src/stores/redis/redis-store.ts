@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
 import { planeError } from '../../domain/errors/errors.ts';
 import type {
   AcceptAnswer,
@@ -104,7 +103,6 @@ export function createStore(context: RedisContext): JournalStore {
 
   return {
     lanes: context.lanes,
-    auditLanes: [...Array.from({ length: context.lanes }, (_, lane) => lane), DEPLOYMENT_LANE],
     acceptCall(request) {
       const lane = laneOfScopedId(request.callId);
       const isFirst = !request.callId.includes('~');

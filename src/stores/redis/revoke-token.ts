@@ -3,8 +3,8 @@ import { AUDIT_LIMITS, DEPLOYMENT_LANE } from '../../domain/audit/audit-record.t
 import { TOKEN_LIMITS, type NewToken } from '../../domain/identity/gateway-token.ts';
 import type { SessionId } from '../../domain/identity/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { SessionStore } from '../../domain/ports/session-store.ts';
-import type { RevokeTokenRequest, TokenStore } from '../../domain/ports/token-store.ts';
+import type { SessionCare } from '../../domain/ports/session-store.ts';
+import type { RevocationRepair, RevokeTokenRequest, TokenRevocation } from '../../domain/ports/token-store.ts';
 import { recordOfRevokedToken } from '../administrative-record.ts';
 import { asList, asNumber, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
@@ -13,7 +13,7 @@ import { recordArguments } from './token-record.ts';
 /** Max sessions that are revoked at the same time. Afterwards they are removed from the token's list. */
 const BATCH = 500;
 
-type Revocations = Pick<TokenStore, 'revokeToken' | 'finishRevocations'>;
+type Revocations = TokenRevocation & RevocationRepair;
 
 /**
  * Revokes a token and its sessions. They are in different slots, so they cannot be revoked in one step. The order makes each crash safe:
@@ -24,7 +24,7 @@ type Revocations = Pick<TokenStore, 'revokeToken' | 'finishRevocations'>;
  *
  * A process that dies after step 1 leaves the token in `tokens:revoking`, and another process continues with step 2.
  */
-export function createRevocations(context: RedisContext, sessions: Pick<SessionStore, 'revokeSession'>): Revocations {
+export function createRevocations(context: RedisContext, sessions: SessionCare): Revocations {
   const { incarnation: record, token, tokens, tokenSessions, tokenEnds: ends, tokensRevoking } = context.deployment;
   const { meta, audit } = context.lane(DEPLOYMENT_LANE);
 

@@ -1,7 +1,7 @@
 import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
 import { planeError } from '../../domain/errors/errors.ts';
 import { TOKEN_LIMITS } from '../../domain/identity/gateway-token.ts';
-import type { SessionStore } from '../../domain/ports/session-store.ts';
+import type { SessionCare } from '../../domain/ports/session-store.ts';
 import { LOGIN_KNOWN_MS, type TokenStore } from '../../domain/ports/token-store.ts';
 import { sha256 } from '../../domain/tool/digest.ts';
 import { recordOfLogin, recordOfNewToken } from '../administrative-record.ts';
@@ -12,7 +12,7 @@ import { createRevocations } from './revoke-token.ts';
 import { recordArguments, toToken } from './token-record.ts';
 
 /** Tokens belong to the whole deployment, so all their keys are in the slot of the deployment's records. */
-export function createTokenStore(context: RedisContext, sessions: Pick<SessionStore, 'revokeSession'>): TokenStore {
+export function createTokenStore(context: RedisContext, sessions: SessionCare): TokenStore {
   const { incarnation: record, token, tokenSessions, tokens, tokenEnds: ends, once } = context.deployment;
   const { incarnation } = context;
   const { meta, audit } = context.lane(DEPLOYMENT_LANE);
