@@ -5,7 +5,7 @@ import type {
   AuditEntry,
   AuditJournal,
   AuditSink,
-  AuditSource,
+  AuditStates,
   JournalPage,
 } from '../domain/ports/audit-store.ts';
 import type { Log } from '../domain/ports/log.ts';
@@ -21,7 +21,7 @@ export interface DrainSettings {
 }
 
 export interface DrainNeeds {
-  readonly store: AuditSource & AuditJournal;
+  readonly store: AuditStates & AuditJournal;
   readonly sink: AuditSink;
   readonly statements: DrainStatements;
   readonly log: Log;

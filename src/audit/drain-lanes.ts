@@ -1,4 +1,3 @@
-import type { JournalStore } from '../domain/ports/store.ts';
 import { drainLane, type DrainNeeds, type DrainSettings, type LaneDrain, type LaneDrainState } from './drain-lane.ts';
 
 export interface LaneDrains {
@@ -13,7 +12,7 @@ const MAX_PAUSE_MS = 1000;
 const LAST_ROUNDS = 200;
 
 /** Runs one drain per lane, each at its own pace: a lane that is stuck does not delay the others. */
-export function drainLanes(settings: DrainSettings, needs: DrainNeeds & { readonly store: JournalStore }): LaneDrains {
+export function drainLanes(settings: DrainSettings, needs: DrainNeeds): LaneDrains {
   const lanes = needs.store.auditLanes.map((lane) => drainLane(lane, settings, needs));
   const waking = new Set<() => void>();
   let stopping = false;

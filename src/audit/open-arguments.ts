@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { isAboutCall, type AboutCall, type AuditRecord, type ChainedRecord } from '../domain/audit/audit-record.ts';
 import { planeError } from '../domain/errors/errors.ts';
-import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import type { TrailQuery } from '../domain/ports/audit-store.ts';
 import { readSealed } from '../domain/audit/audit-detail.ts';
 import { parseRecord, payloadDigest } from '../domain/audit/record-bytes.ts';
 import { sha256 } from '../domain/tool/digest.ts';
@@ -20,11 +20,7 @@ const MAX_STARTS = 1000;
  * The arguments that a privileged call was started with, from its last start. They are checked against the record; if they do not match,
  * this throws.
  */
-export async function openArguments(
-  trail: Pick<AuditTrail, 'queryTrail'>,
-  callId: string,
-  auditor: KeyObject,
-): Promise<OpenedArguments> {
+export async function openArguments(trail: TrailQuery, callId: string, auditor: KeyObject): Promise<OpenedArguments> {
   const filter = { callId, event: 'call.intended' };
   const { records, strays = [] } = await trail.queryTrail({ filter, limit: MAX_STARTS });
   // The last start of this call was found by columns that the chain does not cover. If they are wrong, it may be another start or another

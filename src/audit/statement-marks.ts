@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } f
 import { dirname, join } from 'node:path';
 import type { StatementMark } from '../domain/audit/audit-record.ts';
 import { planeError } from '../domain/errors/errors.ts';
-import type { AuditSource, AuditTrail } from '../domain/ports/audit-store.ts';
+import type { AuditTrail, MarkReader } from '../domain/ports/audit-store.ts';
 import { randomId } from '../domain/identity/new-id.ts';
 import { markOf, parseNumbered } from './statement-links.ts';
 import { walkStatements } from './walk-statements.ts';
@@ -15,13 +15,8 @@ export interface KeptMark extends StatementMark {
   readonly keeper: string;
 }
 
-export type MarkStore = Pick<AuditSource, 'noteStatement' | 'statementMark'>;
-
 /** The marks that a trail is compared with: that in the folder of the keys, and that in the store if a store is given. */
-export async function readMarks(
-  keys: string,
-  store: Pick<MarkStore, 'statementMark'> | undefined,
-): Promise<KeptMark[]> {
+export async function readMarks(keys: string, store: MarkReader | undefined): Promise<KeptMark[]> {
   const kept = await store?.statementMark();
   if (kept !== undefined && !isMark(kept.number, kept.hash)) {
     const problem = 'the mark in the store has no number or no hash, so it was written by hand';

@@ -1,10 +1,10 @@
 import type { AuditStatement, NumberedText, StatementMark } from '../domain/audit/audit-record.ts';
 import { planeError } from '../domain/errors/errors.ts';
-import type { AuditTrail, NextStatement } from '../domain/ports/audit-store.ts';
+import type { AuditTrail, NextStatement, StatementMarks } from '../domain/ports/audit-store.ts';
 import { readSignedHeads, signText } from './sign-statement.ts';
 import { openSigningKey, type SigningKey } from './signing-keys.ts';
 import { FIRST_STATEMENT_LINK, markOf, nextStatementLink } from './statement-links.ts';
-import { findLostMark, findLostMarks, readMarks, writeMarkFile, type MarkStore } from './statement-marks.ts';
+import { findLostMark, findLostMarks, readMarks, writeMarkFile } from './statement-marks.ts';
 import { walkStatements } from './walk-statements.ts';
 
 export type ChainStart = Extract<NumberedText, { kind: 'chain-start' }>;
@@ -36,7 +36,7 @@ export interface StatementSigner {
 
 export interface SignerOptions {
   /** The store, which keeps a mark too. Absent: only the folder of the keys keeps one. */
-  readonly store?: MarkStore | undefined;
+  readonly store?: StatementMarks | undefined;
   /** Signs in place of the key in the folder. Used for the last statement of a key that is being replaced. */
   readonly key?: SigningKey;
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ApprovalId } from '../domain/policy/approval.ts';
 import type { CallRecord } from '../domain/call/call.ts';
 import type { CallId } from '../domain/identity/ids.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CallReader } from '../domain/ports/call-store.ts';
 import { decodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 
 /** What became of a yes with edited arguments. A worker checks the arguments only when it takes the call again. */
@@ -20,7 +20,7 @@ const MAX_PAUSE_MS = 500;
 const PATIENCE_MS = 3000;
 
 export async function followEdit(
-  store: Pick<Store, 'readCall'>,
+  store: CallReader,
   { callId, decided }: { readonly callId: CallId; readonly decided: ApprovalId },
   patienceMs: number = PATIENCE_MS,
 ): Promise<EditResult> {

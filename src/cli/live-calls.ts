@@ -3,7 +3,7 @@ import { matchesCall, type CallFilter } from '../domain/call/call-filter.ts';
 import type { WorkerId } from '../domain/identity/ids.ts';
 import type { Outcome } from '../domain/outcome/outcome.ts';
 import { rowOfCall } from '../gateway/follow/call-rows.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CallHolders, CallList } from '../domain/ports/call-store.ts';
 import { decodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 
 export const LIVE_STATES = ['queued', 'running', 'parked'] as const;
@@ -25,10 +25,7 @@ export function toShownCall({ outcome, ...record }: LiveCall): ShownCall {
  * Adds the worker that holds each call. The store keeps the first run of a `read` or `idempotent` tool as `queued`, because only its lease shows
  * that it runs. For a person that call is running, so its state becomes `running`.
  */
-export async function withHolders(
-  store: Pick<Store, 'findHolders'>,
-  calls: readonly CallRecord[],
-): Promise<LiveCall[]> {
+export async function withHolders(store: CallHolders, calls: readonly CallRecord[]): Promise<LiveCall[]> {
   const holders = await store.findHolders(calls.map(({ callId }) => callId));
   return calls.map((call, index) => {
     const worker = holders[index];
@@ -41,7 +38,7 @@ const ALL = 100_000;
 const HOLDERS_AT_ONCE = 500;
 
 export async function readLiveCalls(
-  store: Pick<Store, 'listCalls' | 'findHolders'>,
+  store: CallList & CallHolders,
   wanted: { readonly state: string; readonly filter: CallFilter; readonly limit: number },
 ): Promise<{ readonly calls: LiveCall[]; readonly isCut: boolean }> {
   const { state, filter, limit } = wanted;

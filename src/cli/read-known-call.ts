@@ -1,7 +1,7 @@
 import { planeError } from '../domain/errors/errors.ts';
 import type { CallRecord } from '../domain/call/call.ts';
 import { parseScopedId, type CallId } from '../domain/identity/ids.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CallReader } from '../domain/ports/call-store.ts';
 
 /** Throws CALL_UNKNOWN for a text that cannot be a call id, before the store is asked. */
 export function asCallId(text: string): CallId {
@@ -9,7 +9,7 @@ export function asCallId(text: string): CallId {
   return text as CallId;
 }
 
-export async function readKnownCall(store: Store, asked: string): Promise<CallRecord> {
+export async function readKnownCall(store: CallReader, asked: string): Promise<CallRecord> {
   const callId = asCallId(asked);
   const record = await store.readCall(callId);
   if (record === undefined) throw planeError('CALL_UNKNOWN', { callId });

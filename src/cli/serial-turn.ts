@@ -2,7 +2,8 @@ import type { Client } from '../client/client.ts';
 import type { CallRecord } from '../domain/call/call.ts';
 import { indexTools, type Catalog } from '../domain/tool/catalog.ts';
 import { parseScopedId, type CallId, type ToolId } from '../domain/identity/ids.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CallHolders, CallList, CallReader } from '../domain/ports/call-store.ts';
+import type { CatalogReader } from '../domain/ports/catalog-store.ts';
 import type { CommandContext } from './command-context.ts';
 import { withHolders, type LiveCall } from './live-calls.ts';
 import { asCallId } from './read-known-call.ts';
@@ -11,7 +12,7 @@ import { withStore } from './with-store.ts';
 /** The store orders live calls by deadline and has no filter, so all of them are read. */
 const ALL = 100_000;
 
-type Needs = Pick<Store, 'readCall' | 'readCatalog' | 'listCalls' | 'findHolders'>;
+type Needs = CallReader & CallList & CallHolders & CatalogReader;
 
 /**
  * The call that has the turn of a `serial` tool while `callId` waits for it. Undefined when `callId` is not queued or its tool is not serial.

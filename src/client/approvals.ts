@@ -3,8 +3,9 @@ import { APPROVAL_DECISIONS, type Approval, type ApprovalId, type ApprovalState 
 import { planeError } from '../domain/errors/errors.ts';
 import { parseScopedId } from '../domain/identity/ids.ts';
 import type { Policy } from '../domain/policy/policy.ts';
-import type { DecideAnswer, RevealAnswer } from '../domain/ports/approval-store.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { ApprovalDesk, DecideAnswer, GrantReader, RevealAnswer } from '../domain/ports/approval-store.ts';
+import type { PolicyReader } from '../domain/ports/policy-store.ts';
+import type { SessionProof, SessionReader } from '../domain/ports/session-store.ts';
 import { masksOf } from '../gate/approvals/render-question.ts';
 import { standingOf, type Standing } from '../gate/approvals/may-decide.ts';
 import { encode } from '../base/message-pack.ts';
@@ -50,18 +51,7 @@ export interface ApprovalPage {
   readonly next?: number;
 }
 
-type Needs = Pick<
-  Store,
-  | 'readApproval'
-  | 'listApprovals'
-  | 'matchApprovals'
-  | 'decideApproval'
-  | 'revealApproval'
-  | 'readGrant'
-  | 'readPolicy'
-  | 'proveSession'
-  | 'readSession'
->;
+type Needs = ApprovalDesk & GrantReader & SessionProof & SessionReader & PolicyReader;
 
 const DEFAULT_LIMIT = 100;
 /** Max stored approvals that one page or prefix lookup reads to find those that a subject may see. */

@@ -1,7 +1,7 @@
 import { APPROVAL_LIMITS, type Principal } from '../domain/policy/approval.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { Identity, SessionHandle } from '../domain/identity/session.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { SessionProof, SessionReader } from '../domain/ports/session-store.ts';
 import { sha256 } from '../domain/tool/digest.ts';
 import { hasLoneSurrogate } from '../base/json-rules.ts';
 
@@ -11,7 +11,7 @@ import { hasLoneSurrogate } from '../base/json-rules.ts';
  */
 export type Approver = Principal | { readonly kind: 'session'; readonly session: Pick<SessionHandle, 'id' | 'token'> };
 
-type Sessions = Pick<Store, 'proveSession' | 'readSession'>;
+type Sessions = SessionProof & SessionReader;
 
 /** The principal that lists or decides approvals. */
 export interface Viewer {

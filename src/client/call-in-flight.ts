@@ -2,7 +2,7 @@ import type { CallEvent } from '../domain/call/call-event.ts';
 import type { PublishedTool } from '../domain/tool/catalog.ts';
 import type { CallId } from '../domain/identity/ids.ts';
 import type { JsonObject } from '../base/json.ts';
-import type { AcceptAnswer, AcceptRequest, CallStore } from '../domain/ports/call-store.ts';
+import type { AcceptAnswer, AcceptRequest, CallIntake } from '../domain/ports/call-store.ts';
 import { toAcceptance } from '../stages/accept/accept.ts';
 import type { CallerEmitter } from '../stages/accept/caller-emitter.ts';
 import { ReplyWaiter, type ReplyReader } from '../stages/answer/reply-reader.ts';
@@ -30,7 +30,7 @@ export interface CallMeta {
 
 /** What a call in flight needs from its client. */
 export interface CallInFlightNeeds {
-  readonly store: Pick<CallStore, 'acceptCall'>;
+  readonly store: CallIntake;
   readonly replies: ReplyReader;
   readonly patience: WaitTimers;
   cancel(session: KnownSession, callId: CallId): void;

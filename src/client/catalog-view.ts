@@ -1,6 +1,6 @@
 import { EMPTY_CATALOG, indexTools, type Catalog, type PublishedTool } from '../domain/tool/catalog.ts';
 import type { ToolId } from '../domain/identity/ids.ts';
-import type { CatalogStore } from '../domain/ports/catalog-store.ts';
+import type { CatalogReader, CatalogWatch } from '../domain/ports/catalog-store.ts';
 import { deepFreeze } from '../base/deep-freeze.ts';
 import { shareNext } from '../domain/call/share-next.ts';
 
@@ -21,7 +21,7 @@ const WATCH_MS = 5000;
 /** Min time between catalog reads for unknown tools. Without it, a caller that keeps naming a nonexistent tool would cause a store read each time. */
 const UNKNOWN_FOR_MS = 1000;
 
-export function createCatalogView(store: Pick<CatalogStore, 'readCatalog' | 'watchCatalog'>): CatalogView {
+export function createCatalogView(store: CatalogReader & CatalogWatch): CatalogView {
   let catalog: Catalog = EMPTY_CATALOG;
   let tools: ReadonlyMap<ToolId, PublishedTool> = new Map();
   let reading: Promise<Catalog> | undefined;

@@ -12,7 +12,7 @@ import { parseTrace } from '../domain/call/trace-context.ts';
 import type { AdmissionLimits, CancelAnswer } from '../domain/ports/call-store.ts';
 import type { EventBus, EventSource } from '../domain/ports/events.ts';
 import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CallerStore } from '../domain/ports/store.ts';
 import { CallerEmitter } from '../stages/accept/caller-emitter.ts';
 import { prepareCall, type CallOrder } from '../stages/accept/prepare-call.ts';
 import { createReplyReader } from '../stages/answer/reply-reader.ts';
@@ -105,7 +105,7 @@ const POLL_FIRST_MS = 25;
 const MAX_POLL_MS = 500;
 
 /** Creates the client without `declareAgents`, which needs the rules of a policy file: `connect` adds it. */
-export function createClient(store: Store, settings: ClientSettings): Omit<Client, 'declareAgents'> {
+export function createClient(store: CallerStore, settings: ClientSettings): Omit<Client, 'declareAgents'> {
   const callerId = newCallerId();
   const replies = createReplyReader(store, callerId);
   const catalog = createCatalogView(store);

@@ -1,13 +1,12 @@
 import type { Grant, NewGrant } from '../domain/policy/approval.ts';
-import type { DecideAnswer, DecideRequest } from '../domain/ports/approval-store.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { DecideAnswer, DecideRequest, GrantReader } from '../domain/ports/approval-store.ts';
 
 /**
  * A repeated `allow-always` gets the answer of the first one, with its grant. If the repeat asks for another grant, that answer would hide
  * that no such grant was made: it becomes `already-decided`.
  */
 export async function refuseOtherGrant(
-  store: Pick<Store, 'readGrant'>,
+  store: GrantReader,
   { grant: wanted }: Pick<DecideRequest, 'grant'>,
   answer: DecideAnswer,
 ): Promise<DecideAnswer> {

@@ -1,7 +1,8 @@
 import { isSameSubject } from '../domain/identity/agent.ts';
 import type { Grant, GrantId } from '../domain/policy/approval.ts';
 import { planeError } from '../domain/errors/errors.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { GrantDesk } from '../domain/ports/approval-store.ts';
+import type { SessionProof, SessionReader } from '../domain/ports/session-store.ts';
 import { encode } from '../base/message-pack.ts';
 import { toViewer, type Approver, type Viewer } from './approver.ts';
 
@@ -16,7 +17,7 @@ export interface Grants {
   revoke(approver: Approver, id: string): Promise<void>;
 }
 
-type Needs = Pick<Store, 'listGrants' | 'readGrant' | 'revokeGrant' | 'proveSession' | 'readSession'>;
+type Needs = GrantDesk & SessionProof & SessionReader;
 
 const DEFAULT_LIMIT = 100;
 /** Max stored grants that a subject's list reads to find those that the subject may see. */

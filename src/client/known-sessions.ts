@@ -3,7 +3,7 @@ import { parseScopedId, type RunId, type SessionId } from '../domain/identity/id
 import { planeError } from '../domain/errors/errors.ts';
 import type { Identity, SessionHandle } from '../domain/identity/session.ts';
 import type { CallProof } from '../domain/ports/call-store.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { SessionReader } from '../domain/ports/session-store.ts';
 import { envelopeHead } from '../domain/call/envelope-text.ts';
 import { sha256 } from '../domain/tool/digest.ts';
 
@@ -37,7 +37,7 @@ export function createKnownSessions(): (session: Caller) => KnownSession {
 }
 
 /** Returns a function that finds the identity a session calls for. Each identity is read once, because it never changes. */
-export function createIdentities(store: Pick<Store, 'readSession'>): (session: SessionId) => Promise<Identity> {
+export function createIdentities(store: SessionReader): (session: SessionId) => Promise<Identity> {
   const known = new Map<SessionId, Identity>();
   return async (session) => {
     const found = known.get(session);

@@ -3,7 +3,8 @@ import { agentsOf } from '../domain/identity/agent.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import { DELEGATOR_ENDED, type Identity, type SessionHandle } from '../domain/identity/session.ts';
 import { isUnattendedRun } from '../domain/identity/unattended.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { SessionOpening, SessionProof, SessionReader } from '../domain/ports/session-store.ts';
+import type { StoreLanes } from '../domain/ports/store.ts';
 import { sha256 } from '../domain/tool/digest.ts';
 import { hasLoneSurrogate } from '../base/json-rules.ts';
 import { newRunId, newSessionId, newToken } from '../domain/identity/new-id.ts';
@@ -32,7 +33,7 @@ const UNATTENDED = { unattended: true } as const;
 
 /** For the trusted side only: the caller that opens a session decides which subject its calls are made for. */
 export async function openSession(
-  store: Pick<Store, 'openSession' | 'readSession' | 'proveSession' | 'lanes'>,
+  store: SessionOpening & SessionProof & SessionReader & StoreLanes,
   options: OpenSessionOptions,
   actor: Actor,
 ): Promise<SessionHandle> {
@@ -60,7 +61,7 @@ export async function openSession(
 }
 
 async function withDelegators(
-  store: Pick<Store, 'readSession' | 'proveSession'>,
+  store: SessionProof & SessionReader,
   identity: Identity,
   delegatedBy: OpenSessionOptions['delegatedBy'],
 ): Promise<Identity> {

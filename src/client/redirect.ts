@@ -1,7 +1,8 @@
 import { planeError } from '../domain/errors/errors.ts';
 import type { CallId } from '../domain/identity/ids.ts';
 import type { EffectOrigin } from '../domain/platform/platform-effect.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CallRedirects } from '../domain/ports/outbound-store.ts';
+import type { SessionReader } from '../domain/ports/session-store.ts';
 import type { KnownSession } from './known-sessions.ts';
 
 /** The channel that the outcome of a call is sent to. Empty: the session's own channel. Other channels need the operator's permission. */
@@ -25,7 +26,7 @@ export interface Redirects {
 
 const DELIVER_WITHIN_MS = 24 * 60 * 60 * 1000;
 
-export function createRedirects(store: Pick<Store, 'readSession' | 'redirectCall' | 'dropRedirect'>): Redirects {
+export function createRedirects(store: CallRedirects & SessionReader): Redirects {
   async function resolve(session: KnownSession, target: RedirectTarget) {
     const origin = await originOf(session, store);
     const platform = target.platform ?? origin.homePlatform;
@@ -56,7 +57,7 @@ export function createRedirects(store: Pick<Store, 'readSession' | 'redirectCall
 }
 
 /** The origin comes from the stored session record. Claims of the caller are ignored. */
-async function originOf({ id }: KnownSession, store: Pick<Store, 'readSession'>): Promise<EffectOrigin> {
+async function originOf({ id }: KnownSession, store: SessionReader): Promise<EffectOrigin> {
   const found = await store.readSession(id);
   if (found === undefined) throw planeError('SESSION_INVALID', { problem: 'there is no such session' });
   const { tenant, subject, agent, space, platform, channel } = found.identity;

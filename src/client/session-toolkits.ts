@@ -6,7 +6,8 @@ import { addInjected } from '../domain/tool/injected-tools.ts';
 import type { PolicyRecord } from '../domain/policy/policy.ts';
 import type { Identity, InjectedGrant, Session } from '../domain/identity/session.ts';
 import { buildToolkit, explainMissing, findSurfaces, modulesOfToolkit, type Toolkit } from '../domain/tool/toolkit.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { PolicyWatch } from '../domain/ports/policy-store.ts';
+import type { SessionReader } from '../domain/ports/session-store.ts';
 import type { CatalogView } from './catalog-view.ts';
 import { deepFreeze } from '../base/deep-freeze.ts';
 import { ResolutionCache, type Resolution, type ResolutionCacheSettings } from './resolution-cache.ts';
@@ -31,7 +32,7 @@ export interface SessionToolkits {
 }
 
 export type ToolkitSettings = Partial<Omit<ResolutionCacheSettings, 'isTransient'>>;
-type Needs = Pick<Store, 'readSession' | 'readNewerPolicy'>;
+type Needs = SessionReader & PolicyWatch;
 
 /** The cached part of a toolkit, per agent and subject. Only this part is expensive to compute. */
 interface Found {

@@ -8,7 +8,8 @@ import { endOfAttempt } from '../gate/loop/end-of-attempt.ts';
 import { type LoopBlock } from '../domain/policy/loop-verdict.ts';
 import { factsOfBlock, RUN_ENDED } from '../gate/loop/loop-verdict.ts';
 import { createRunMemory, type RunMemory } from '../gate/wrap/run-memory.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { PolicyReader } from '../domain/ports/policy-store.ts';
+import type { RunEnds } from '../domain/ports/session-store.ts';
 import type { Caller } from './known-sessions.ts';
 
 /**
@@ -20,7 +21,7 @@ export interface UnknownTools {
 }
 
 interface Needs {
-  readonly store: Pick<Store, 'readPolicy' | 'endRun'>;
+  readonly store: RunEnds & PolicyReader;
   readonly identityOf: (session: SessionId) => Promise<Identity>;
   /** Throws if the token is not the session's: such a caller must not be able to end a run. */
   readonly prove: (session: Caller) => Promise<void>;

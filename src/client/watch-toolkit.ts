@@ -1,5 +1,5 @@
 import { PlaneError } from '../domain/errors/errors.ts';
-import type { CatalogStore } from '../domain/ports/catalog-store.ts';
+import type { CatalogWatch } from '../domain/ports/catalog-store.ts';
 import type { SessionToolkit } from './session-toolkits.ts';
 
 /** Poll interval. A new catalog is noticed at once; a new policy at the next poll. */
@@ -14,7 +14,7 @@ interface Watch {
 
 /** Reads the toolkit again whenever the catalog changes, and every `LOOK_EVERY_MS`. Returns a function that stops the watch. */
 export function watchToolkit(
-  store: Pick<CatalogStore, 'watchCatalog'>,
+  store: CatalogWatch,
   read: () => Promise<SessionToolkit>,
   { listener, signal }: Watch,
 ): () => void {

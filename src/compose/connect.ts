@@ -9,7 +9,8 @@ import { createRefusalLog } from '../observe/refusal-log.ts';
 import type { DiagnosticListener, DiagnosticSubscription, EventSource } from '../domain/ports/events.ts';
 import type { Log } from '../domain/ports/log.ts';
 import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { PolicyWriter } from '../domain/ports/policy-store.ts';
+import type { CallerStore } from '../domain/ports/store.ts';
 import { randomId } from '../domain/identity/new-id.ts';
 import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from '../operate/defaults.ts';
 import { openStore, type StoreOptions } from '../operate/open-store.ts';
@@ -60,7 +61,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
 }
 
 /** Creates a client for a store that is already open. Closing the client closes the store. */
-export function createClientOf(store: Store, options: ClientOptions): Client {
+export function createClientOf(store: CallerStore & PolicyWriter, options: ClientOptions): Client {
   const events = createEventBus({ onError: warn });
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const actor = options.actor ?? actorOf(options.label);

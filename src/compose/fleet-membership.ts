@@ -1,4 +1,4 @@
-import type { FleetRegistry, WorkerBeat, WorkerEntry } from '../domain/ports/fleet-registry.ts';
+import type { FleetMember, WorkerBeat, WorkerEntry } from '../domain/ports/fleet-registry.ts';
 
 export interface FleetMembership {
   /**
@@ -13,7 +13,7 @@ type Served = Omit<WorkerEntry, keyof WorkerBeat>;
 
 /** `served` must return another object when what is served changes. With thousands of tools it is too large to compare, or to send each time. */
 export function createFleetMembership(
-  registry: Pick<FleetRegistry, 'registerWorker' | 'beatWorker' | 'deregisterWorker'>,
+  registry: FleetMember,
   self: { readonly beat: () => WorkerBeat; readonly served: () => Served; readonly ttlMs: number },
 ): FleetMembership {
   const { ttlMs } = self;

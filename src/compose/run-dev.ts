@@ -9,7 +9,7 @@ import type { Policy, PolicyRecord } from '../domain/policy/policy.ts';
 import { startTelemetry, type Telemetry } from '../observe/telemetry.ts';
 import type { ApprovalNotifier } from '../domain/ports/approval-notifier.ts';
 import type { Log } from '../domain/ports/log.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { PolicyWriter } from '../domain/ports/policy-store.ts';
 import { randomId } from '../domain/identity/new-id.ts';
 import { openEmbeddedStore } from '../stores/embedded/embedded-store.ts';
 import { describeFullDisk } from '../stores/embedded/free-space.ts';
@@ -173,7 +173,7 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
 }
 
 /** Writes the open policy if no policy was ever written. Any other policy stays. */
-async function openNewStore(store: Store): Promise<PolicyRecord> {
+async function openNewStore(store: PolicyWriter): Promise<PolicyRecord> {
   return changePolicy(store, reader(undefined), ({ version, policy }) => (version === 0 ? OPEN_POLICY : policy));
 }
 

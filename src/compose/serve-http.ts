@@ -10,7 +10,7 @@ import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import type { Client } from '../client/client.ts';
 import { createMcpEndpoint } from '../gateway/mcp/endpoint.ts';
 import type { Log } from '../domain/ports/log.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { GatewayStore, OperatorStore } from '../domain/ports/store.ts';
 import { auditOptionsOf } from '../operate/audit-options.ts';
 import { createOperations } from '../operate/gateway-operations.ts';
 import { forgetGatewayUrl, writeGatewayUrl } from '../operate/gateway-url.ts';
@@ -22,7 +22,7 @@ import { systemUser } from '../base/system-user.ts';
 export interface HttpOptions {
   readonly gatewayId: string;
   readonly config: Config;
-  readonly store: Store;
+  readonly store: GatewayStore & OperatorStore;
   /** A client of the same store. */
   readonly client: Client;
   readonly trail: AuditTrail;

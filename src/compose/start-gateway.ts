@@ -9,7 +9,7 @@ import { createLog } from '../observe/log.ts';
 import { startTelemetry, type Telemetry, type TelemetryOptions } from '../observe/telemetry.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import type { Log } from '../domain/ports/log.ts';
-import { keepsTrail, type Store } from '../domain/ports/store.ts';
+import { keepsTrail, type IncarnationCheck } from '../domain/ports/store.ts';
 import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { randomId } from '../domain/identity/new-id.ts';
 import { serveHealth, type Readiness } from '../worker/health-server.ts';
@@ -165,7 +165,7 @@ function problemsOf(drains: LaneDrains | undefined, care: string | undefined): s
 }
 
 /** Rejects when the store was replaced by another one. Other errors of the store pass, and do not end the gateway. */
-function watchStore(store: Store): { readonly replaced: Promise<never>; stop(): void } {
+function watchStore(store: IncarnationCheck): { readonly replaced: Promise<never>; stop(): void } {
   let fail!: (error: unknown) => void;
   const replaced = new Promise<never>((_, reject) => (fail = reject));
   replaced.catch(() => undefined);

@@ -7,12 +7,13 @@ import type { ServedPlatform } from '../gateway/platform/deliver-effect.ts';
 import { runOutbound, type AttemptEnd, type RunningOutbound } from '../gateway/platform/run-outbound.ts';
 import type { Log } from '../domain/ports/log.ts';
 import type { PlatformAdapter } from '../domain/ports/platform-adapter.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { EffectList, EffectReader } from '../domain/ports/outbound-store.ts';
+import type { DeliveryStore } from '../domain/ports/store.ts';
 
 export type { RunningOutbound } from '../gateway/platform/run-outbound.ts';
 
 export interface OutboundOptions {
-  readonly store: Store;
+  readonly store: DeliveryStore & EffectReader & EffectList;
   readonly config: Pick<Config, 'platforms' | 'effects'>;
   /** The secret of each platform, by platform name. The caller reads them, from where it may read them. */
   readonly secrets: Readonly<Record<string, string>>;
@@ -43,7 +44,12 @@ export function startOutbound({
   return runOutbound({ platforms, retentionMs, maxKeptBytes: keptBytes }, { store, log, onAttempt });
 }
 
-function createAdapter(name: string, given: PlatformConfig, store: Store, secret: string | undefined): PlatformAdapter {
+function createAdapter(
+  name: string,
+  given: PlatformConfig,
+  store: EffectReader & EffectList,
+  secret: string | undefined,
+): PlatformAdapter {
   if (given.adapter === 'console') return createConsoleAdapter(name, store);
   const { url, allow, timeoutMs } = given;
   if (url === undefined || secret === undefined) {

@@ -5,7 +5,8 @@ import type { RunId, SessionId } from '../domain/identity/ids.ts';
 import { mayOpenNextRun } from '../domain/identity/session-ended.ts';
 import type { SessionHandle } from '../domain/identity/session.ts';
 import { isUnattendedRun } from '../domain/identity/unattended.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { StoreTime } from '../domain/ports/store.ts';
+import type { TokenSessions } from '../domain/ports/token-store.ts';
 import type { Authenticated } from './authenticated.ts';
 import { openForToken } from './open-for-token.ts';
 
@@ -53,7 +54,7 @@ export interface AgentSessionSettings {
    * Records which token a session was opened for, so that the session ends with the token. Without it, revoking a token does not end its
    * sessions.
    */
-  readonly tokens?: Pick<Store, 'noteTokenSession' | 'now'>;
+  readonly tokens?: TokenSessions & StoreTime;
   /**
    * Whether calls of a session, or of one run, are under way. Ending the session or run would deny them. Without this function, only
    * `close` ends a session, and no run is ended.

@@ -1,7 +1,5 @@
 import type { Log } from '../domain/ports/log.ts';
-import type { TokenStore } from '../domain/ports/token-store.ts';
-
-type Revocations = Pick<TokenStore, 'finishRevocations'>;
+import type { RevocationRepair } from '../domain/ports/token-store.ts';
 
 const EVERY_MS = 1000;
 
@@ -9,7 +7,7 @@ const EVERY_MS = 1000;
  * Finishes token revocations that another process began. Returns whether none is left. Never throws: the sessions that are left after a
  * failure are in a lane that cannot be reached, and in such a lane no call can be decided or started either.
  */
-export async function finishRevocations(store: Revocations, log: Log, thorough = false): Promise<boolean> {
+export async function finishRevocations(store: RevocationRepair, log: Log, thorough = false): Promise<boolean> {
   try {
     const tokens = await store.finishRevocations({ thorough });
     if (tokens > 0) log.info({ tokens }, 'finished the revocation of tokens that another process began');
@@ -21,7 +19,7 @@ export async function finishRevocations(store: Revocations, log: Log, thorough =
 }
 
 /** Runs one thorough pass, which the caller awaits before it serves requests. Then runs once a second until `stop` is called. */
-export async function keepFinishingRevocations(store: Revocations, log: Log): Promise<{ stop(): Promise<void> }> {
+export async function keepFinishingRevocations(store: RevocationRepair, log: Log): Promise<{ stop(): Promise<void> }> {
   // A lasting failure logs one line, not one per second.
   const quiet: Log = { debug() {}, info: (facts, message) => log.info(facts, message), warn() {}, error() {} };
   let finished = await finishRevocations(store, log, true);

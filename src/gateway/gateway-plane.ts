@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import type { Log } from '../domain/ports/log.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { GatewayStore } from '../domain/ports/store.ts';
 import type { AgentSessions } from './agent-sessions.ts';
 import type { GatewayOperations } from './operations.ts';
 
@@ -10,7 +10,7 @@ import type { GatewayOperations } from './operations.ts';
 export interface GatewayPlane {
   readonly gatewayId: string;
   readonly config: Config;
-  readonly store: Store;
+  readonly store: GatewayStore;
   readonly client: Client;
   /** Where the audit is kept: the embedded store itself, or the sink of a Redis store. */
   readonly trail: AuditTrail;

@@ -1,7 +1,13 @@
 import type { Actor } from '../domain/identity/actor.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken, type TokenScope } from '../domain/identity/gateway-token.ts';
-import type { TokenStore } from '../domain/ports/token-store.ts';
+import type {
+  CreateTokenRequest,
+  SingleUse,
+  TokenIssuing,
+  TokenProof,
+  TokenRevocation,
+} from '../domain/ports/token-store.ts';
 import { sha256 } from '../domain/tool/digest.ts';
 import { randomId } from '../domain/identity/new-id.ts';
 import { newTokenText } from '../domain/identity/token-text.ts';
@@ -25,7 +31,7 @@ export interface LoginLinkOptions {
 
 /** Creates a login link. The code stands after `#`: browsers do not send that part, so it appears in no log and no Referer. */
 export async function createLoginLink(
-  store: Pick<TokenStore, 'createToken'>,
+  store: TokenIssuing,
   url: string,
   actor: Actor,
   { name, scopes = DEFAULT_SCOPES }: LoginLinkOptions,
@@ -43,7 +49,7 @@ export interface ConsoleToken {
 
 /** Exchanges an unused code for the token of one login. Returns undefined for any other code. */
 export async function redeemLoginCode(
-  store: Pick<TokenStore, 'createToken' | 'proveToken' | 'revokeToken' | 'useOnce'>,
+  store: TokenIssuing & TokenProof & TokenRevocation & SingleUse,
   code: string,
 ): Promise<ConsoleToken | undefined> {
   const read = readLoginCode(code);
@@ -67,10 +73,7 @@ export async function redeemLoginCode(
   return isLinkGood ? { text, token } : undefined;
 }
 
-async function create(
-  store: Pick<TokenStore, 'createToken'>,
-  request: Parameters<TokenStore['createToken']>[0],
-): Promise<GatewayToken> {
+async function create(store: TokenIssuing, request: CreateTokenRequest): Promise<GatewayToken> {
   const answer = await store.createToken(request);
   if (answer.kind === 'full') throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
   return answer.token;

@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import { DEFAULT_LIFETIME_MS, type OpenSessionOptions } from '../client/open-session.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { SessionHandle } from '../domain/identity/session.ts';
-import type { TokenStore } from '../domain/ports/token-store.ts';
+import type { TokenSessions } from '../domain/ports/token-store.ts';
 import { actorOf } from './actor-of.ts';
 import type { Authenticated } from './authenticated.ts';
 
@@ -14,7 +14,7 @@ import type { Authenticated } from './authenticated.ts';
  */
 export async function openForToken(
   client: Pick<Client, 'openSession' | 'revokeSession'>,
-  tokens: Pick<TokenStore, 'noteTokenSession'> | undefined,
+  tokens: TokenSessions | undefined,
   bearer: Authenticated,
   options: OpenSessionOptions,
 ): Promise<SessionHandle> {

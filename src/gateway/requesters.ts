@@ -2,7 +2,7 @@ import type { Actor } from '../domain/identity/actor.ts';
 import { isSameSubject } from '../domain/identity/agent.ts';
 import type { ApprovalQuestion } from '../domain/policy/approval.ts';
 import type { SessionId } from '../domain/identity/ids.ts';
-import type { SessionStore } from '../domain/ports/session-store.ts';
+import type { SessionReader } from '../domain/ports/session-store.ts';
 import type { Authenticated } from './authenticated.ts';
 
 type Asked = Pick<ApprovalQuestion, 'identity' | 'session'>;
@@ -18,7 +18,7 @@ export type IsRequester = (bearer: Authenticated, question: Asked) => Promise<bo
 
 const MAX_KNOWN = 10_000;
 
-export function createRequesters(store: Pick<SessionStore, 'readSession'>): IsRequester {
+export function createRequesters(store: SessionReader): IsRequester {
   /** Cache of who opened each session. The opener of a session never changes. */
   const openers = new Map<SessionId, Actor | undefined>();
 

@@ -1,14 +1,12 @@
 import type { GatewayToken } from '../domain/identity/gateway-token.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { StoreTime } from '../domain/ports/store.ts';
+import type { TokenList } from '../domain/ports/token-store.ts';
 
 /**
  * The newest tokens without login links that no longer work. Each login leaves such a link behind, and the login has its own entry in the
  * list.
  */
-export async function listShownTokens(
-  store: Pick<Store, 'listTokens' | 'now'>,
-  count: number,
-): Promise<GatewayToken[]> {
+export async function listShownTokens(store: TokenList & StoreTime, count: number): Promise<GatewayToken[]> {
   const now = await store.now();
   const isShown = ({ purpose, revokedAt, expiresAt }: GatewayToken): boolean =>
     purpose !== 'login-link' || (revokedAt === undefined && expiresAt > now);

@@ -3,7 +3,8 @@ import { indexTools } from '../domain/tool/catalog.ts';
 import { errorOutcome } from '../domain/errors/errors.ts';
 import type { CallRecord } from '../domain/call/call.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CallCancellation, CallList } from '../domain/ports/call-store.ts';
+import type { CatalogReader } from '../domain/ports/catalog-store.ts';
 import { adoptEmbeddedStore, inspectEmbeddedAdoption, makeStoreAnew } from '../stores/embedded/backup-store.ts';
 import { adoptRedisStore, inspectAdoption, type Adoption } from '../stores/redis/adopt-store.ts';
 import { withServer } from '../stores/redis/with-server.ts';
@@ -21,6 +22,8 @@ export interface Adopted {
   /** Redis: the function libraries, and whether they had to be loaded. */
   readonly libraries: readonly LibraryState[];
 }
+
+type Unfinished = CallList & CallCancellation & CatalogReader;
 
 const folderOf = (options: { readonly folder?: string }): string => resolve(options.folder ?? DEFAULT_FOLDER);
 
@@ -40,7 +43,7 @@ export async function adoptStore(
   { rerun, retentionMs }: { readonly rerun: boolean; readonly retentionMs: number },
 ): Promise<Adopted> {
   const mayRunAgain = rerun || known.kind !== 'older';
-  const meanwhile = async (store: Store): Promise<Adopted['ended']> =>
+  const meanwhile = async (store: Unfinished): Promise<Adopted['ended']> =>
     mayRunAgain ? {} : endUnfinished(store, retentionMs);
   if (options.store === 'embedded') {
     if (known.kind === 'empty') await makeStoreAnew(folderOf(options));
@@ -55,7 +58,7 @@ export async function adoptStore(
 /** A limit above the number of calls that any lane holds. */
 const ALL = 1_000_000;
 
-async function endUnfinished(store: Store, retentionMs: number): Promise<Adopted['ended']> {
+async function endUnfinished(store: Unfinished, retentionMs: number): Promise<Adopted['ended']> {
   const tools = indexTools(await store.readCatalog());
   // A tool that is no longer published counts as unsafe, because its effect is unknown.
   const isUnsafe = ({ tool }: CallRecord): boolean => (tools.get(tool)?.tool.effect ?? 'unsafe') === 'unsafe';

@@ -4,7 +4,8 @@ import { splitToolId } from '../domain/identity/ids.ts';
 import { entriesOf } from '../domain/tool/module.ts';
 import { nearNames } from '../base/near-names.ts';
 import type { Paused, Policy } from '../domain/policy/policy.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CatalogReader } from '../domain/ports/catalog-store.ts';
+import type { PolicyWriter } from '../domain/ports/policy-store.ts';
 import { changePolicy } from './change-policy.ts';
 
 export interface PauseTarget {
@@ -20,7 +21,7 @@ export interface PauseChange {
   readonly warnings: readonly string[];
 }
 
-type Needs = Pick<Store, 'readPolicy' | 'readNewerPolicy' | 'writePolicy' | 'readCatalog'>;
+type Needs = PolicyWriter & CatalogReader;
 
 /** Describes in a sentence what is wrong with a target; undefined if it is valid. */
 export function findTargetProblem({ what, name }: PauseTarget): string | undefined {

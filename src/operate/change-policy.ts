@@ -1,7 +1,7 @@
 import type { Administered } from '../domain/identity/actor.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { Policy, PolicyRecord } from '../domain/policy/policy.ts';
-import type { PolicyStore } from '../domain/ports/policy-store.ts';
+import type { PolicyWriter } from '../domain/ports/policy-store.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 
 /** Max attempts. An attempt fails only if another writer succeeded, so even with this many writers at once every one of them succeeds. */
@@ -10,7 +10,7 @@ const MAX_PAUSE_MS = 50;
 
 /** Reads, changes and writes the policy. Retries when another writer was faster. Writes nothing if nothing changes. */
 export async function changePolicy(
-  store: PolicyStore,
+  store: PolicyWriter,
   who: Administered,
   change: (current: PolicyRecord) => Policy,
 ): Promise<PolicyRecord & { readonly changed: boolean }> {

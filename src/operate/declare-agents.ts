@@ -6,11 +6,11 @@ import type { AgentChanges, AgentsInput, DeclaredAgents, DeclareOptions } from '
 import { nearNames } from '../base/near-names.ts';
 import type { Policy } from '../domain/policy/policy.ts';
 import { entriesOf } from '../domain/tool/module.ts';
-import type { CatalogStore } from '../domain/ports/catalog-store.ts';
-import type { PolicyStore } from '../domain/ports/policy-store.ts';
+import type { CatalogReader } from '../domain/ports/catalog-store.ts';
+import type { PolicyWriter } from '../domain/ports/policy-store.ts';
 import { changePolicy } from './change-policy.ts';
 
-type Needs = PolicyStore & Pick<CatalogStore, 'readCatalog'>;
+type Needs = PolicyWriter & CatalogReader;
 
 export const NO_AGENT_LEFT =
   'no agent is declared any more: none has tools; agents: null in a policy file ends the selecting';

@@ -12,7 +12,9 @@ import type { PolicyRecord } from '../domain/policy/policy.ts';
 import { OTHER_VERSION, servingOf, UNSERVED, type Serving, type ServingState } from '../domain/tool/serving.ts';
 import type { ToolDeclaration } from '../domain/tool/tool.ts';
 import { foreseeRules } from '../gate/rules/foresee-rules.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CatalogReader } from '../domain/ports/catalog-store.ts';
+import type { FleetReader } from '../domain/ports/fleet-registry.ts';
+import type { PolicyReader } from '../domain/ports/policy-store.ts';
 import { shellWord } from '../base/shell-word.ts';
 
 /** An explanation for a person: with places in the policy file, and with changes as something to type. */
@@ -30,7 +32,7 @@ interface ExplainOptions {
 }
 
 export async function explainPolicy(
-  store: Pick<Store, 'readCatalog' | 'readPolicy' | 'listWorkers'>,
+  store: PolicyReader & CatalogReader & FleetReader,
   asked: Asked,
   { policyFile, warn }: ExplainOptions,
 ): Promise<ExplainedPolicy> {

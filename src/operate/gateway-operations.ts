@@ -13,7 +13,7 @@ import { standingOf } from '../gate/approvals/may-decide.ts';
 import type { GatewayOperations } from '../gateway/operations.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import type { Log } from '../domain/ports/log.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { OperatorStore } from '../domain/ports/store.ts';
 import { cancelRequest, unsafeDigestOf } from '../stages/accept/cancel-request.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { encode } from '../base/message-pack.ts';
@@ -30,7 +30,7 @@ import { verifyAudit } from './verify-audit.ts';
 import { withdrawModules } from './withdraw-modules.ts';
 
 export interface OperationNeeds {
-  readonly store: Store;
+  readonly store: OperatorStore;
   readonly trail: AuditTrail;
   readonly config: Config;
   readonly log: Log;

@@ -1,6 +1,8 @@
 import type { Approval } from '../domain/policy/approval.ts';
 import { onlyOperatorsDecide } from '../gate/approvals/only-operators.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { ApprovalList } from '../domain/ports/approval-store.ts';
+import type { LaneUseReader } from '../domain/ports/call-store.ts';
+import type { PolicyReader } from '../domain/ports/policy-store.ts';
 import type { Check } from './check.ts';
 
 const MAX_READ = 1000;
@@ -13,7 +15,7 @@ const HOW_TO_DECIDE = 'sallyport approvals list';
  * notified. A Redis user that may not read questions gets only their number.
  */
 export async function inspectApprovals(
-  store: Pick<Store, 'listApprovals' | 'laneUse' | 'readPolicy'>,
+  store: LaneUseReader & ApprovalList & PolicyReader,
   { isWebhookSet, mayRead }: { readonly isWebhookSet: boolean; readonly mayRead: boolean },
 ): Promise<Check[]> {
   const count = (await store.laneUse()).reduce((sum, { pendingApprovals }) => sum + pendingApprovals, 0);

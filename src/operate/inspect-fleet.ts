@@ -1,6 +1,8 @@
 import { countNoun } from '../base/count-noun.ts';
 import type { WorkerEntry } from '../domain/ports/fleet-registry.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { QueueReader } from '../domain/ports/call-store.ts';
+import type { CatalogReader } from '../domain/ports/catalog-store.ts';
+import type { FleetReader } from '../domain/ports/fleet-registry.ts';
 import type { ModuleDeclaration } from '../domain/tool/module.ts';
 import type { ServiceHealth } from '../domain/tool/service.ts';
 import { servingOf, type ServingWorker } from '../domain/tool/serving.ts';
@@ -8,7 +10,7 @@ import type { Check } from './check.ts';
 import { inspectHooks } from './inspect-hooks.ts';
 
 /** Reports the live workers with their modules, hooks and services, the queues, and the published tools. */
-export async function inspectFleet(store: Store): Promise<Check[]> {
+export async function inspectFleet(store: FleetReader & QueueReader & CatalogReader): Promise<Check[]> {
   const workers = await store.listWorkers();
   const states = await store.queueState();
   const { modules } = await store.readCatalog();

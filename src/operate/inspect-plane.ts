@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors/errors.ts';
-import type { AnyStore, Store } from '../domain/ports/store.ts';
+import type { AnyStore, IncarnationCheck, StoreLanes } from '../domain/ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { refuseLostStore } from '../stores/embedded/store-traces.ts';
 import { auditOptionsOf } from './audit-options.ts';
@@ -84,7 +84,7 @@ async function inspectStore(options: StoreOptions, config: Config, mayReadQuesti
   }
 }
 
-async function inspectIncarnation(store: Store): Promise<Check[]> {
+async function inspectIncarnation(store: StoreLanes & IncarnationCheck): Promise<Check[]> {
   await store.checkIncarnation();
   const lanes = `${store.lanes} ${store.lanes === 1 ? 'lane' : 'lanes'}`;
   return [{ name: 'store', state: 'ok', found: `reachable, ${lanes}, not replaced` }];

@@ -6,10 +6,12 @@ import { findAgentWarnings } from '../gate/policy/agent-warnings.ts';
 import { findRuleProblems } from '../gate/policy/rule-problems.ts';
 import type { Check } from './check.ts';
 import { inspectPart } from './inspect-capacity.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CatalogReader } from '../domain/ports/catalog-store.ts';
+import type { FleetReader } from '../domain/ports/fleet-registry.ts';
+import type { PolicyReader } from '../domain/ports/policy-store.ts';
 
 /** Reports the version of the policy, then what its rules and the agents of tenants name in vain. */
-export async function inspectPolicy(store: Store): Promise<Check[]> {
+export async function inspectPolicy(store: PolicyReader & CatalogReader & FleetReader): Promise<Check[]> {
   const { version, policy } = await store.readPolicy();
   const check: Check =
     version === 0
@@ -18,7 +20,7 @@ export async function inspectPolicy(store: Store): Promise<Check[]> {
   return [check, ...(await inspectPart('rules', () => inspectPolicyRules(store, policy)))];
 }
 
-async function inspectPolicyRules(store: Store, policy: Policy): Promise<Check[]> {
+async function inspectPolicyRules(store: CatalogReader & FleetReader, policy: Policy): Promise<Check[]> {
   const broken = (await store.listWorkers()).flatMap((worker) => worker.broken.map(({ id }) => id));
   const catalog = await store.readCatalog();
   return [...inspectRules(policy, catalog, broken), ...inspectAgents(policy, catalog)];

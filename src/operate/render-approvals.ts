@@ -3,7 +3,7 @@ import type { Approval } from '../domain/policy/approval.ts';
 import type { Catalog } from '../domain/tool/catalog.ts';
 import { entriesOf } from '../domain/tool/module.ts';
 import { renderArguments, renderQuestion, type RenderedQuestion } from '../gate/approvals/render-question.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CatalogReader } from '../domain/ports/catalog-store.ts';
 import { nameSecretsWith } from '../observe/redact/mask-text.ts';
 import { findQuestionMasks } from '../observe/redact/question-masks.ts';
 import type { RedactionKey } from '../observe/redact/redaction-key.ts';
@@ -13,7 +13,7 @@ import { storeOptionsOf } from './store-options.ts';
 export type ApprovalRenderer = (approval: Approval, options?: { readonly revealed?: boolean }) => ShownApproval;
 
 /** Creates a renderer that shows questions with the marks that the worker put into them when it asked. */
-export async function approvalRenderer(store: Pick<Store, 'readCatalog'>, config: Config): Promise<ApprovalRenderer> {
+export async function approvalRenderer(store: CatalogReader, config: Config): Promise<ApprovalRenderer> {
   return rendererOf(await store.readCatalog(), redactionKeyFor(storeOptionsOf(config), config.redaction.keyFile));
 }
 

@@ -5,7 +5,8 @@ import type { Administered } from '../domain/identity/actor.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import { entriesOf } from '../domain/tool/module.ts';
 import { nearNames } from '../base/near-names.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CatalogReader } from '../domain/ports/catalog-store.ts';
+import type { PolicyWriter } from '../domain/ports/policy-store.ts';
 
 export interface SetPolicy {
   readonly version: number;
@@ -19,7 +20,7 @@ export interface SetPolicy {
  * POLICY_INVALID for rules that the published tools cannot meet.
  */
 export async function setPolicy(
-  store: Pick<Store, 'readCatalog' | 'readPolicy' | 'writePolicy'>,
+  store: PolicyWriter & CatalogReader,
   read: PolicyFile,
   who: Administered,
   expectedVersion?: number,

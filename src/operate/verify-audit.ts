@@ -2,14 +2,14 @@ import type { ExpectedTrail } from '../audit/expected-trail.ts';
 import { keyAgeMs, readTrustedKeys } from '../audit/signing-keys.ts';
 import { readMarks } from '../audit/statement-marks.ts';
 import { verifyTrail, type KnownLength, type Verification } from '../audit/verify-trail.ts';
-import type { AuditTrail } from '../domain/ports/audit-store.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { AuditStates, AuditTrail, MarkReader } from '../domain/ports/audit-store.ts';
+import type { StoreTime } from '../domain/ports/store.ts';
 import type { AuditOptions } from './audit-options.ts';
 
 /** Compares a trail with everything that is known outside of it: the keys, the marks, and the store if it can be reached. */
 export async function verifyAudit(
   trail: AuditTrail,
-  store: Store | undefined,
+  store: (AuditStates & MarkReader & StoreTime) | undefined,
   { keys, trustedKeys, signEveryMs }: Pick<AuditOptions, 'keys' | 'trustedKeys' | 'signEveryMs'>,
   expected?: ExpectedTrail,
 ): Promise<Verification> {
@@ -25,7 +25,7 @@ export async function verifyAudit(
 
 /** The lengths of the audit lanes according to the store itself. A trail with fewer records was cut short. */
 export async function knownLengths(
-  store: Pick<Store, 'auditLanes' | 'auditState'> | undefined,
+  store: AuditStates | undefined,
 ): Promise<KnownLength[]> {
   if (store === undefined) return [];
   const known: KnownLength[] = [];

@@ -4,7 +4,8 @@ import type { Administered } from '../domain/identity/actor.ts';
 import type { Catalog } from '../domain/tool/catalog.ts';
 import type { WorkerId } from '../domain/identity/ids.ts';
 import { entriesOf, type ModuleDeclaration } from '../domain/tool/module.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CatalogWithdrawal } from '../domain/ports/catalog-store.ts';
+import type { FleetReader, WorkerEntry } from '../domain/ports/fleet-registry.ts';
 import { removeModules } from './withdraw-modules.ts';
 
 interface OwnWorker {
@@ -19,14 +20,12 @@ export interface LeftModules {
   readonly isHeldBack: boolean;
 }
 
-type Registered = Awaited<ReturnType<Store['listWorkers']>>[number];
-
 /**
  * Withdraws modules that an earlier start of `sallyport dev` published. `dev` owns its store and is its worker. A module that it neither serves
  * nor failed to load was published by an earlier start with other modules, and no worker would serve its tools.
  */
 export async function withdrawLeftModules(
-  store: Pick<Store, 'readCatalog' | 'withdrawModules' | 'listWorkers'>,
+  store: CatalogWithdrawal & FleetReader,
   own: OwnWorker,
   who: Administered,
 ): Promise<LeftModules> {
@@ -52,7 +51,7 @@ function isAnyUnknown({ modules }: Catalog, { broken }: LoadResult): boolean {
 export function findLeftModules(
   catalog: Catalog,
   { pool, loaded }: OwnWorker,
-  others: readonly Pick<Registered, 'modules' | 'broken'>[],
+  others: readonly Pick<WorkerEntry, 'modules' | 'broken'>[],
 ): readonly ModuleDeclaration[] {
   if (isAnyUnknown(catalog, loaded)) return [];
   const had = [
@@ -71,7 +70,7 @@ export function findLeftModules(
  * Whether another worker is alive. A worker that was killed stays registered for some seconds, so its process is checked: all workers of an
  * embedded store are on this machine.
  */
-function isAliveBeside({ workerId, host, pid }: Registered, own: WorkerId): boolean {
+function isAliveBeside({ workerId, host, pid }: WorkerEntry, own: WorkerId): boolean {
   if (workerId === own || (host === hostname() && pid === process.pid)) return false;
   return host !== hostname() || isRunning(pid);
 }

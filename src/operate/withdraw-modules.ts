@@ -6,9 +6,9 @@ import { planeError, type PlaneError } from '../domain/errors/errors.ts';
 import type { ModuleDeclaration } from '../domain/tool/module.ts';
 import { nearNames } from '../base/near-names.ts';
 import { servingOf } from '../domain/tool/serving.ts';
-import type { CatalogStore } from '../domain/ports/catalog-store.ts';
+import type { CatalogPublishing, CatalogWithdrawal } from '../domain/ports/catalog-store.ts';
 import type { Log } from '../domain/ports/log.ts';
-import type { FleetRegistry, WorkerEntry } from '../domain/ports/fleet-registry.ts';
+import type { FleetReader, WorkerEntry } from '../domain/ports/fleet-registry.ts';
 import { catalogDigest } from '../domain/tool/digest.ts';
 import { byThisProcess } from './by-this-process.ts';
 
@@ -26,8 +26,7 @@ export interface Withdrawal {
   readonly broken: readonly string[];
 }
 
-type Needs = Pick<CatalogStore, 'readCatalog' | 'writeCatalog' | 'withdrawModules'> &
-  Pick<FleetRegistry, 'listWorkers'>;
+type Needs = CatalogPublishing & CatalogWithdrawal & FleetReader;
 
 /** Max attempts. An attempt fails only if another writer succeeded, so even with this many writers at once every one of them succeeds. */
 const MAX_ATTEMPTS = 50;
@@ -52,7 +51,7 @@ export async function withdrawModules(store: Needs, request: WithdrawRequest, wh
 
 /** Removes the modules that `choose` selects from the catalog, with an audit record. If another writer was faster, `choose` is called again. */
 export async function removeModules(
-  store: Pick<CatalogStore, 'readCatalog' | 'withdrawModules'>,
+  store: CatalogWithdrawal,
   who: Administered,
   choose: (catalog: Catalog) => Promise<readonly ModuleDeclaration[]>,
 ): Promise<Omit<Withdrawal, 'broken'>> {
@@ -82,7 +81,7 @@ export async function removeModules(
  * only while the published module still has the same digest.
  */
 export function withdrawDeleted(
-  store: Pick<CatalogStore, 'readCatalog' | 'withdrawModules'>,
+  store: CatalogWithdrawal,
   log: Log,
 ): (gone: readonly ModuleDeclaration[]) => Promise<void> {
   return async (gone) => {

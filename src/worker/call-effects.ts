@@ -3,16 +3,17 @@ import { platformRefusal, type PlatformRefusal } from '../domain/errors/gate-err
 import { effectKey, type EffectAnswer, type EffectKey, type EffectOrigin } from '../domain/platform/platform-effect.ts';
 import type { Identity } from '../domain/identity/session.ts';
 import type { CallEffects, EffectSource } from '../domain/ports/call-effects.ts';
-import type { Delivery } from '../domain/ports/call-store.ts';
+import type { CallReader, CallReplies, Delivery } from '../domain/ports/call-store.ts';
 import type { Log } from '../domain/ports/log.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { EffectPublishing, EffectReader } from '../domain/ports/outbound-store.ts';
+import type { IncarnationCheck } from '../domain/ports/store.ts';
 import type { PlatformReply, PlatformRequest } from '../domain/ports/tool-runner.ts';
 import { createReplyReader, type ReplyReader } from '../stages/answer/reply-reader.ts';
 import { newCallerId } from '../domain/identity/new-id.ts';
 import { decode, encode } from '../base/message-pack.ts';
 import { maySendTo, type PlatformSettings } from '../domain/platform/platform-settings.ts';
 
-type EffectStore = Pick<Store, 'publishEffect' | 'readEffect' | 'takeReplies' | 'readCall' | 'checkIncarnation'>;
+type EffectStore = CallReplies & CallReader & EffectPublishing & EffectReader & IncarnationCheck;
 
 export interface WorkerEffects extends EffectSource {
   close(): void;

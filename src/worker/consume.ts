@@ -1,9 +1,9 @@
 import { runClaimed } from '../data-path.ts';
 import { nestedPool, type WorkerId } from '../domain/identity/ids.ts';
-import type { ClaimAnswer, Delivery, LaneState } from '../domain/ports/call-store.ts';
+import type { CallQueue, ClaimAnswer, Delivery, LaneState } from '../domain/ports/call-store.ts';
 import type { Log } from '../domain/ports/log.ts';
 import type { Plane } from '../domain/ports/plane.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { StoreLanes } from '../domain/ports/store.ts';
 import { emitterOf } from './call-emitter.ts';
 import type { CallInFlight, InFlight } from './in-flight.ts';
 import type { Slots } from './slots.ts';
@@ -19,7 +19,7 @@ export interface ConsumerSettings {
 }
 
 export interface ConsumerNeeds {
-  readonly store: Store;
+  readonly store: StoreLanes & CallQueue;
   readonly age: StoreAge;
   readonly plane: Plane;
   readonly slots: Slots;

@@ -1,6 +1,6 @@
 import type { WorkerId } from '../domain/identity/ids.ts';
 import { shareNext } from '../domain/call/share-next.ts';
-import type { FleetRegistry, WorkerEntry } from '../domain/ports/fleet-registry.ts';
+import type { FleetReader, WorkerEntry } from '../domain/ports/fleet-registry.ts';
 import type { Peers } from '../domain/ports/plane.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { Peers } from '../domain/ports/plane.ts';
 const FRESH_MS = 1000;
 
 export function createFleetView(
-  registry: Pick<FleetRegistry, 'listWorkers'>,
+  registry: FleetReader,
   self: { workerId: WorkerId; pool: string },
 ): { peersFor(toolDigest: string): Promise<Peers> } {
   let workers: readonly WorkerEntry[] = [];

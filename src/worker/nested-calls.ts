@@ -3,11 +3,19 @@ import { indexTools, type PublishedTool } from '../domain/tool/catalog.ts';
 import { parseScopedId, type ToolId } from '../domain/identity/ids.ts';
 import type { Outcome } from '../domain/outcome/outcome.ts';
 import { parseTrace, type TraceContext } from '../domain/call/trace-context.ts';
-import type { AdmissionLimits, Delivery } from '../domain/ports/call-store.ts';
+import type {
+  AdmissionLimits,
+  CallCancellation,
+  CallIntake,
+  CallReader,
+  CallReplies,
+  Delivery,
+} from '../domain/ports/call-store.ts';
 import type { Events } from '../domain/ports/events.ts';
 import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
 import type { Plane } from '../domain/ports/plane.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { IncarnationCheck } from '../domain/ports/store.ts';
+import type { CatalogWatch } from '../domain/ports/catalog-store.ts';
 import { accept } from '../stages/accept/accept.ts';
 import { cancelRequest, unsafeDigest } from '../stages/accept/cancel-request.ts';
 import { CallerEmitter } from '../stages/accept/caller-emitter.ts';
@@ -26,7 +34,7 @@ export interface NestedCalls {
 }
 
 interface NestedNeeds {
-  readonly store: Store;
+  readonly store: CallIntake & CallReplies & CallReader & CallCancellation & CatalogWatch & IncarnationCheck;
   /** The slots that waiting parents lend; only nested calls use them. */
   readonly nestedSlots: Slots;
   readonly limiter: Pick<ToolLimiter, 'lend'>;

@@ -1,7 +1,7 @@
 import { planeError } from '../domain/errors/errors.ts';
 import type { PolicyRecord } from '../domain/policy/policy.ts';
 import type { PolicySource } from '../domain/ports/plane.ts';
-import type { PolicyStore } from '../domain/ports/policy-store.ts';
+import type { PolicyReader, PolicyWatch } from '../domain/ports/policy-store.ts';
 
 /**
  * How long a cached policy is used without checking its record. The version that comes with a delivery is a field of its lane, and on Redis
@@ -12,7 +12,7 @@ const CONFIRMED_FOR_MS = 1000;
 
 /** Keeps the newest policy read. The required version comes with every delivery, so no change notification is needed. */
 export function createPolicyCache(
-  store: Pick<PolicyStore, 'readPolicy' | 'readNewerPolicy'>,
+  store: PolicyReader & PolicyWatch,
   now: () => number = () => performance.now(),
 ): PolicySource {
   let known: PolicyRecord | undefined;

@@ -1,5 +1,4 @@
-import type { LaneState } from '../domain/ports/call-store.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { CallLeases, CallQueue, LaneState } from '../domain/ports/call-store.ts';
 
 /**
  * Gives an upper bound on the age of a store answer. The store read its clock at some time between the request and the answer. So each
@@ -25,7 +24,9 @@ interface Bounds {
 }
 
 /** Observes every answer that contains the store's time. Lanes can be on several nodes, each with its own clock. */
-export function timeStore(store: Store): { readonly store: Store; readonly age: StoreAge } {
+export function timeStore<Timed extends CallQueue & CallLeases>(
+  store: Timed,
+): { readonly store: Timed; readonly age: StoreAge } {
   const lanes = new Map<number, Bounds>();
 
   function learn(lane: number, askedAt: number, storeTimeMs: number): void {

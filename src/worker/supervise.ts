@@ -1,7 +1,7 @@
 import { errorOutcome } from '../domain/errors/errors.ts';
 import { nestedPool, type CallId, type WorkerId } from '../domain/identity/ids.ts';
 import type { ReapAnswer, ReapRequest } from '../domain/ports/call-store.ts';
-import type { Store } from '../domain/ports/store.ts';
+import type { SupervisorStore } from '../domain/ports/store.ts';
 import { encode } from '../base/message-pack.ts';
 import { encodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import { readHeldCalls, type HeldCall } from './held-calls.ts';
@@ -45,7 +45,7 @@ export interface Supervision {
 
 /** Renews leases, forwards cancellations and reaps. Runs in its own thread, so that tools cannot block it. */
 export function supervise(
-  store: Store,
+  store: SupervisorStore,
   held: SharedArrayBuffer,
   settings: SupervisorSettings,
   onStop: (order: StopOrder) => void,

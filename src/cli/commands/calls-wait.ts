@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { CallRecord } from '../../domain/call/call.ts';
-import type { Store } from '../../domain/ports/store.ts';
+import type { CallReader } from '../../domain/ports/call-store.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { action } from '../command-context.ts';
 import { readDuration } from '../duration.ts';
@@ -47,7 +47,7 @@ export function callsWaitCommand(): Command {
 }
 
 /** Polls the call record, because an operator has no reply stream. The pause doubles after each poll, up to MAX_MS. Undefined: the wait timed out. */
-async function untilSettled(store: Store, id: string, waitMs: number): Promise<CallRecord | undefined> {
+async function untilSettled(store: CallReader, id: string, waitMs: number): Promise<CallRecord | undefined> {
   const giveUpAt = performance.now() + waitMs;
   for (let pauseMs = FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_MS)) {
     const record = await readKnownCall(store, id);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { parseEffectKey, type EffectKey, type EffectRecord } from '../../domain/platform/platform-effect.ts';
-import type { Store } from '../../domain/ports/store.ts';
+import type { EffectReader } from '../../domain/ports/outbound-store.ts';
 import { toSafeJson } from '../../base/escape-text.ts';
 import { action } from '../command-context.ts';
 import { unavailable } from '../command-failure.ts';
@@ -22,7 +22,7 @@ export function messagesShowCommand(): Command {
     );
 }
 
-export async function findEffect(store: Store, key: string): Promise<EffectRecord> {
+export async function findEffect(store: EffectReader, key: string): Promise<EffectRecord> {
   const found = parseEffectKey(key) === undefined ? undefined : await store.readEffect(key as EffectKey);
   if (found !== undefined) return found;
   throw unavailable(

@@ -10,8 +10,7 @@ import {
 } from '../../domain/identity/gateway-token.ts';
 import type { Identity } from '../../domain/identity/session.ts';
 import { warnOfUndeclared } from '../../domain/identity/undeclared-agent.ts';
-import type { Store } from '../../domain/ports/store.ts';
-import type { CreateTokenRequest } from '../../domain/ports/token-store.ts';
+import type { CreateTokenRequest, TokenIssuing } from '../../domain/ports/token-store.ts';
 import { newTokenText } from '../../domain/identity/token-text.ts';
 import { addScope } from '../add-scope.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
@@ -72,7 +71,7 @@ async function create(context: CommandContext, name: string): Promise<void> {
   });
 }
 
-async function keep(store: Store, request: CreateTokenRequest): Promise<GatewayToken> {
+async function keep(store: TokenIssuing, request: CreateTokenRequest): Promise<GatewayToken> {
   const answer = await store.createToken(request);
   if (answer.kind === 'created') return answer.token;
   throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
@@ -80,7 +79,7 @@ async function keep(store: Store, request: CreateTokenRequest): Promise<GatewayT
 
 /** Creates the file before the token: a token whose text could not be written would be of no use. Deletes the file if a later step fails. */
 async function keepWithFile(
-  store: Store,
+  store: TokenIssuing,
   request: CreateTokenRequest,
   out: string,
   text: string,

@@ -16,7 +16,7 @@ import type { Log } from './log.ts';
 import type { Redactor } from './redactor.ts';
 import type { SecretSource } from './secret-source.ts';
 import type { ServiceOpener } from './service-access.ts';
-import type { Store } from './store.ts';
+import type { WorkerStore } from './store.ts';
 import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
 
 /** A tool as a worker serves it. Immutable: a reload creates new ones, and a running call keeps its own. */
@@ -52,7 +52,7 @@ export interface PolicySource {
 /** What the worker's stages may use. Each stage takes only its part: `needs: Pick<Plane, …>`. */
 export interface Plane {
   readonly workerId: WorkerId;
-  readonly store: Store;
+  readonly store: WorkerStore;
   readonly policies: PolicySource;
   readonly runners: Readonly<Record<RunnerName, ToolRunner>>;
   readonly log: Log;

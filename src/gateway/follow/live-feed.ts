@@ -1,6 +1,9 @@
 import type { ApprovalId } from '../../domain/policy/approval.ts';
 import type { Log } from '../../domain/ports/log.ts';
-import type { Store } from '../../domain/ports/store.ts';
+import type { ApprovalStates } from '../../domain/ports/approval-store.ts';
+import type { CallList } from '../../domain/ports/call-store.ts';
+import type { FleetReader } from '../../domain/ports/fleet-registry.ts';
+import type { StoreTime } from '../../domain/ports/store.ts';
 import { randomId } from '../../domain/identity/new-id.ts';
 import type { CallRow } from '../api/call-schema.ts';
 import { EVENT_TOPICS, type EventTopic } from '../api/event-schema.ts';
@@ -20,7 +23,7 @@ export type FeedEvent = { readonly id: string } & (
 type NewEvent = FeedEvent extends infer One ? (One extends FeedEvent ? Omit<One, 'id'> : never) : never;
 
 export interface FeedNeeds {
-  readonly store: Pick<Store, 'listCalls' | 'listApprovalStates' | 'listWorkers' | 'now'>;
+  readonly store: CallList & ApprovalStates & FleetReader & StoreTime;
   readonly history: SettledHistory;
   readonly log: Pick<Log, 'warn'>;
 }

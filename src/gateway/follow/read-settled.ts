@@ -1,6 +1,6 @@
 import { matchesCall, type CallFilter } from '../../domain/call/call-filter.ts';
 import { OUTCOME_KINDS } from '../../domain/outcome/outcome.ts';
-import type { AuditTrail, TrailPlace } from '../../domain/ports/audit-store.ts';
+import type { TrailQuery, TrailPlace } from '../../domain/ports/audit-store.ts';
 import { parseRecord } from '../../domain/audit/record-bytes.ts';
 import { isEnding, rowOfRecord } from './call-rows.ts';
 import { comparePlaces, type PlacedRow } from './settled-calls.ts';
@@ -22,7 +22,7 @@ export interface SettledPage {
  * millisecond. So a page begins with the millisecond in which the previous page ended, and leaves out the calls that page has shown.
  */
 export async function readSettled(
-  trail: Pick<AuditTrail, 'queryTrail'>,
+  trail: TrailQuery,
   filter: CallFilter,
   before: TrailPlace | undefined,
   limit: number,

@@ -1,5 +1,5 @@
 import type { AuditRecord } from '../../domain/audit/audit-record.ts';
-import type { AuditTrail } from '../../domain/ports/audit-store.ts';
+import type { TrailRecords } from '../../domain/ports/audit-store.ts';
 import type { CallRow } from '../api/call-schema.ts';
 import type { LoopView } from '../api/statistics-schema.ts';
 import { CallStatistics } from './call-statistics.ts';
@@ -24,7 +24,7 @@ export class SettledHistory implements TrailListener {
   #firstAt: number | undefined = undefined;
   #isReady = false;
 
-  constructor(trail: Pick<AuditTrail, 'auditHeads' | 'readTrail'>, settings: HistorySettings = {}) {
+  constructor(trail: TrailRecords, settings: HistorySettings = {}) {
     const most = settings.calls ?? HISTORY_LIMITS.calls;
     this.calls = new SettledCalls(most);
     this.#follower = new TrailFollower(trail, this, { most });

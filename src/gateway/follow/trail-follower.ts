@@ -1,6 +1,6 @@
 import type { AuditHead, AuditRecord } from '../../domain/audit/audit-record.ts';
 import { shareNext } from '../../domain/call/share-next.ts';
-import type { AuditTrail } from '../../domain/ports/audit-store.ts';
+import type { TrailRecords } from '../../domain/ports/audit-store.ts';
 import { parseRecord } from '../../domain/audit/record-bytes.ts';
 
 export interface TrailListener {
@@ -19,7 +19,7 @@ const AT_ONCE = 500;
 
 /** Reads the trail once for all users, from where it stopped before. It reads only when `catchUp` is called. */
 export class TrailFollower {
-  readonly #trail: Pick<AuditTrail, 'auditHeads' | 'readTrail'>;
+  readonly #trail: TrailRecords;
   readonly #listener: TrailListener;
   readonly #most: number;
   /** The last sequence that was read, by lane. */
@@ -28,11 +28,7 @@ export class TrailFollower {
   /** Reads everything that was written before the call of this function. */
   readonly catchUp = shareNext(() => this.#catchUp());
 
-  constructor(
-    trail: Pick<AuditTrail, 'auditHeads' | 'readTrail'>,
-    listener: TrailListener,
-    { most }: FollowerSettings,
-  ) {
+  constructor(trail: TrailRecords, listener: TrailListener, { most }: FollowerSettings) {
     this.#trail = trail;
     this.#listener = listener;
     this.#most = most;

@@ -1,5 +1,6 @@
-import type { SessionStore } from '../../domain/ports/session-store.ts';
-import type { TokenStore } from '../../domain/ports/token-store.ts';
+import type { SessionProof, SessionReader } from '../../domain/ports/session-store.ts';
+import type { StoreLanes } from '../../domain/ports/store.ts';
+import type { TokenProof } from '../../domain/ports/token-store.ts';
 import type { GatewayToken } from '../../domain/identity/gateway-token.ts';
 import { parseScopedId } from '../../domain/identity/ids.ts';
 import { sha256 } from '../../domain/tool/digest.ts';
@@ -8,9 +9,7 @@ import { administers } from '../actor-of.ts';
 import { readBearer } from '../bearer.ts';
 
 /** The store operations that prove bearers. */
-export interface ProofStore extends Pick<TokenStore, 'proveToken'>, Pick<SessionStore, 'proveSession' | 'readSession'> {
-  readonly lanes: number;
-}
+export interface ProofStore extends StoreLanes, TokenProof, SessionProof, SessionReader {}
 
 export interface Authenticator {
   /**

@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/identity/actor.ts';
 import type { Log } from '../../domain/ports/log.ts';
-import type { TokenStore } from '../../domain/ports/token-store.ts';
+import type { LoginRecords } from '../../domain/ports/token-store.ts';
 import { randomId } from '../../domain/identity/new-id.ts';
 import { RateLimit } from './rate-limit.ts';
 
@@ -17,7 +17,7 @@ const UNKNOWN_CALLER: Actor = { by: 'unknown', via: 'console' };
 
 /** Writes the audit records of refused logins, limited per gateway. Each record says how many refusals before it have no record. */
 export function createLoginRefusals(
-  store: Pick<TokenStore, 'recordLogin'>,
+  store: LoginRecords,
   log: Log,
   limit: RateLimit = new RateLimit(RATE),
 ): LoginRefusals {

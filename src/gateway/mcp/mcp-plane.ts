@@ -3,7 +3,10 @@ import type { Client } from '../../client/client.ts';
 import type { Config } from '../../config/config-schema.ts';
 import type { Identity, SessionHandle } from '../../domain/identity/session.ts';
 import type { Log } from '../../domain/ports/log.ts';
-import type { Store } from '../../domain/ports/store.ts';
+import type { CallReader } from '../../domain/ports/call-store.ts';
+import type { OwedStore } from '../../domain/ports/owed-store.ts';
+import type { PolicyReader } from '../../domain/ports/policy-store.ts';
+import type { SingleUse } from '../../domain/ports/token-store.ts';
 
 /** The sender of a request, as the authentication established it. Nothing here is read from the messages. */
 export interface McpBearer {
@@ -23,7 +26,7 @@ export interface McpPlane {
     Client,
     'call' | 'result' | 'wait' | 'cancel' | 'toolkit' | 'watchToolkit' | 'approvals' | 'catalog'
   >;
-  readonly store: Pick<Store, 'readPolicy' | 'readCall' | 'useOnce' | 'holdOwed' | 'releaseOwed' | 'beatOwed'>;
+  readonly store: OwedStore & CallReader & PolicyReader & SingleUse;
   readonly sessions: {
     /** The bearer's session, with its run of this name. */
     handleOf(bearer: McpBearer, runName?: string): Promise<SessionHandle>;

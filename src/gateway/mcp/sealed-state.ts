@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import type { TokenStore } from '../../domain/ports/token-store.ts';
+import type { SingleUse } from '../../domain/ports/token-store.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
 import { sha256 } from '../../domain/tool/digest.ts';
 import { randomId } from '../../domain/identity/new-id.ts';
@@ -34,7 +34,7 @@ export interface Seals {
   open(owner: StateOwner, sealed: string): Promise<JsonObject | undefined>;
 }
 
-export function createSeals(key: () => Uint8Array, store: Pick<TokenStore, 'useOnce'>): Seals {
+export function createSeals(key: () => Uint8Array, store: SingleUse): Seals {
   return {
     seal(owner, state, lifetimeMs) {
       const body = { ...bindingOf(owner), expiresAt: Date.now() + lifetimeMs, state };

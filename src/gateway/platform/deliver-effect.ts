@@ -6,7 +6,7 @@ import type { EffectAnswer, EffectBody, EffectRecord } from '../../domain/platfo
 import { maySendTo, type AllowedChannels } from '../../domain/platform/platform-settings.ts';
 import type { EffectEnding } from '../../domain/ports/outbound-store.ts';
 import type { DeliveryResult, OperationResult, PlatformAdapter } from '../../domain/ports/platform-adapter.ts';
-import type { Store } from '../../domain/ports/store.ts';
+import type { CallReader } from '../../domain/ports/call-store.ts';
 
 export interface ServedPlatform {
   readonly adapter: PlatformAdapter;
@@ -23,7 +23,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 export async function deliverEffect(
   effect: EffectRecord,
   { adapter, channels, attempts }: ServedPlatform,
-  store: Pick<Store, 'readCall'>,
+  store: CallReader,
   signal: AbortSignal,
 ): Promise<EffectEnding> {
   // The worker has checked this, too, but the credentials are here.
@@ -55,7 +55,7 @@ export async function deliverEffect(
 type Deliverable = Exclude<EffectBody, { readonly kind: 'result' }>;
 
 /** The content to deliver. For a redirected call it is the call's outcome from the store, as text. */
-async function bodyOf(effect: EffectRecord, store: Pick<Store, 'readCall'>): Promise<Deliverable | undefined> {
+async function bodyOf(effect: EffectRecord, store: CallReader): Promise<Deliverable | undefined> {
   const body = effect.body === undefined ? undefined : (decode(effect.body) as EffectBody);
   if (body?.kind !== 'result') return body;
   const call = await store.readCall(effect.callId);

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EffectRecord } from '../../domain/platform/platform-effect.ts';
 import type { Log } from '../../domain/ports/log.ts';
-import type { Store } from '../../domain/ports/store.ts';
+import type { DeliveryStore } from '../../domain/ports/store.ts';
 import { randomId } from '../../domain/identity/new-id.ts';
 import { deliverEffect, type ServedPlatform } from './deliver-effect.ts';
 
@@ -26,7 +26,7 @@ export interface RunningOutbound {
 
 export type AttemptEnd = 'delivered' | 'failed' | 'retried' | 'lost';
 interface Needs {
-  readonly store: Store;
+  readonly store: DeliveryStore;
   readonly log: Log;
   /** Called after each attempt, for metrics. */
   readonly onAttempt?: ((platform: string, end: AttemptEnd) => void) | undefined;

@@ -1,8 +1,8 @@
 import { EMPTY_CATALOG, type Catalog } from '../../domain/tool/catalog.ts';
 import { splitToolId, type ToolId } from '../../domain/identity/ids.ts';
 import { entriesOf, type ModuleDeclaration } from '../../domain/tool/module.ts';
-import type { CatalogStore } from '../../domain/ports/catalog-store.ts';
-import type { FleetRegistry } from '../../domain/ports/fleet-registry.ts';
+import type { CatalogPublishing, CatalogWatch } from '../../domain/ports/catalog-store.ts';
+import type { FleetReader } from '../../domain/ports/fleet-registry.ts';
 import type { Log } from '../../domain/ports/log.ts';
 import { publishModules, type Published, type PublishRequest } from './publish-catalog.ts';
 
@@ -21,7 +21,7 @@ export interface KeptPublication {
   publishedDigest(tool: ToolId): Promise<string | undefined>;
 }
 
-type Needs = Pick<CatalogStore, 'readCatalog' | 'watchCatalog' | 'writeCatalog'> & Pick<FleetRegistry, 'listWorkers'>;
+type Needs = CatalogPublishing & CatalogWatch & FleetReader;
 
 export function keepPublished(store: Needs, log: Log): KeptPublication {
   let own: readonly ModuleDeclaration[] = [];

@@ -3,7 +3,7 @@ import { EMPTY_CATALOG, type Catalog } from '../../domain/tool/catalog.ts';
 import { toolId } from '../../domain/identity/ids.ts';
 import type { ModuleDeclaration } from '../../domain/tool/module.ts';
 import { DEFAULT_LIMITS } from '../../domain/tool/tool.ts';
-import type { CatalogStore } from '../../domain/ports/catalog-store.ts';
+import type { CatalogPublishing, CatalogStore } from '../../domain/ports/catalog-store.ts';
 import { catalogDigest, moduleDigest, toolDigest } from '../../domain/tool/digest.ts';
 import { mergeModules, publishModules, type MergeRequest } from './publish-catalog.ts';
 
@@ -94,9 +94,7 @@ describe('mergeModules', () => {
 });
 
 /** Compare-and-set as the port demands it, in memory; the real stores run the same in test/catalog. */
-function catalogStore(
-  onRead: () => void = () => {},
-): Pick<CatalogStore, 'readCatalog' | 'writeCatalog'> & { catalog: Catalog } {
+function catalogStore(onRead: () => void = () => {}): CatalogPublishing & { catalog: Catalog } {
   const store = {
     catalog: EMPTY_CATALOG,
     readCatalog: () => {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../../domain/tool/catalog.ts';
 import { planeError } from '../../domain/errors/errors.ts';
 import type { BrokenModule, ModuleDeclaration } from '../../domain/tool/module.ts';
-import type { CatalogStore } from '../../domain/ports/catalog-store.ts';
+import type { CatalogPublishing } from '../../domain/ports/catalog-store.ts';
 import { catalogDigest } from '../../domain/tool/digest.ts';
 import { compareVersions } from './compare-versions.ts';
 
@@ -52,10 +52,7 @@ export interface OtherVersion {
 const MAX_ATTEMPTS = 50;
 
 /** Adds modules to the catalog by compare-and-set: a process that loses the race reads again and merges into what the other wrote. */
-export async function publishModules(
-  store: Pick<CatalogStore, 'readCatalog' | 'writeCatalog'>,
-  request: PublishRequest,
-): Promise<Published> {
+export async function publishModules(store: CatalogPublishing, request: PublishRequest): Promise<Published> {
   const { maxAttempts = MAX_ATTEMPTS } = request;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const catalog = await store.readCatalog();

@@ -4,13 +4,15 @@ import type { CallRecord } from '../../domain/call/call.ts';
 import { NO_WRITE_BACKS, type ContentBlock } from '../../domain/outcome/content.ts';
 import { parseScopedId, type CallId } from '../../domain/identity/ids.ts';
 import type { JsonValue } from '../../base/json.ts';
-import type { Store } from '../../domain/ports/store.ts';
+import type { CallCancellation, CallReader } from '../../domain/ports/call-store.ts';
+import type { CatalogReader } from '../../domain/ports/catalog-store.ts';
+import type { OwnCalls } from '../../domain/ports/outbound-store.ts';
 import type { RunEnding, RunRequest, StopSignal, ToolRunner } from '../../domain/ports/tool-runner.ts';
 import { cancelRequest, unsafeDigestOf } from '../../stages/accept/cancel-request.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 
 export interface TaskNeeds {
-  readonly store: () => Pick<Store, 'readCall' | 'cancelCall' | 'listOwnCalls' | 'readCatalog'>;
+  readonly store: () => CallCancellation & CallReader & CatalogReader & OwnCalls;
   readonly retentionMs: number;
 }
 

@@ -1,14 +1,14 @@
 import { DEPLOYMENT_LANE } from '../../domain/audit/audit-record.ts';
-import type { Store } from '../../domain/ports/store.ts';
+import type { ApprovalStates } from '../../domain/ports/approval-store.ts';
+import type { AuditReader, AuditStates } from '../../domain/ports/audit-store.ts';
+import type { QueueReader } from '../../domain/ports/call-store.ts';
+import type { FleetReader } from '../../domain/ports/fleet-registry.ts';
 import { boundedLabel } from './label-values.ts';
 import type { Collector } from './collect-process.ts';
 import type { Meter } from './meter.ts';
 import type { GaugeName } from './metric-table.ts';
 
-export type ReadStore = Pick<
-  Store,
-  'auditLanes' | 'queueState' | 'listWorkers' | 'listApprovalStates' | 'auditState' | 'readAudit'
->;
+export type ReadStore = AuditStates & QueueReader & ApprovalStates & FleetReader & AuditReader;
 
 /** The store is read at most once in this time, however often the metrics are scraped. */
 const FRESH_MS = 1000;

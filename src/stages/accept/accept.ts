@@ -2,7 +2,7 @@ import { planeError, errorOutcome } from '../../domain/errors/errors.ts';
 import type { CallId } from '../../domain/identity/ids.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { runEndedByLoop } from '../../domain/identity/session-ended.ts';
-import type { AcceptAnswer, AcceptRequest, CallStore, Waiter } from '../../domain/ports/call-store.ts';
+import type { AcceptAnswer, AcceptRequest, CallIntake, Waiter } from '../../domain/ports/call-store.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 
 /** The result of a call request: under way, already answered, or refused with nothing stored. */
@@ -15,7 +15,7 @@ export type CallAcceptance =
 export function accept(
   request: AcceptRequest,
   waiter: Waiter | undefined,
-  needs: { readonly store: Pick<CallStore, 'acceptCall'> },
+  needs: { readonly store: CallIntake },
 ): Promise<CallAcceptance> {
   return needs.store.acceptCall(waiter === undefined ? request : { ...request, waiter }).then(toAcceptance);
 }

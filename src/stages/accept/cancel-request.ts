@@ -4,14 +4,14 @@ import { errorOutcome } from '../../domain/errors/errors.ts';
 import type { CallId, ToolId } from '../../domain/identity/ids.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
-import type { CallStore, CancelRequest } from '../../domain/ports/call-store.ts';
+import type { CallReader, CancelRequest } from '../../domain/ports/call-store.ts';
 import { encode } from '../../base/message-pack.ts';
 import { encodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 
 /** Finds the `unsafeDigest` for cancelling a call of which only the id is known. */
 export async function unsafeDigestOf(
   callId: CallId,
-  store: Pick<CallStore, 'readCall'>,
+  store: CallReader,
   findTool: (tool: ToolId) => MaybePromise<PublishedTool | undefined>,
 ): Promise<{ readonly unsafeDigest?: string }> {
   const record = await store.readCall(callId);

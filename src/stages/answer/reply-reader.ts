@@ -1,10 +1,10 @@
 import { planeError } from '../../domain/errors/errors.ts';
 import type { CallerId, CallId } from '../../domain/identity/ids.ts';
-import type { ReplyItem } from '../../domain/ports/call-store.ts';
-import type { Store } from '../../domain/ports/store.ts';
+import type { CallReader, CallReplies, ReplyItem } from '../../domain/ports/call-store.ts';
+import type { IncarnationCheck } from '../../domain/ports/store.ts';
 import { WaiterTable } from './waiter-table.ts';
 
-type Needs = Pick<Store, 'takeReplies' | 'readCall' | 'checkIncarnation'>;
+type Needs = CallReplies & CallReader & IncarnationCheck;
 
 /** The place of one waiter. Call `accepted` with the call id as soon as accept has answered: outcomes sent by reference need it. */
 export interface ExpectedReply {

@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool/tool.ts'
 import type { AbandonRequest, Delivery } from '../../domain/ports/call-store.ts';
 import type { NestedFrame } from '../../domain/ports/plane.ts';
 import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
-import type { Store } from '../../domain/ports/store.ts';
+import type { WorkerStore } from '../../domain/ports/store.ts';
 import {
   partialStore,
   SAMPLE_IDENTITY,
@@ -24,7 +24,7 @@ interface Order {
   readonly delivery?: Partial<Delivery>;
   readonly signal?: AbortSignal;
   readonly run?: (request: RunRequest) => Promise<RunEnding>;
-  readonly store?: Partial<Store>;
+  readonly store?: Partial<WorkerStore>;
   readonly nested?: (frame: NestedFrame) => void;
 }
 

@@ -1,11 +1,11 @@
 import type { EffectBody, EffectKey, EffectRecord } from '../../../domain/platform/platform-effect.ts';
 import { parseEffectKey } from '../../../domain/platform/platform-effect.ts';
 import type { JsonValue } from '../../../base/json.ts';
-import type { OutboundStore } from '../../../domain/ports/outbound-store.ts';
+import type { EffectList, EffectReader } from '../../../domain/ports/outbound-store.ts';
 import type { AdapterEffect, DeliveryResult, PlatformAdapter } from '../../../domain/ports/platform-adapter.ts';
 import { decode } from '../../../base/message-pack.ts';
 
-type Needs = Pick<OutboundStore, 'readEffect' | 'listEffects'>;
+type Needs = EffectReader & EffectList;
 
 const MAX_LISTED = 100;
 
