@@ -109,6 +109,7 @@ async function main() {
     await check('lint', 'node_modules/oxlint/bin/oxlint', ['--type-aware', '--deny-warnings']);
     await check('words', 'scripts/check-words.mjs');
     await check('imports', 'scripts/check-imports.mjs');
+    await check('unused', 'scripts/check-unused.mjs');
     await check('types', 'node_modules/@typescript/native/bin/tsc', ['-p', 'tsconfig.json']);
     await check('types of the console', 'node_modules/@typescript/native/bin/tsc', ['-p', 'console/tsconfig.json']);
   }

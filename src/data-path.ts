@@ -7,8 +7,6 @@ import { identify } from './stages/identify/identify.ts';
 import { settle, type PassedStages } from './stages/settle/settle.ts';
 import { gateAndPermit } from './stages/start-permit.ts';
 
-export { STAGES, type Stage } from './domain/call/stages.ts';
-
 /**
  * The path of a call on a worker; each step is a folder in stages/. The caller's part, stages/accept, comes before it: the call was
  * accepted, and its delivery contains everything needed. Every ending of a stage is settled, except three: the call was lost to another

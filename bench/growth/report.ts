@@ -15,7 +15,7 @@ export interface GrownCells {
 
 const MIB = 1024 * 1024;
 
-export const cpuOf = ({ callerUs, workerUs, redisUs }: GrowthCell): number =>
+const cpuOf = ({ callerUs, workerUs, redisUs }: GrowthCell): number =>
   [callerUs, workerUs, redisUs].filter(Number.isFinite).reduce((sum, us) => sum + us, 0);
 
 /** Median ratio to the smallest plane. Each ratio is taken within one repetition, where both were measured closest in time. */

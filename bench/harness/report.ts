@@ -53,7 +53,7 @@ export function ratios(wanted: readonly Ratio[]): Ratio[] {
 }
 
 /** Whether the ratio meets its target; undefined if it has none. */
-export function meets({ value, better, target }: Ratio): boolean | undefined {
+function meets({ value, better, target }: Ratio): boolean | undefined {
   if (target === undefined) return undefined;
   return better === 'lower' ? value <= target : value >= target;
 }

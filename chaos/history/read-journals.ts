@@ -79,7 +79,7 @@ export function readOperator(stage: Stage): FromOperator {
 }
 
 /** The tool is certainly closed from the answer to a closing until the next change of the policy is requested. */
-export function closedWindows(entries: readonly Timed<OperatorEntry>[]): GateWindow[] {
+function closedWindows(entries: readonly Timed<OperatorEntry>[]): GateWindow[] {
   const windows: GateWindow[] = [];
   let closedAt: number | undefined;
   for (const entry of entries) {

@@ -40,7 +40,7 @@ export function digestOf(value: unknown): string {
   return createHash('sha256').update(stableJson(value)).digest('base64url').slice(0, 16);
 }
 
-export function stableJson(value: unknown): string {
+function stableJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     each !== null && typeof each === 'object' && !Array.isArray(each)
       ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))

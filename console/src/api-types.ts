@@ -1,6 +1,6 @@
 // The types of the API's answers, taken from its own schemas. Types only: no code of the gateway is part of the console.
 // Import them from a *-schema file, never from a route: a route needs the types of Node, and browser code is checked without them.
-export type { ApprovalDecision, ApprovalState, Severity } from '../../src/domain/policy/approval.ts';
+export type { ApprovalState, Severity } from '../../src/domain/policy/approval.ts';
 export type { OutcomeKind } from '../../src/domain/outcome/outcome.ts';
 export type { Stage } from '../../src/domain/call/stages.ts';
 export type {
@@ -8,10 +8,9 @@ export type {
   ListedApprovalView,
   DecideAnswerView,
   DecideBody,
-  GrantView,
   ShownArguments,
 } from '../../src/gateway/api/approval-schema.ts';
-export type { CallDetail, CallRow, StageView, VerdictPart } from '../../src/gateway/api/call-schema.ts';
+export type { CallDetail, CallRow, StageView } from '../../src/gateway/api/call-schema.ts';
 export type { MeView as Me } from '../../src/gateway/api/token-schema.ts';
 export type { CallFile, ContentBlockView, OutcomeView } from '../../src/gateway/api/outcome-schema.ts';
 export type { ProblemView as ProblemBody } from '../../src/gateway/api/problem-schema.ts';

@@ -4,7 +4,7 @@ export interface FoldLimits {
   readonly tailLines: number;
 }
 
-export const FOLD_LIMITS: FoldLimits = { lines: 24, characters: 3000, tailLines: 5 };
+const FOLD_LIMITS: FoldLimits = { lines: 24, characters: 3000, tailLines: 5 };
 
 export interface FoldedText {
   readonly head: string;

@@ -79,6 +79,7 @@ type Choose = (statements: Statements) => Promise<Cut | LaneProblem | undefined>
  * Deletes a lane's records up to a cut, and the statements that are only about deleted records. `choose` gets verified statements. It walks
  * over the lane, which may take longer than the time between two signatures, so it is called again only if another process has changed this
  * lane meanwhile. Undefined: there is nothing to delete.
+ * @internal
  */
 export async function cutLane(
   needs: RetainNeeds,

@@ -3,6 +3,7 @@ const MAX_NAME_LENGTH = 129;
 /**
  * Number of edits (insert, delete or replace a character, swap two neighbours) from one text to the other, or `bound + 1` if there are more
  * than `bound`.
+ * @internal
  */
 export function editDistance(a: string, b: string, bound: number): number {
   if (Math.abs(a.length - b.length) > bound) return bound + 1;

@@ -20,7 +20,7 @@ interface Start {
   readonly exists?: (file: string) => boolean;
 }
 
-/** The command that starts this program, as its user would type it in the current folder. Every hint uses it. */
+/** The command that starts this program, as its user would type it in the current folder. Every hint uses it. @internal */
 export function ownCommand({ script, cwd, startedAs, path = [], exists = existsSync }: Start): string {
   if (startedAs !== undefined && startedAs !== '') {
     const isFound = isAbsolute(startedAs) && path.includes(dirname(startedAs));

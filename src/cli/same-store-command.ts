@@ -12,6 +12,7 @@ export function sameStoreCommand(
   return [thisCommand(), ...storeFlags(options, config)].join(' ');
 }
 
+/** @internal */
 export function storeFlags(
   options: Readonly<Record<string, unknown>>,
   { store, folder }: Pick<Config, 'store' | 'folder'>,

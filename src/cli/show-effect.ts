@@ -5,7 +5,7 @@ import { toSafeJson } from '../base/escape-text.ts';
 
 const SHORT = 60;
 
-export function bodyOfEffect({ body }: EffectRecord): EffectBody | undefined {
+function bodyOfEffect({ body }: EffectRecord): EffectBody | undefined {
   return body === undefined ? undefined : (decode(body) as EffectBody);
 }
 

@@ -68,7 +68,7 @@ const SERVED: Readonly<Record<Role, readonly string[]>> = {
   client: ['caller', 'all'],
 };
 
-export const isServedBy = (role: Role, name: MetricName): boolean => SERVED[role].includes(METRICS[name].where);
+const isServedBy = (role: Role, name: MetricName): boolean => SERVED[role].includes(METRICS[name].where);
 
 /** Loads only what the options ask for. Undefined if they ask for nothing: then there is no listener for events. */
 export async function startTelemetry(options: TelemetryOptions, needs: TelemetryNeeds): Promise<Telemetry | undefined> {

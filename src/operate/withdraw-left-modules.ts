@@ -47,6 +47,7 @@ function isAnyUnknown({ modules }: Catalog, { broken }: LoadResult): boolean {
 /**
  * Finds the modules to withdraw. It leaves alone modules of other pools, modules with tools that run in the processes of their callers, and
  * modules that another live worker has. Empty while a broken module has no known id.
+ * @internal
  */
 export function findLeftModules(
   catalog: Catalog,

@@ -23,7 +23,7 @@ export interface StopOrder {
 }
 
 /** Interval for checking cancellations: a running tool has to see its abort within a second. */
-export const CANCEL_CHECK_MS = 300;
+const CANCEL_CHECK_MS = 300;
 /** How long one reading of the table is reused. A call taken just after it is noticed one round later: still far within a second. */
 const HELD_LANES_CACHE_MS = 50;
 const REAP_EVERY_MS = 1000;

@@ -125,7 +125,7 @@ const TO_POSTGRES: readonly [RegExp, string][] = [
   [/CAST\(x'([0-9a-f]+)' AS BLOB\)/g, "'\\x$1'::bytea"],
 ];
 
-export async function stagePostgres(server: PostgresServer): Promise<StagedTrail> {
+async function stagePostgres(server: PostgresServer): Promise<StagedTrail> {
   const schema = `t${process.hrtime.bigint()}`;
   const open = (): Promise<AuditSink> => openPostgresSink({ url: server.url, schema });
   let sink = await open();

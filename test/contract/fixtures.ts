@@ -4,6 +4,7 @@ import type { Actor } from '../../src/domain/identity/actor.ts';
 import { expect } from 'vitest';
 import { ENVELOPE_VERSION } from '../../src/domain/call/call.ts';
 import {
+  laneOfScopedId,
   toolId,
   type CallId,
   type RunId,
@@ -31,7 +32,6 @@ import { bodyDigest, sha256 } from '../../src/domain/tool/digest.ts';
 import { encodeEnvelope } from '../../src/domain/call/envelope.ts';
 import {
   callIdFor,
-  laneOfId,
   newApprovalId,
   newCallerId,
   newGrantId,
@@ -81,14 +81,14 @@ export async function openSession(store: Store, overrides: SessionOverrides = {}
   const { lane, lifetimeMs = HOUR_MS, idleMs = HOUR_MS, delegatedBy, actor, ...named } = overrides;
   const identity: Identity = { tenant: 'acme', subject: `user-${randomId()}`, agent: 'helper', ...named };
   const id = newSessionId(identity.tenant, identity.subject, store.lanes, agentsOf(identity));
-  if (lane !== undefined && laneOfId(id) !== lane) return openSession(store, overrides);
+  if (lane !== undefined && laneOfScopedId(id) !== lane) return openSession(store, overrides);
   const run = newRunId();
   const tokenDigest = sha256(newToken());
   const delegation = delegatedBy === undefined ? {} : { delegatedBy };
   const who = actor === undefined ? {} : { actor };
   const request = { id, run, identity, tokenDigest, lifetimeMs, idleMs, ...delegation, ...who };
   const { expiresAt } = await store.openSession(request);
-  return { id, run, lane: laneOfId(id), identity, tokenDigest, expiresAt };
+  return { id, run, lane: laneOfScopedId(id), identity, tokenDigest, expiresAt };
 }
 
 export interface CallOverrides extends Partial<AcceptRequest> {

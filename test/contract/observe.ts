@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import type { CallerId, CallId, WorkerId } from '../../src/domain/identity/ids.ts';
+import { laneOfScopedId, type CallerId, type CallId, type WorkerId } from '../../src/domain/identity/ids.ts';
 import { isAboutCall, type AboutCall } from '../../src/domain/audit/audit-record.ts';
 import type { AuditEntry } from '../../src/domain/ports/audit-store.ts';
 import type { Delivery, LaneState, OwnedCall, ReplyItem } from '../../src/domain/ports/call-store.ts';
 import type { CallRecord } from '../../src/domain/call/call.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
-import { laneOfId, newWorkerId } from '../../src/domain/identity/new-id.ts';
+import { newWorkerId } from '../../src/domain/identity/new-id.ts';
 import { decode } from '../../src/base/message-pack.ts';
 import { eventually } from '../support/process.ts';
 import { POOL } from './fixtures.ts';
@@ -62,7 +62,7 @@ export async function reclaimAll(
 
 /** Takes over one call in the same way; the call has to be among those taken over. */
 export async function reclaimOne(store: Store, lost: OwnedCall): Promise<Delivery> {
-  const deliveries = await reclaimAll(store, laneOfId(lost.callId), { pool: lost.pool });
+  const deliveries = await reclaimAll(store, laneOfScopedId(lost.callId), { pool: lost.pool });
   const found = deliveries.filter((delivery) => delivery.callId === lost.callId);
   expect(found, `deliveries of ${lost.callId} after its lease was lost`).toHaveLength(1);
   return found[0]!;
@@ -102,7 +102,7 @@ export async function readCallAudit(store: Store, lane: number): Promise<AboutCa
 }
 
 export async function auditOf(store: Store, callId: CallId): Promise<AuditEntry[]> {
-  const entries = await readWholeAudit(store, laneOfId(callId));
+  const entries = await readWholeAudit(store, laneOfScopedId(callId));
   return entries.filter((entry) => entry.callId === callId);
 }
 

@@ -12,7 +12,7 @@ import { HOUR_MS } from './fixtures.ts';
 
 export const PLATFORM = 'chat';
 export const CHANNEL = 'general';
-export const MIB = 1024 * 1024;
+const MIB = 1024 * 1024;
 
 export const ORIGIN = {
   tenant: 'acme',

@@ -34,7 +34,7 @@ export async function send(url: string, token: string, { method = 'POST', header
 }
 
 /** Of a stream, the last message: that is the answer. */
-export function readAnswer(text: string): Answer['body'] {
+function readAnswer(text: string): Answer['body'] {
   const last = text
     .split('\n')
     .filter((line) => line.startsWith('data: '))

@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/operate/open-store.ts';
 import type { Client, SessionHandle } from '../../src/exports/client.ts';
-import { laneOfId, randomId } from '../../src/domain/identity/new-id.ts';
+import { laneOfScopedId } from '../../src/domain/identity/ids.ts';
+import { randomId } from '../../src/domain/identity/new-id.ts';
 import { LEASE_MS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import {
   callFor,
@@ -81,7 +82,7 @@ describe('load and recovery on redis alone', () => {
       const sessions = new Map<number, SessionHandle>();
       while (sessions.size < LANES) {
         const opened = await client.openSession({ subject: `user-${randomId()}`, agent: 'main' });
-        sessions.set(laneOfId(opened.id), opened);
+        sessions.set(laneOfScopedId(opened.id), opened);
       }
       // The last ones first, and one after another: the others are idle meanwhile and must not keep the slots.
       const kinds: string[] = [];

@@ -70,7 +70,7 @@ export function EditDialog({ approval, onDecide, onClose }: EditDialogProps): VN
 const SIGN = { same: ' ', removed: '−', added: '+' } as const;
 const SAID = { same: '', removed: 'removed: ', added: 'added: ' } as const;
 
-export function Diff({ lines }: { readonly lines: readonly DiffLine[] }): VNode {
+function Diff({ lines }: { readonly lines: readonly DiffLine[] }): VNode {
   return (
     <pre class="code diff" tabIndex={0} role="region" aria-label="What changes">
       {lines.map(({ kind, text }, index) => (

@@ -23,6 +23,7 @@ const GROUP_OF = new Map<string, OutcomeGroup>([
 /**
  * The group of an outcome kind. Kinds that are not listed count as failed, also kinds that this console does not know yet, so that people
  * look at them. `refused` has the same meaning as in the filter of calls, so that all pages count alike.
+ * @internal
  */
 export function groupOutcome(kind: string): OutcomeGroup {
   return GROUP_OF.get(kind) ?? 'failed';

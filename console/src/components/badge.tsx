@@ -14,7 +14,7 @@ export function SeverityBadge({ severity }: { readonly severity: Severity }): VN
   return <Badge tone={SEVERITY_TONE[severity] ?? 'neutral'}>{severity}</Badge>;
 }
 
-export function outcomeTone(outcome: OutcomeKind): Tone {
+function outcomeTone(outcome: OutcomeKind): Tone {
   if (outcome === 'ok') return 'good';
   if (outcome === 'denied' || outcome === 'blocked' || outcome === 'cancelled' || outcome === 'expired')
     return 'warning';

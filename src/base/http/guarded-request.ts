@@ -80,7 +80,7 @@ function send(hop: Hop, addresses: readonly Address[], signal: AbortSignal): Pro
  * Connects only to the addresses that were checked. The attack: a name that resolves to a public address first, and to a private one when
  * resolved again.
  */
-export function pinTo(addresses: readonly Address[]): LookupFunction {
+function pinTo(addresses: readonly Address[]): LookupFunction {
   return (_host, options, callback) => {
     const [first] = addresses;
     if (options.all === true) callback(null, [...addresses]);

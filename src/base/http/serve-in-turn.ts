@@ -9,7 +9,10 @@ interface Turns {
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[];
 }
 
-/** Max requests that a client may send ahead on one socket before it has read the answers. A socket with more of them is closed. */
+/**
+ * Max requests that a client may send ahead on one socket before it has read the answers. A socket with more of them is closed.
+ * @internal
+ */
 export const MAX_REQUESTS_AHEAD = 64;
 /** Max waiting requests that one step of the event loop begins, over all sockets. */
 const BEGUN_AT_ONCE = 4;

@@ -5,6 +5,7 @@ import { decodeAll, encode } from '../../base/message-pack.ts';
 
 type Shape = 'text' | 'number' | 'texts' | 'true';
 
+/** @internal */
 export const FACTS: Record<keyof AuditFacts, Shape> = {
   parent: 'text',
   toolDigest: 'text',
@@ -43,6 +44,7 @@ export const FACTS: Record<keyof AuditFacts, Shape> = {
   sessions: 'number',
   unattended: 'true',
 };
+/** @internal */
 export const FACT_NAMES = Object.keys(FACTS) as (keyof AuditFacts)[];
 const PAYLOAD_NAMES = ['arguments', 'detail', 'comment'] as const satisfies readonly (keyof AuditPayload)[];
 

@@ -65,10 +65,10 @@ export interface Stall {
   readonly at: number;
 }
 
-/** Max number of different stalls that a session counts. The latest are kept. */
+/** Max number of different stalls that a session counts. The latest are kept. @internal */
 export const MAX_STALLS = 8;
 /** A stall's count restarts this long after its first call: a session may live for weeks and be shared by many conversations. */
-export const STALL_MS = 30 * 60 * 1000;
+const STALL_MS = 30 * 60 * 1000;
 
 /** The session's stalls after one more stalled call. Drops counts that are too old. */
 export function addStall(stalls: readonly Stall[], signature: string, at: number): Stall[] {

@@ -1,7 +1,7 @@
 import { OUTCOME_KINDS, type OutcomeKind } from '../outcome/outcome.ts';
 
 /** Groups of outcome kinds that a filter can name. `errors` leaves out calls that were refused on purpose or cancelled. */
-export const OUTCOME_GROUPS = ['not-ok', 'errors', 'refused'] as const;
+const OUTCOME_GROUPS = ['not-ok', 'errors', 'refused'] as const;
 export const OUTCOME_FILTERS = [...OUTCOME_GROUPS, ...OUTCOME_KINDS] as const;
 export type OutcomeFilter = (typeof OUTCOME_FILTERS)[number];
 

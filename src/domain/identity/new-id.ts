@@ -137,7 +137,3 @@ export const privatePoolOf = (callerId: CallerId): string => privatePool(sha256(
 export const newWorkerId = (): WorkerId => randomId() as WorkerId;
 /** 256 random bits. */
 export const newToken = (): string => randomBytes(32).toString('base64url');
-
-export function laneOfId(id: CallId | SessionId): number {
-  return parseScopedId(id)?.lane ?? -1;
-}

@@ -58,7 +58,7 @@ export interface OutcomeError {
 }
 
 /** Kinds of outcome after which nothing ran and the caller is asked to retry: the key is free for a new call. */
-export const KEY_RELEASING_KINDS: readonly OutcomeKind[] = ['stale', 'unauthenticated', 'overloaded'];
+const KEY_RELEASING_KINDS: readonly OutcomeKind[] = ['stale', 'unauthenticated', 'overloaded'];
 
 export function releasesKey(kind: OutcomeKind): boolean {
   return KEY_RELEASING_KINDS.includes(kind);

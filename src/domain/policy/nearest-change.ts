@@ -74,6 +74,7 @@ export function findChanges(
   return [];
 }
 
+/** @internal */
 export function applyChange(policy: Policy, change: PolicyChange): Policy {
   switch (change.kind) {
     case 'resume':

@@ -11,6 +11,7 @@ export interface ObserverBounds {
   readonly queuedCharacters: number;
 }
 
+/** @internal */
 export const OBSERVER_BOUNDS: ObserverBounds = Object.freeze({
   concurrency: 16,
   queued: 256,

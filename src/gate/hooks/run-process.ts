@@ -21,7 +21,7 @@ export interface EndedProcess {
   readonly stderr: string;
 }
 
-export const MAX_OUTPUT_BYTES = 1024 * 1024;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_ERROR_BYTES = 4096;
 /** How long to wait for output after the process has ended: a process that left the group may hold the pipes open. */
 const LAST_OUTPUT_MS = 500;

@@ -12,7 +12,7 @@ export function typeOfJson(value: JsonValue): JsonType {
 }
 
 /** Whether two values are the same JSON, whatever the order of their members. */
-export function sameJson(one: JsonValue, other: JsonValue): boolean {
+function sameJson(one: JsonValue, other: JsonValue): boolean {
   if (one === other) return true;
   if (Array.isArray(one)) {
     return (

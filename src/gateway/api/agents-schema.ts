@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { nameText, pageOf } from './page-schema.ts';
 
-export const declarationSchema = z
+const declarationSchema = z
   .strictObject({
     selection: z
       .array(z.strictObject({ module: z.string(), tools: z.union([z.literal('all'), z.array(z.string()).readonly()]) }))

@@ -95,7 +95,7 @@ export const approvalListQuery = z.strictObject({
   cursor: cursorQuery,
 });
 
-export const grantWishSchema = z
+const grantWishSchema = z
   .strictObject({
     /** `exact`: only these arguments. `any`: all arguments. Or only arguments for which all conditions hold. */
     matches: z.union([

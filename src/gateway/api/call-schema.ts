@@ -49,7 +49,7 @@ export const callPageSchema = pageOf(callRowSchema).meta({ id: 'CallPage' });
 export type CallPage = z.infer<typeof callPageSchema>;
 
 /** `live`: every state but settled. */
-export const CALL_LIST_STATES = [...CALL_STATES, 'live'] as const;
+const CALL_LIST_STATES = [...CALL_STATES, 'live'] as const;
 
 export const callListQuery = z.strictObject({
   state: z.enum(CALL_LIST_STATES).optional(),

@@ -54,7 +54,7 @@ export function createApi(plane: GatewayPlane, settings: ApiSettings = {}): Gate
   return { app, document: describeApi(app, plane.operations.release), close: () => feed.close() };
 }
 
-/** Only the OpenAPI document. Nothing of a plane is used before the first request, so no plane is needed. */
+/** Only the OpenAPI document. Nothing of a plane is used before the first request, so no plane is needed. @internal */
 export function openApiDocument(release: string): object {
   return createApi({ operations: { release } } as GatewayPlane).document;
 }

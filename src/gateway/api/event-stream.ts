@@ -1,6 +1,6 @@
 import type { ServerEvents } from './event-schema.ts';
 
-export const STREAM_LIMITS = Object.freeze({ bufferedBytes: 512 * 1024, heartbeatMs: 15_000 });
+const STREAM_LIMITS = Object.freeze({ bufferedBytes: 512 * 1024, heartbeatMs: 15_000 });
 
 export interface StreamOptions {
   /** When the bearer's right to the stream ends, by the clock of this machine. */

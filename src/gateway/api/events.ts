@@ -8,7 +8,7 @@ import { EVENT_TOPICS, eventsQuery, type EventTopic, type ServerEvents } from '.
 import { EventStream } from './event-stream.ts';
 import { listApproval, showApprovalTo } from './show-approval.ts';
 
-export const STREAMS_PER_BEARER = 8;
+const STREAMS_PER_BEARER = 8;
 const RETRY_MS = 2000;
 
 const headers = z.object({ 'last-event-id': z.string().max(256).optional() });

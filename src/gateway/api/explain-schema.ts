@@ -15,7 +15,7 @@ export const explainRequestSchema = z
   })
   .meta({ id: 'ExplainRequest' });
 
-export const RULED = ['allow', 'ask', 'deny', 'depends'] as const;
+const RULED = ['allow', 'ask', 'deny', 'depends'] as const;
 
 export const explanationSchema = z
   .strictObject({
@@ -62,7 +62,7 @@ export const matrixCellSchema = z.strictObject({
 });
 export type MatrixCell = z.infer<typeof matrixCellSchema>;
 
-export const matrixRowSchema = z
+const matrixRowSchema = z
   .strictObject({
     tool: z.string(),
     /** One cell for each of the page's `agents`, in the same order. */

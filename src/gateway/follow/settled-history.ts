@@ -7,7 +7,7 @@ import { isEnding } from './call-rows.ts';
 import { SettledCalls } from './settled-calls.ts';
 import { TrailFollower, type TrailListener } from './trail-follower.ts';
 
-export const HISTORY_LIMITS = Object.freeze({ calls: 100_000, loops: 500 });
+const HISTORY_LIMITS = Object.freeze({ calls: 100_000, loops: 500 });
 
 export interface HistorySettings {
   /** How many settled calls are kept in memory. */

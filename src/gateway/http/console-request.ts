@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { planeError } from '../../domain/errors/errors.ts';
 
-export const COOKIE_NAME = '__Host-sallyport';
+const COOKIE_NAME = '__Host-sallyport';
 /** A page of another site cannot send this header without a CORS preflight, and the gateway allows none. */
 const CONSOLE_HEADER = 'sallyport-console';
 /** `c`: the token was made for this login, and ends with it. `t`: a person pasted a token, which outlives the login. */

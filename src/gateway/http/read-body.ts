@@ -7,7 +7,7 @@ import { askForBody } from './http-server.ts';
 import { hasBody } from './request-facts.ts';
 
 /** Max bytes of a body. The arguments of a call may have 1 MiB; the JSON around them needs some room too. */
-export const BODY_BYTES = JSON_LIMITS.bytes + 64 * 1024;
+const BODY_BYTES = JSON_LIMITS.bytes + 64 * 1024;
 
 /**
  * The limits of arguments plus room for the JSON around them, so that it takes nothing away from the arguments. The code that accepts the

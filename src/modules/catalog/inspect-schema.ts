@@ -3,6 +3,7 @@ import { isLinearPattern } from './linear-pattern.ts';
 import { schemaValidatorFor } from './schema-dialects.ts';
 import { resolveLocalReference, subschemasOf } from './schema-walk.ts';
 
+/** @internal */
 export const SCHEMA_LIMITS = Object.freeze({ bytes: 256 * 1024, depth: 64, subschemas: 2_000 });
 
 /**

@@ -24,7 +24,7 @@ export interface LoadOptions {
 /** Modules of earlier loads, by a key that covers everything they depend on. */
 export type KnownModules = Map<string, LoadedModule>;
 
-export const DEFAULT_POOL = 'default';
+const DEFAULT_POOL = 'default';
 /** Long enough for a busy machine: a module whose import times out is missing until its file is changed. */
 const IMPORT_TIMEOUT_MS = 20_000;
 const MAX_CHILDREN = 4;

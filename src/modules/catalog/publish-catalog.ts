@@ -100,6 +100,7 @@ type Merge = Pick<Published, 'changed' | 'removed' | 'older' | 'rolledBack'> & {
 };
 export type MergeRequest = Omit<PublishRequest, 'served'> & { readonly served?: ReadonlySet<string> | undefined };
 
+/** @internal */
 export function mergeModules(catalog: Catalog, request: MergeRequest): Merge {
   const { modules, gone = [], broken = [], served } = request;
   const merged = new Map(catalog.modules.map((module) => [module.id, module]));

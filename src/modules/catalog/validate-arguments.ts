@@ -7,6 +7,7 @@ import { schemaValidatorFor } from './schema-dialects.ts';
 /** Returns the problems of a value; empty if it fits. They name places and rules, never a value. */
 export type Validate = (value: unknown) => string[];
 
+/** @internal */
 export const MAX_PROBLEMS = 8;
 /** Max members of a value for which all problems are collected. For a larger value that would cost more than it is worth. */
 const MAX_MEMBERS_FOR_ALL = 1_000;
@@ -111,7 +112,7 @@ function countMembers(value: unknown, enough: number): number {
 /** Keywords that are not reported by themselves: the errors inside them state the problem. */
 const CONTAINERS: ReadonlySet<string> = new Set(['if', '$ref', 'propertyNames']);
 
-export function describeProblems(errors: readonly ErrorObject[]): string[] {
+function describeProblems(errors: readonly ErrorObject[]): string[] {
   const telling = errors.filter((error) => !CONTAINERS.has(error.keyword));
   const problems = new Set((telling.length > 0 ? telling : errors).slice(0, MAX_PROBLEMS * 4).map(describeProblem));
   return [...problems].slice(0, MAX_PROBLEMS);

@@ -102,7 +102,7 @@ function placesOf(root: string, { modules, broken }: LoadResult): string[] {
 }
 
 /** Keeps serving, for each broken module, the module that was served from its file, if there was one: the one with its id, or else any. */
-export function keepServing(previous: LoadResult, next: LoadResult): Reloaded {
+function keepServing(previous: LoadResult, next: LoadResult): Reloaded {
   const served = new Set(next.modules.map((module) => module.declaration.id));
   const kept: LoadedModule[] = [];
   // A broken file may not have stated its id; those that did choose first.

@@ -5,7 +5,7 @@ import type { LoadedModule } from '../catalog/loaded-module.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { TaskRunner, type TaskNeeds } from './task-runner.ts';
 
-export const MAX_WAIT_SECONDS = 60;
+const MAX_WAIT_SECONDS = 60;
 const SECOND = 1000;
 
 const call: JsonObject = {

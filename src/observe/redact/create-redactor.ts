@@ -8,7 +8,7 @@ import { redactJson } from './redact-json.ts';
 import type { RedactionKey } from './redaction-key.ts';
 import { secretsOfSchema } from './schema-secrets.ts';
 
-/** Longer texts are cut for display. Beginning and end are kept: an attacker would hide things in an end that is not shown. */
+/** Longer texts are cut for display. Beginning and end are kept: an attacker would hide things in an end that is not shown. @internal */
 export const SHOWN_CHARACTERS = 1024;
 const SHOWN_TAIL = 256;
 

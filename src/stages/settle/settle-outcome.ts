@@ -14,7 +14,7 @@ type Needs = Pick<Plane, 'store' | 'settings' | 'log' | 'redactor'>;
 
 const TRY_AGAIN_MS = 250;
 
-/** Whole milliseconds; below 1 ms in steps of ten microseconds, so that no duration is recorded as zero. */
+/** Whole milliseconds; below 1 ms in steps of ten microseconds, so that no duration is recorded as zero. @internal */
 export function roundDuration(ms: number): number {
   return ms >= 1 ? Math.round(ms) : Math.max(1, Math.round(ms * 100)) / 100;
 }

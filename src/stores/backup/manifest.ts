@@ -50,7 +50,7 @@ export async function readBackup(
   return manifest;
 }
 
-export function readManifest(folder: string): BackupManifest {
+function readManifest(folder: string): BackupManifest {
   let manifest: BackupManifest;
   try {
     manifest = JSON.parse(readFileSync(join(folder, MANIFEST_FILE), 'utf8')) as BackupManifest;

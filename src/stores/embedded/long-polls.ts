@@ -41,7 +41,7 @@ export function isPoll(job: StoreJob): boolean {
 }
 
 /** Returns the topic that a job may wait for; undefined for a job that never waits. */
-export function topicOf(job: StoreJob): string | undefined {
+function topicOf(job: StoreJob): string | undefined {
   return POLL_RULES[job.method]?.topic(job.argument as never);
 }
 

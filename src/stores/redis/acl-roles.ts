@@ -49,11 +49,11 @@ export const LANE_FAMILIES = [
 ] as const;
 
 /** The audit has separate rights. Roles whose functions write records may append to the journal, and may not change it in any other way. */
-export const JOURNAL_FAMILY = 'journal';
+const JOURNAL_FAMILY = 'journal';
 /** How far the journal was drained. Only roles that drain write it. */
-export const DRAIN_FAMILY = 'drain';
+const DRAIN_FAMILY = 'drain';
 /** The stream in which earlier releases kept the records. Roles that drain move its records to the journal. */
-export const OLD_AUDIT_FAMILY = 'audit';
+const OLD_AUDIT_FAMILY = 'audit';
 export const AUDIT_FAMILIES = [JOURNAL_FAMILY, DRAIN_FAMILY, OLD_AUDIT_FAMILY] as const;
 export const DEPLOYMENT_FAMILIES = [
   'incarnation',
@@ -169,6 +169,7 @@ const READING = [
   'xrange',
 ];
 
+/** @internal */
 export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
   client: {
     sentence: 'your programs: open sessions, call, wait, cancel, answer approvals',
@@ -385,7 +386,7 @@ function selector(rules: readonly string[]): string {
 const FOLDER = new URL('functions/', import.meta.url);
 
 /** Returns all commands that these functions, and the shared parts, can send. */
-export function commandsOf(names: readonly string[]): string[] {
+function commandsOf(names: readonly string[]): string[] {
   const known = readFunctions();
   const shared = readdirSync(new URL('shared/', FOLDER)).map((file) =>
     readFileSync(new URL(`shared/${file}`, FOLDER), 'utf8'),

@@ -1,7 +1,6 @@
 import { planeError } from '../../domain/errors/errors.ts';
 
-/** Functions of the server answer with words and bytes. The helpers of this file convert them to TypeScript types. */
-export type Bytes = Buffer;
+// Functions of the server answer with words and bytes. The helpers of this file convert them to TypeScript types.
 
 export function asList(answer: unknown): unknown[] {
   if (!Array.isArray(answer)) throw unexpected(answer);

@@ -28,7 +28,7 @@ export interface Facts {
   readonly tool: ToolId;
 }
 
-export function parseFacts(text: string): Facts {
+function parseFacts(text: string): Facts {
   const lines = text.split('\n');
   return {
     identity: lines[0]!,

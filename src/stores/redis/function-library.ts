@@ -81,7 +81,7 @@ export function readFunctions(): ReadonlyMap<string, StoreFunction> {
 }
 
 /** Parses the header comment of a function. It is the interface: TypeScript passes keys and arguments by the names written there. */
-export function parseHeader(name: string, source: string): FunctionHeader {
+function parseHeader(name: string, source: string): FunctionHeader {
   const comment = /^--\[\[([\s\S]*?)\]\]/.exec(source)?.[1] ?? '';
   const words = (label: string, separator: RegExp): string[] => {
     const line = new RegExp(`^\\s*${label}\\s+(.+)$`, 'm').exec(comment)?.[1];
@@ -97,6 +97,7 @@ export function parseHeader(name: string, source: string): FunctionHeader {
   };
 }
 
+/** @internal */
 export function composeLibrary(functions: ReadonlyMap<string, StoreFunction>): string {
   const shared = SHARED.map((name) => readFileSync(new URL(`shared/${name}.lua`, FOLDER), 'utf8'));
   const registered = [...functions.values()].map(({ name, flags, source }) => {

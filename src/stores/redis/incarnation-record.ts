@@ -50,6 +50,7 @@ const MAX_LANES = 1024;
 const describeLanes = (name: string): string =>
   `the number of lanes, one for each key {${name}:0}:meta, {${name}:1}:meta and so on`;
 
+/** @internal */
 export function parseCondition(text: string): Condition {
   try {
     const parsed = JSON.parse(text) as unknown;

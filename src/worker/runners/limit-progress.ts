@@ -1,7 +1,7 @@
 import { wellFormed } from '../../modules/authoring/shown-text.ts';
 import type { Progress } from '../../domain/ports/tool-runner.ts';
 
-export const PROGRESS_EVERY_MS = 100;
+const PROGRESS_EVERY_MS = 100;
 const MAX_MESSAGE = 500;
 
 export interface ProgressLimiter {
@@ -42,7 +42,7 @@ export function limitProgress(deliver: (progress: Progress) => void): ProgressLi
   };
 }
 
-/** Limits progress to finite, non-negative numbers with done ≤ total. Undefined if nothing usable is left. */
+/** Limits progress to finite, non-negative numbers with done ≤ total. Undefined if nothing usable is left. @internal */
 export function saneProgress(progress: unknown): Progress | undefined {
   try {
     if (typeof progress !== 'object' || progress === null) return undefined;

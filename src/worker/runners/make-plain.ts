@@ -2,7 +2,7 @@ import { types } from 'node:util';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { hasLoneSurrogate } from '../../modules/authoring/shown-text.ts';
 
-export const MAX_RESULT_DEPTH = 64;
+const MAX_RESULT_DEPTH = 64;
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,39}$/;
 
 /** The value cannot be sent. The message names the place. */

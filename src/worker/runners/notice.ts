@@ -13,7 +13,7 @@ type Tell = (level: unknown, data: unknown) => void;
  * Limits the notices of one call by number and by bytes; what exceeds the limit is dropped. Data that cannot be sent is replaced by a
  * description of the problem.
  */
-export function limitNotices(deliver: (line: ToolLogLine) => void): Tell {
+function limitNotices(deliver: (line: ToolLogLine) => void): Tell {
   let left = MAX_NOTICES;
   let leftBytes = MAX_BYTES;
   return (level, data) => {

@@ -14,7 +14,7 @@ import { isJsonObject } from '../../base/json.ts';
 import { isUri } from '../../base/uri-template.ts';
 import { makePlain, NotPlain, type SizeBudget } from './make-plain.ts';
 
-export const MAX_BLOCKS = 1000;
+const MAX_BLOCKS = 1000;
 export const MAX_FILES = 100;
 export const MAX_MESSAGES = 100;
 export const MAX_OFFERS = 32;
@@ -25,7 +25,7 @@ const MAX_OFFER_DESCRIPTION = 2048;
  * The functions of this file read what tool code made or a tool's process sent, so the shape is not known. All of them throw NotPlain or
  * TooLarge.
  */
-export function plainBlock(block: unknown, budget: SizeBudget, path: string): ContentBlock {
+function plainBlock(block: unknown, budget: SizeBudget, path: string): ContentBlock {
   const fields = asFields(block, path);
   const { kind } = fields;
   switch (kind) {

@@ -20,7 +20,7 @@ interface Asked {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A shorter secret cannot be removed from a result without spoiling the result. */
-export const MIN_SECRET_CHARACTERS = 4;
+const MIN_SECRET_CHARACTERS = 4;
 
 export function createSecretSource(providers: readonly SecretProvider[], env: Environment = process.env): SecretSource {
   const asked = providers.map((provider) => toAsked(provider, env));

@@ -124,7 +124,7 @@ function lastPart(path: string): string {
 }
 
 /** The mark names the secret, so that the model can act on it. */
-export function markOf(name: string): string {
+function markOf(name: string): string {
   return `[secret ${name}]`;
 }
 

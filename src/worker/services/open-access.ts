@@ -11,6 +11,7 @@ export interface OfferedService {
   readonly methods: readonly string[];
 }
 
+/** @internal */
 export const SERVICE_LIMITS = Object.freeze({
   /** Time limit of one request. The deadline of the call may be earlier. */
   requestMs: 30_000,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { CallId } from '../../../src/domain/identity/ids.ts';
+import { laneOfScopedId, type CallId } from '../../../src/domain/identity/ids.ts';
 import {
   MAX_OWED_PER_SUBJECT,
   type HoldOwedAnswer,
@@ -7,7 +7,7 @@ import {
 } from '../../../src/domain/ports/owed-store.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
 import { sha256 } from '../../../src/domain/tool/digest.ts';
-import { callIdFor, laneOfId, newSessionId, randomId } from '../../../src/domain/identity/new-id.ts';
+import { callIdFor, newSessionId, randomId } from '../../../src/domain/identity/new-id.ts';
 import { HOUR_MS, reapRequest } from '../fixtures.ts';
 import { storeTimeAfter } from '../observe.ts';
 import type { Scene } from '../scene.ts';
@@ -41,7 +41,7 @@ function gateway(store: Store, subject: string) {
     newId,
     request,
     release,
-    beat: () => store.beatOwed({ lane: laneOfId(session), holder }),
+    beat: () => store.beatOwed({ lane: laneOfScopedId(session), holder }),
     /** Holds a call; expects a new entry. */
     async make(digest: string, more: Partial<HoldOwedRequest> = {}): Promise<HoldOwedRequest> {
       const made = request(digest, more);
@@ -234,7 +234,7 @@ export function describeOwed(scene: Scene): void {
     const call = await one.make(digest, { lifetimeMs: 20 });
     await storeTimeAfter(store, (await store.now()) + 30);
     await one.make(newDigest());
-    await store.reapCalls(reapRequest(laneOfId(call.callId)));
+    await store.reapCalls(reapRequest(laneOfScopedId(call.callId)));
     const asked = two.request(digest, { of: call.callId });
     expect(await store.holdOwed(asked)).toEqual(takenOf(call));
     expect(await one.release(call, 'gone')).toBe('gone');

@@ -7,7 +7,7 @@ import { startWebhookReceiver, type Received, type WebhookReceiver } from '../..
 import { spawnNode } from '../../support/process.ts';
 import { LEASE_MS, stagePlane, type BackendName, type PlaneWorker, type StagedPlane } from './stage-plane.ts';
 
-export const CHAT_MODULES = fileURLToPath(new URL('../../fixtures/platform-plane', import.meta.url));
+const CHAT_MODULES = fileURLToPath(new URL('../../fixtures/platform-plane', import.meta.url));
 const GATEWAY_SCRIPT = fileURLToPath(new URL('gateway-process.mjs', import.meta.url));
 export const WEBHOOK_SECRET = 'both-sides-know-this-4711';
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -25,7 +25,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 }
 
 /** In the order of the API: any, each with its index. */
-export function sendEmbeddings(response: ServerResponse, { body }: AskedEmbeddings): void {
+function sendEmbeddings(response: ServerResponse, { body }: AskedEmbeddings): void {
   const data = body.input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }));
   const usage = { prompt_tokens: 1, total_tokens: 1 };
   sendJson(response, 200, { object: 'list', model: body.model, usage, data: data.reverse() });

@@ -12,18 +12,7 @@ export interface AuditFilter {
   readonly by?: string;
 }
 
-export const FILTER_NAMES = [
-  'from',
-  'to',
-  'tenant',
-  'subject',
-  'agent',
-  'tool',
-  'event',
-  'outcome',
-  'callId',
-  'by',
-] as const;
+const FILTER_NAMES = ['from', 'to', 'tenant', 'subject', 'agent', 'tool', 'event', 'outcome', 'callId', 'by'] as const;
 
 export function filterOf(given: Readonly<Record<string, string | undefined>>): AuditFilter {
   const set = FILTER_NAMES.map((name) => [name, given[name]?.trim()] as const).filter(([, value]) => value);

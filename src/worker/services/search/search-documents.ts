@@ -5,9 +5,9 @@ import { MAX_QUERY_TERMS, termsOf } from './terms.ts';
 import { isOfModel, packVector, similarity } from './vector.ts';
 
 /** Max vectors of one scope that are searched: those of the newest documents. Older documents are found by their words only. */
-export const SEARCHED_VECTORS = 4000;
+const SEARCHED_VECTORS = 4000;
 const SEARCHED_POSTINGS = 1000;
-/** Max documents that one search embeds. Vectors are made at the first search by meaning; later searches embed the rest. */
+/** Max documents that one search embeds. Vectors are made at the first search by meaning; later searches embed the rest. @internal */
 export const EMBEDDED_PER_SEARCH = 256;
 
 export const SEARCH_MODES = ['words', 'meaning', 'both'] as const;

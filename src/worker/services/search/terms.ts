@@ -3,7 +3,7 @@ const WORD = /[\p{L}\p{N}]+/gu;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const MAX_WORD_LENGTH = 40;
 const MAX_CHARACTERS = 16 * 1024;
-/** Max terms of one document: a longer text is found by its first words only. */
+/** Max terms of one document: a longer text is found by its first words only. @internal */
 export const MAX_TERMS = 400;
 /** Max terms of one query. */
 export const MAX_QUERY_TERMS = 16;

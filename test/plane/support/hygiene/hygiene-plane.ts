@@ -15,7 +15,7 @@ import { createProcess, type HygieneProcess } from './hygiene-process.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-export const RETENTION_MS = 2000;
+const RETENTION_MS = 2000;
 const LEASE_MS = 6000;
 
 const POLICY: Policy = {

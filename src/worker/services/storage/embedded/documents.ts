@@ -67,7 +67,7 @@ export function countDocuments(database: Database, scope: number, collection: st
   return database.get<{ count: number }>(counted, scope, collection)!.count;
 }
 
-export function removeRow(database: Database, row: number): void {
+function removeRow(database: Database, row: number): void {
   database.run('DELETE FROM documents WHERE row = ?', row);
   database.run('DELETE FROM labels WHERE row = ?', row);
   database.run('DELETE FROM vectors WHERE row = ?', row);

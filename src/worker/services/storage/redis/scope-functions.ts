@@ -24,6 +24,7 @@ export function functionName(name: ScopeFunction): string {
   return `sps${VERSION}_${name.replaceAll('-', '_')}`;
 }
 
+/** @internal */
 export function composeScopeLibrary(): string {
   const source = (name: string): string => readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8');
   const registered = FUNCTIONS.map(
