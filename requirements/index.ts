@@ -22,7 +22,7 @@ import { ROWS_REVOKED } from './rows-revoked.ts';
 import { ROWS_SHARES } from './rows-shares.ts';
 import { ROWS_TENANT_AGENTS, ROWS_UNATTENDED } from './rows-unattended.ts';
 
-/** All requirements, in the order of docs/requirements.md. */
+/** All requirements, in the order of docs/proofs/requirements.md. */
 export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'Running tools', rows: ROWS_RUNNING },
   { title: 'The gate before a call', rows: ROWS_GATE },

@@ -24,7 +24,7 @@ A test stands here by its file and a part of its title; \`%s\` and \`$name\` are
 const cell = (text: string): string =>
   text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\n', ' ');
 
-/** Builds docs/requirements.md from the requirements. */
+/** Builds docs/proofs/requirements.md from the requirements. */
 export function requirementsPage(): string {
   const sections = REQUIREMENTS.map(({ title, rows }) => {
     const lines = rows.map((row) => `| ${row.id} | ${cell(row.says)} | ${shownBy(row)} | ${bugsOf(row)} |`);

@@ -1,7 +1,7 @@
 // Writes docs/errors.md, docs/config.md, docs/metrics.md, docs/openapi.json and the tables of docs/events.md from the compiled tables,
-// and docs/requirements.md from requirements/. `--check` writes nothing and fails when a page is not current.
+// and docs/proofs/requirements.md from requirements/. `--check` writes nothing and fails when a page is not current.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { EXIT_OF } from '../dist/cli/describe-failure.js';
 import { EXIT_CODES } from '../dist/cli/exit-codes.js';
 import { OPTION_ROWS } from '../dist/config/option-rows.js';
@@ -272,14 +272,14 @@ const PAGES = {
   'config.md': configPage(),
   'events.md': eventsPage(),
   'metrics.md': metricsPage(),
-  'requirements.md': (await loadRequirements()).requirementsPage(),
+  'proofs/requirements.md': (await loadRequirements()).requirementsPage(),
   'openapi.json': `${JSON.stringify(openApiDocument(RELEASE), null, 2)}\n`,
 };
 const check = process.argv.includes('--check');
 for (const [name, text] of Object.entries(PAGES)) {
   const path = join(TOP, 'docs', name);
   if (!check) {
-    mkdirSync(join(TOP, 'docs'), { recursive: true });
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
     console.log(`docs/${name} written`);
   } else if (readIfThere(path) !== text) {

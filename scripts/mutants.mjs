@@ -1,5 +1,5 @@
 // `npm run chaos:mutants [-- --only id,… --jobs 2 --json --table | --list]`: plants known bugs into a copy of the tree, one at
-// a time, and shows that the tests named for each bug turn red. The tree itself is never changed. See docs/mutants.md.
+// a time, and shows that the tests named for each bug turn red. The tree itself is never changed. See docs/proofs/mutants.md.
 import { spawnSync } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';

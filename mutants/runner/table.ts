@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 import type { Judgement } from './judge-mutant.ts';
 
-/** The table of docs/mutants.md, as Markdown: each bug, the tests that turned red, and the seconds it took. */
+/** The table of docs/proofs/mutants.md, as Markdown: each bug, the tests that turned red, and the seconds it took. */
 export function tableOf(mutants: readonly Mutant[], judgements: readonly Judgement[]): string {
   const rows = judgements.map(({ id, result, red, tookMs }) => {
     const mutant = mutants.find((each) => each.id === id)!;
