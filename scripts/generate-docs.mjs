@@ -60,7 +60,7 @@ function errorsPage() {
 
 # Errors
 
-Every code there is. Codes are stable and never reused. What stands in ‹angle quotes› is a fact of the single case; the
+All error codes. Codes are stable and never reused. A text in ‹angle quotes› is a fact of the single case; the
 facts are also fields of the error.
 
 ## Endings of calls
@@ -72,7 +72,7 @@ ${stages
   .map(({ stage, rows }) => `### ${stage}\n\n${table(['code', 'outcome', 'says', 'try again?', 'fix'], rows)}`)
   .join('\n\n')}
 
-## Trouble of the plane itself
+## Errors of the plane itself
 
 Thrown as \`PlaneError\`, for the operator. The last column is the exit code of a \`sallyport\` command that meets it.
 
@@ -157,7 +157,7 @@ worker:
   of its option.
 - Paths are relative to the file that names them; in the environment and after flags, to the working directory.
 - Passwords may not stand in the file: write a placeholder, or name a file that only its owner can read.
-- The file must belong to you or to root, and not be writable by everybody.
+- The file must belong to you or to root, and not be writable by all users.
 - \`dev\` and \`worker\` read the file again when it changes. A bad new file changes nothing and is reported; options that need a restart
   are named.
 
@@ -179,7 +179,7 @@ function eventsPage() {
     'shared-fields': table(['field', 'what it says'], meanings(Object.entries(SHARED_FIELDS))),
     'common-fields': table(['field', 'what it says, unless the event says otherwise'], meanings(common)),
     events: table(
-      ['event', 'told by', 'stage', 'means', 'fields'],
+      ['event', 'emitted by', 'stage', 'means', 'fields'],
       Object.entries(DIAGNOSTIC_EVENTS).map(([kind, entry]) => [
         code(kind),
         WHERE[entry.where],
@@ -231,7 +231,7 @@ function metricsPage() {
 
 # Metrics
 
-Every metric there is, in the text format of Prometheus. How to switch them on and scrape them: [observability.md](observability.md).
+All metrics, in the text format of Prometheus. [observability.md](observability.md) shows how to switch them on and scrape them.
 
 \`\`\`yaml
 telemetry:
@@ -241,10 +241,10 @@ telemetry:
 
 - \`sallyport dev\` is worker and gateway in one, and serves all of them on its health server.
 - Times are seconds. A histogram \`x\` is served as \`x_bucket\`, \`x_sum\` and \`x_count\`.
-- Counters begin at 0 with each process. They are counted from [diagnostic events](events.md), so what a process was too busy to count is told
-  by \`sallyport_events_lost_total\`.
-- Labels have few values, whatever callers do. \`tool\` has a value of its own for the first 100 tools that a process serves
-  (\`telemetry.metrics.tools\`); all others, and names that nobody serves, are \`other\`. There is no label for a subject, a session, a run
+- Counters begin at 0 with each process. They are counted from [diagnostic events](events.md), and
+  \`sallyport_events_lost_total\` counts the events that a process was too busy to count.
+- Labels have few values, for any calls. \`tool\` has a value of its own for the first 100 tools that a process serves
+  (\`telemetry.metrics.tools\`); all others, and names that no worker serves, are \`other\`. There is no label for a subject, a session, a run
   or a call: those are in traces and in the audit.
 - What is read from the store is read at most once a second. If the store does not answer within two seconds, \`sallyport_store_up\` is 0 and the
   rest of it is missing from the scrape.
