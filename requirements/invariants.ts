@@ -102,10 +102,10 @@ export const INVARIANTS: readonly Requirement[] = [
     says: 'An approval is used once, the first answer wins, it survives restarts, and the default is no.',
     tests: [
       ...onBothStores('is the first answer and wins over'),
-      ...onBothStores('of two approvers at once exactly one decides'),
-      ...onBothStores('what is past its expiry by store time is not decided any more'),
+      ...onBothStores('exactly one of two concurrent approvers decides, and the call follows that decision'),
+      ...onBothStores('a question past its expiry by store time cannot be decided'),
       test('test/plane/gate-rules.test.ts', 'allow once and no more: the same call asks again'),
-      test('test/plane/gate-rules.test.ts', 'that nobody answers in time deny'),
+      test('test/plane/gate-rules.test.ts', 'that are not answered in time deny'),
       test('test/redis/approval-soak.test.ts', 'parked calls survive kill -9 of Redis'),
     ],
     mutants: ['approval-not-consumed', 'late-yes-counts'],
@@ -172,11 +172,11 @@ export const INVARIANTS: readonly Requirement[] = [
     says: 'Replies, files and questions reach only those they are for.',
     tests: [
       ...onBothStores('callers never see each other’s replies'),
-      ...onBothStores('cancel tells strangers, wrong tokens and unknown ids apart from nothing'),
-      test('src/client/client.test.ts', 'reads no result of another subject, whoever asks'),
+      ...onBothStores('cancel gives strangers, wrong tokens and unknown ids the same answer'),
+      test('src/client/client.test.ts', 'reads no result of another subject, for any caller'),
       test(
         'src/client/approvals.test.ts',
-        'list and get show a question to operators, approvers and its requester, and to nobody else',
+        'list and get show a question only to operators, approvers and its requester',
       ),
       test('test/mcp/isolation.test.ts', "never get each other's answers"),
     ],
@@ -201,7 +201,7 @@ export const INVARIANTS: readonly Requirement[] = [
     tests: [
       test(
         'src/stages/identify/identify.test.ts',
-        'answers stale with its own digest when nobody serves the one asked for',
+        'answers stale with its own digest when no worker serves the requested one',
       ),
       test('src/modules/catalog/tool-index.test.ts', 'leaves a running call its own generation'),
       test('test/plane/staleness.test.ts', 'as the old or the new caller saw it'),
@@ -279,7 +279,9 @@ export const INVARIANTS: readonly Requirement[] = [
     id: 'I24',
     says: 'The embedded store passes the suite that Redis passes.',
     tests: [
-      ...onBothStores('whatever happens to a few calls, the store answers as the model does'),
+      ...onBothStores(
+        'after any commands on a few calls, the store answers as the model does and ends with the same records',
+      ),
       ...onBothStores('an unsafe call lost while running is never started again'),
     ],
     mutants: ['embedded-start-repeats-an-unsafe-call'],
@@ -299,7 +301,7 @@ export const INVARIANTS: readonly Requirement[] = [
     says: 'When the data is gone or older than before, everybody stops and says so.',
     tests: [
       ...onBothStores('a store whose data was taken away says so'),
-      test('test/redis/server-safety.test.ts', 'stops everybody after FLUSHALL'),
+      test('test/redis/server-safety.test.ts', 'stops every process after FLUSHALL, and nothing is made anew'),
       test('test/redis/server-safety.test.ts', 'is noticed when older data took its place'),
       test('src/worker/consume.test.ts', 'halts when the store was replaced'),
     ],

@@ -20,7 +20,7 @@ export const ROWS_ADMINISTRATION: readonly Requirement[] = [
     tests: [
       ...onBothStores('a change of the policy is in the audit with who'),
       ...onBothStores('pausing, resuming and agents have events of their own'),
-      ...onBothStores('of two writers at once the one who won is in the audit'),
+      ...onBothStores('of two writers at once only the one that won is in the audit'),
       ...onBothStores('tokens are in the audit when they are made and revoked'),
       ...onBothStores('a session is in the audit when it is opened and revoked'),
       test('test/embedded/administration.test.ts', 'is not made: policy, token and session stay'),

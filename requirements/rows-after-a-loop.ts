@@ -9,7 +9,9 @@ export const ROWS_AFTER_A_LOOP: readonly Requirement[] = [
     id: 'AL1',
     says: 'Every call in a run that a loop ended is answered with the advice: blocked, not run, not a matter of credentials. The refusal leaves nothing behind, and a key of before still gets its own answer.',
     tests: [
-      ...onBothStores('is told so, with the rest of the time; other runs are unknown'),
+      ...onBothStores(
+        'a call in a run that a loop ended gets that reason, with the rest of the time; other runs are unknown',
+      ),
       ...onBothStores('refused calls neither prolong the rest nor leave anything behind'),
       ...onBothStores('a key of before is still answered in a run that a loop ended'),
       ...onBothStores('calls that were queued when a loop ended their run do not start, and say why'),
@@ -41,7 +43,10 @@ export const ROWS_AFTER_A_LOOP: readonly Requirement[] = [
       test(AFTER, 'over HTTP a named run is replaced like the unnamed one'),
       test(AFTER, 'gives the same client its next run when the rest is over'),
       test(AFTER, 'on standard input and output gets its next run'),
-      test(AFTER, 'the command line is told the same in the run of a session file'),
+      test(
+        AFTER,
+        'the command line gets the same answer in the run of a session file; without one it has a session of its own',
+      ),
       test(AFTER, 'a run that was ended by hand is replaced at once'),
       test(SESSIONS, 'only when its rest is over'),
       test('src/gate/wrap/gate-loops.test.ts', 'which calls in between do not prolong'),
@@ -57,8 +62,10 @@ export const ROWS_AFTER_A_LOOP: readonly Requirement[] = [
     id: 'AL3',
     says: 'An ended run makes later runs of its session stricter for an hour, and then no longer, also those that were opened in between.',
     tests: [
-      ...onBothStores('the next runs are told when runs were ended, the latest ones only, and an open run is not'),
-      ...onBothStores('a call that is queued again is told the same of ended runs, and of its cost'),
+      ...onBothStores(
+        'the next runs get the times when runs were ended, the latest ones only, and an open run does not',
+      ),
+      ...onBothStores('a call that is queued again gets the same facts of ended runs and of its cost'),
       test('src/gate/loop/detect-loop.test.ts', 'is as long as ever an hour after the runs were ended'),
       test(AFTER, 'the session is strict for a while, and then as patient as before'),
     ],

@@ -11,7 +11,7 @@ export const ROWS_AGENTS: readonly Requirement[] = [
     says: 'Keys belong to one agent of one subject. The key or the id of a call of another agent gives neither a replay nor a conflict, and is answered like a key that is new. Keys of earlier releases still replay for the agent that used them.',
     tests: [
       ...onBothStores('accept gives two agents of one subject different calls for the same key and body'),
-      ...onBothStores('accept tells an agent neither a replay nor a conflict of a key that another agent has used'),
+      ...onBothStores('accept gives an agent neither a replay nor a conflict of a key that another agent has used'),
       ...onBothStores('accept takes the id of a call of another agent for a key like any other'),
       ...onBothStores('accept keeps the keys of an agent apart from those it uses when it acts for another one'),
       test(OVER_HTTP, 'an idempotency key of another agent neither replays nor conflicts'),
@@ -32,7 +32,7 @@ export const ROWS_AGENTS: readonly Requirement[] = [
     id: 'AG2',
     says: 'Result, wait, cancel, redirect, files, tasks, questions and grants of another agent of the same subject are answered like an unknown id. A delegator reaches what its delegates called.',
     tests: [
-      ...onBothStores('cancel and redirect by another agent of the subject find no call, in whatever state it is'),
+      ...onBothStores('cancel and redirect by another agent of the subject find no call, in any state'),
       ...onBothStores('a delegator reaches what its delegates called, and they do not reach what it called'),
       test(OVER_HTTP, 'of the call of another agent is answered like an unknown id'),
       test(OVER_HTTP, 'an MCP task of another agent is an unknown task'),

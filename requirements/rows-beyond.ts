@@ -21,7 +21,7 @@ export const ROWS_BEYOND: readonly Requirement[] = [
       ...onBothStores('a decision that names another binding decides nothing'),
       test('src/gateway/mcp/sealed-state.test.ts', 'comes back to its owner, once'),
       test('test/mcp/approvals.test.ts', 'runs the call once when its person allows it, and shows what runs'),
-      test('test/mcp/approvals.test.ts', 'is told as pending, and the same call again is the one that waits'),
+      test('test/mcp/approvals.test.ts', 'is reported as pending, and the same call again is the one that waits'),
       test('test/mcp/calls.test.ts', 'of a client that shows forms asks there'),
     ],
     mutants: ['approvals-do-not-bind-arguments', 'decision-ignores-the-binding', 'sealed-state-works-twice'],
@@ -55,7 +55,7 @@ export const ROWS_BEYOND: readonly Requirement[] = [
     says: 'Why a call is denied is told by a command and on a page, with the smallest change that would allow it.',
     tests: [
       test('src/domain/policy/explain-call.test.ts', 'decides as the plane does, and its changes suffice'),
-      test('src/domain/policy/explain-call.test.ts', 'tells every obstacle and a change for each of them'),
+      test('src/domain/policy/explain-call.test.ts', 'reports every obstacle and a change for each of them'),
       test('test/cli/explain.test.ts', 'says which rule lets a call through'),
       test('test/console/access.test.ts', 'tries a call with its arguments and runs nothing'),
     ],

@@ -14,7 +14,7 @@ export const ROWS_CORE: readonly Requirement[] = [
     tests: [
       test(PERMIT, 'is valid without a trip for as long as a snapshot is trusted'),
       test(PERMIT, 'ends when'),
-      test(PERMIT, 'asks nobody behind the start mark'),
+      test(PERMIT, 'asks no person after the start mark: the call ends as stale, and a repeat is asked about'),
       test(PERMIT, 'asks again when an answer was too old on arrival'),
       test(LATE, 'held by a slow hook does not start when'),
       test(LATE, 'held by a slow hook starts as usual when nothing was taken away'),

@@ -11,7 +11,7 @@ export const ROWS_FRONT: readonly Requirement[] = [
     tests: [
       test(CONNECTIONS, 'begin one after the other'),
       test(CONNECTIONS, 'never begin when their socket closes'),
-      test(CONNECTIONS, 'keep their order with whatever they expect, and with what is no request'),
+      test(CONNECTIONS, 'keep their order with any Expect header, and with bytes that are no request'),
       test(CONNECTIONS, 'a socket with more is cut'),
       test(CONNECTIONS, 'what was read of it before is not parsed'),
       test(CONNECTIONS, 'begin few at a time'),

@@ -9,7 +9,7 @@ export const ROWS_OWED: readonly Requirement[] = [
       ...onBothStores('a repeat takes an owed call, once'),
       ...onBothStores('two owed calls answer two repeats, the older one first, and a third is a call of its own'),
       ...onBothStores('a holder that lost its entry to another cannot release it'),
-      test('test/mcp/owed-fleet.test.ts', 'that was told to come back gets one question and one effect'),
+      test('test/mcp/owed-fleet.test.ts', 'that was asked to come back gets one question and one effect'),
       test('test/mcp/owed-fleet.test.ts', 'give a client that lost its connection the call that it made'),
       test('src/gateway/mcp/owed-request.test.ts', 'holds its call until all of the answer was written'),
       test(
@@ -65,8 +65,14 @@ export const ROWS_OWED: readonly Requirement[] = [
       ...onBothStores('an open request of another gateway that beats is not owed'),
       ...onBothStores('an open request of a gateway that does not beat for a lease is owed, and not before'),
       ...onBothStores('takes the call only if that answer was lost'),
-      test('test/mcp/owed-calls.test.ts', 'is owed its call, and one that was there before is not'),
-      test('test/mcp/owed-calls.test.ts', 'while another one waits at another gateway is owed its call alone'),
+      test(
+        'test/mcp/owed-calls.test.ts',
+        'a client that is asked to come back is owed its call, and a request that was open before is not',
+      ),
+      test(
+        'test/mcp/owed-calls.test.ts',
+        'a client that is asked to come back while another one waits at another gateway is owed only its own call',
+      ),
       test('test/mcp/owed-fleet.test.ts', 'make two calls of two identical requests at the same time'),
       test('test/mcp/owed-fleet.test.ts', 'that ran at the same time are two, and not three'),
       test('test/mcp/owed-fleet.test.ts', 'after one that was answered is another call'),

@@ -31,7 +31,7 @@ export const ROWS_REVOKED: readonly Requirement[] = [
     tests: [
       ...onBothStores('a question of a revoked token can no longer be decided, and ends at the next reap'),
       ...onBothStores('a call that was allowed before its token was revoked does not start after it'),
-      ...onBothStores('a login link that is revoked while it is redeemed logs nobody in'),
+      ...onBothStores('a login link that is revoked while it is redeemed gives no login'),
       test(GATEWAY, 'calls nothing at a gateway that has just proved it'),
       test(GATEWAY, 'makes no other token, opens no session and decides nothing at a gateway that has just proved it'),
       test(GATEWAY, 'has sessions that end when it expires, and not a minute later'),

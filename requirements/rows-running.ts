@@ -90,9 +90,15 @@ export const ROWS_RUNNING: readonly Requirement[] = [
       test('src/worker/runners/run-tool.test.ts', 'has what a tool may know and nothing else'),
       test('src/worker/services/open-access.test.ts', 'offers only the methods that are named'),
       test('test/plane/services.test.ts', 'a tool reaches the services its module declared, and no others'),
-      test('test/plane/services.test.ts', 'identity comes from the session, whatever the arguments say'),
-      test('test/services/embedded.test.ts', 'everybody finds exactly what was written in its own conversation'),
-      test('test/services/redis.test.ts', 'everybody finds exactly what was written in its own conversation'),
+      test('test/plane/services.test.ts', 'identity comes from the session, for any arguments'),
+      test(
+        'test/services/embedded.test.ts',
+        'every subject finds exactly what was written in its own conversation, knowledge and tasks',
+      ),
+      test(
+        'test/services/redis.test.ts',
+        'every subject finds exactly what was written in its own conversation, knowledge and tasks',
+      ),
     ],
     mutants: ['services-offer-every-method'],
   },
@@ -100,7 +106,7 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     id: 'A8',
     says: 'Tools send through the gateway: each message once, never by a worker that lost the call. Raw operations are asked of it.',
     tests: [
-      ...onBothStores('a key that is known is not published again, by whoever owns the call then'),
+      ...onBothStores('a known effect key is not published again, by any owner of the call'),
       ...onBothStores('an effect of a worker that lost the call is refused, and nothing is queued'),
       test('test/plane/platform.test.ts', 'a raw operation is answered, and not done again'),
       test('test/contract/platform-adapters.test.ts', 'sees an adapter that sends a second time under the same key'),
@@ -154,7 +160,7 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     tests: [
       test(
         'src/stages/identify/identify.test.ts',
-        'answers stale with its own digest when nobody serves the one asked for',
+        'answers stale with its own digest when no worker serves the requested one',
       ),
       test(
         'src/stages/identify/identify.test.ts',
@@ -183,7 +189,7 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     tests: [
       test(
         'src/domain/policy/policy.test.ts',
-        'neither everybody nor a whole tenant nor all tools opens a privileged tool',
+        'neither all subjects nor a whole tenant nor all tools opens a privileged tool',
       ),
       test('src/stages/execute/begin.test.ts', 'writes the intent of a privileged tool with its mark, and of no other'),
       ...onBothStores('start commits the intent of a privileged call to the audit before it answers'),
@@ -212,7 +218,7 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     tests: [
       test('src/stages/execute/judge-result.test.ts', 'judges '),
       test('src/stages/execute/ending-to-outcome.test.ts', ', executed '),
-      test('src/stages/settle/log-failure.test.ts', 'is told to the log as a warning'),
+      test('src/stages/settle/log-failure.test.ts', 'is logged as a warning'),
     ],
     mutants: ['words-in-text-decide', 'trouble-is-not-logged'],
   },
@@ -282,7 +288,10 @@ export const ROWS_RUNNING: readonly Requirement[] = [
     tests: [
       test('test/redis/connections.test.ts', 'CA and is refused without it'),
       test('test/redis/connections.test.ts', 'goes on after the primary was killed and the replica promoted'),
-      test('test/redis/connections.test.ts', 'hangs nobody: a black hole ends in STORE_UNAVAILABLE'),
+      test(
+        'test/redis/connections.test.ts',
+        'blocks no request: a server that never answers ends in STORE_UNAVAILABLE after the patience',
+      ),
       test('test/contract/redis-cluster.test.ts', 'claim sees only its own lane, and every lane has its calls'),
     ],
     mutants: ['any-certificate-will-do'],

@@ -20,7 +20,7 @@ export const ROWS_SELECTION: readonly Requirement[] = [
       test('src/domain/tool/toolkit.test.ts', 'cannot be changed, and neither can what agents share'),
       test(
         'src/domain/tool/toolkit.test.ts',
-        'is the intersection of selections and permissions, whatever is resolved before it',
+        'is the intersection of selections and permissions, independent of earlier toolkits',
       ),
       test('src/client/session-toolkits.test.ts', 'and what is shared never changes'),
     ],
@@ -75,7 +75,7 @@ export const ROWS_SELECTION: readonly Requirement[] = [
     id: 'C7',
     says: 'What an agent did not select is refused when it is called, not only hidden.',
     tests: [
-      test('src/stages/identify/identify.test.ts', 'refuses a tool that everybody may use to an agent that'),
+      test('src/stages/identify/identify.test.ts', 'refuses a tool that all subjects may use to an agent that'),
       test(
         'test/plane/agents.test.ts',
         'run exactly what each of them selected, all at once, and are refused the rest',

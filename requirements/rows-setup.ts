@@ -37,7 +37,7 @@ export const ROWS_SETUP: readonly Requirement[] = [
       test('test/deploy/acl-messages.test.ts', 'a wrong role, a wrong password and a missing right'),
       test('test/redis/logins.test.ts', 'is named at once with user and reason'),
       test('test/redis/logins.test.ts', 'is named in the log of a running worker'),
-      test('test/redis/logins.test.ts', 'are told apart'),
+      test('test/redis/logins.test.ts', 'are distinguished'),
       test('test/deploy/acl-boundary.test.ts', 'administers the store only if it is'),
     ],
     mutants: ['wrong-role-starts', 'refused-login-is-an-outage', 'monitor-reads-all-settings'],

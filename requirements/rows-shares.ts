@@ -29,7 +29,9 @@ export const ROWS_SHARES: readonly Requirement[] = [
     id: 'SH2',
     says: 'What a subject uses is counted exactly through settle, expiry, retention, cancel, requeue, recovery and released keys, leaves nothing behind, and is right in a store of an earlier release.',
     tests: [
-      ...onBothStores('what a subject uses is exact through settle, cancel, expiry, recovery, decisions and retention'),
+      ...onBothStores(
+        'the use of a subject is counted exactly through settle, cancel, expiry, recovery, decisions and retention',
+      ),
       ...onBothStores('parked calls that expire, are cancelled or lose their session leave nothing in the counts'),
       ...onBothStores('a key that is released and used again counts each of its outcomes once'),
       test(REDIS, 'counts its live and parked calls when the first call is accepted'),

@@ -15,7 +15,7 @@ export const ROWS_SHOWN: readonly Requirement[] = [
       test('src/observe/redact/question-masks.test.ts', 'is what the schema marks secret'),
       test('src/gate/approvals/render-question.test.ts', 'spells out a text that looks like a mark'),
       test('test/gateway/api-approvals.test.ts', 'a command that was dressed up as a secret is shown'),
-      test('test/cli/approvals.test.ts', 'show tells all of a command that was dressed up as a secret'),
+      test('test/cli/approvals.test.ts', 'show prints all of a command that was disguised as a secret'),
       test('test/console/approvals.test.ts', 'shows a command that was dressed up as a secret'),
       test('test/mcp/approvals.test.ts', 'shows a command that was dressed up as a secret'),
     ],

@@ -12,7 +12,7 @@ export const ROWS_STATEMENTS: readonly Requirement[] = [
     id: 'T1',
     says: 'The trail cannot be shortened or set back: signed statements are numbered and chained, and the last one is known beside the keys and in the store.',
     tests: [
-      test(STATEMENTS, 'are found wanting whatever was done to them'),
+      test(STATEMENTS, 'fail verification after any change by a writer of the trail without the keys'),
       test(STATEMENTS, 'are not signed any further on a trail that was set back'),
       test(STATEMENTS, 'are dropped only with a signature that says how far'),
       test(STATEMENTS, 'of several signers at once are one chain'),

@@ -12,7 +12,10 @@ export const ROWS_UNATTENDED: readonly Requirement[] = [
       ...onBothStores('an unattended session and an unattended run reach the worker with the call'),
       test(RULES, 'in an unattended session, in its delegates and in an unattended run'),
       test(RULES, 'of an unattended agent, or one that acts for it'),
-      test(OVER_HTTP, 'nobody is asked by an unattended token, session or run'),
+      test(
+        OVER_HTTP,
+        'no person is asked by an unattended token, session or run, and no request of the bearer makes one attended',
+      ),
       test('src/gateway/agent-sessions.test.ts', 'an unattended run for a name that says so'),
       test('src/gate/wrap/gate-approvals.test.ts', 'is not asked for in a run that was opened unattended'),
       test('test/cli/rules.test.ts', 'an unattended session, call or token asks no person'),
@@ -26,7 +29,10 @@ export const ROWS_UNATTENDED: readonly Requirement[] = [
       test('src/domain/identity/unattended.test.ts', 'stays where one says attended and another does not'),
       test('src/client/open-session.test.ts', 'an unattended session has unattended delegates'),
       test('src/client/open-session.test.ts', 'what is neither true nor false is not taken for attended'),
-      test(OVER_HTTP, 'nobody is asked by an unattended token, session or run'),
+      test(
+        OVER_HTTP,
+        'no person is asked by an unattended token, session or run, and no request of the bearer makes one attended',
+      ),
       test('src/gate/wrap/gate-approvals.test.ts', 'is not asked for in a run that was opened unattended'),
     ],
     mutants: [

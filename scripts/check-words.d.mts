@@ -1,4 +1,8 @@
-export function findWords(
-  text: string,
-  isLua?: boolean,
-): { readonly line: number; readonly found: string; readonly use: string }[];
+interface FoundWord {
+  readonly line: number;
+  readonly found: string;
+  readonly use: string;
+}
+
+export function findWords(text: string, isLua?: boolean): readonly FoundWord[];
+export function findWordsInTitles(text: string): readonly FoundWord[];

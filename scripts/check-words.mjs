@@ -1,9 +1,10 @@
-// `npm run check:words`: names and comments of src/ and console/src/ use the words of the trade. See "Plain words" in CONTRIBUTING.md.
+// `npm run check:words`: names and comments of src/ and console/src/, and titles of tests, use the words of the trade. See "Plain words" in CONTRIBUTING.md.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isStarted, TOP } from './top.mjs';
 
 const FILES = ['src/**/*.{ts,lua}', 'console/src/**/*.{ts,tsx}'];
+const TEST_FILES = ['{src,console/src}/**/*.test.ts', 'test/**/*.ts'];
 
 /** In code and comments. */
 const NAMES = [
@@ -16,6 +17,15 @@ const COMMENTS = [
   [/^Of\b/, 'a sentence with a subject'],
   [/\b(?:somebody|nobody|whoever)\b/i, 'the role: caller, worker, operator, approver, owner'],
 ];
+
+/** In titles of tests. */
+const TITLES = [
+  [/\b(?:somebody|nobody|anybody|everybody|whoever)\b/i, 'the role: caller, worker, operator, approver, owner'],
+  [/\bwhatever\b/i, 'for any …, with any …'],
+  [/\btold\b/i, 'emitted, logged, warned, reported or notified'],
+];
+/** The title of a test, of a table of tests or of a group, which begins in this line. */
+const TITLE = /^\s*(?:(?:it|test|describe)(?:\.\w+)*(?:<[^(]*>)?(?:\([^'"`]*\))?|\](?: as const)?\))\((['"`])(.*?)\1,/;
 
 /** The text of a comment in this line; undefined without one. A line inside a block comment begins with a star, as the formatter leaves it. */
 function commentIn(line, isLua) {
@@ -37,15 +47,26 @@ export function findWords(text, isLua = false) {
   });
 }
 
+/** @returns {{ line: number, found: string, use: string }[]} */
+export function findWordsInTitles(text) {
+  return text.split('\n').flatMap((line, index) => {
+    const title = TITLE.exec(line)?.[2] ?? '';
+    return TITLES.flatMap(([pattern, use]) => {
+      const found = pattern.exec(title)?.[0];
+      return found === undefined ? [] : [{ line: index + 1, found, use }];
+    });
+  });
+}
+
 if (isStarted(import.meta.url)) {
-  const files = globSync(FILES, { cwd: TOP })
-    .filter((file) => !/\.test\.tsx?$/.test(file))
-    .toSorted();
-  const problems = files.flatMap((file) =>
-    findWords(readFileSync(join(TOP, file), 'utf8'), file.endsWith('.lua')).map(
-      ({ line, found, use }) => `${file}:${line}: "${found}". Use ${use}.`,
-    ),
-  );
+  const tests = globSync(TEST_FILES, { cwd: TOP });
+  const sources = globSync(FILES, { cwd: TOP }).filter((file) => !/\.test\.tsx?$/.test(file));
+  const files = sources.concat(tests).toSorted();
+  const problems = files.flatMap((file) => {
+    const text = readFileSync(join(TOP, file), 'utf8');
+    const found = tests.includes(file) ? findWordsInTitles(text) : findWords(text, file.endsWith('.lua'));
+    return found.map((each) => `${file}:${each.line}: "${each.found}". Use ${each.use}.`);
+  });
   for (const problem of problems) console.log(problem);
   console.log(`${files.length} files, ${problems.length} problems`);
   process.exitCode = problems.length === 0 ? 0 : 1;

@@ -17,7 +17,7 @@ describe('diffLines', () => {
     expect(shown('a\na', 'a\na')).toEqual([' a', ' a']);
   });
 
-  test('gives back both texts, whatever they are', () => {
+  test('gives back both texts, for any two texts', () => {
     const before = Array.from({ length: 60 }, (_, index) => String((index * 7) % 11)).join('\n');
     const after = Array.from({ length: 50 }, (_, index) => String((index * 5) % 13)).join('\n');
     const lines = diffLines(before, after);

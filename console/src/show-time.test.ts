@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { showDuration } from './show-time.ts';
 
-test('a run below a millisecond is told in microseconds, and never as zero', () => {
+test('a run below a millisecond is shown in microseconds, and never as zero', () => {
   expect([0.01, 0.12, 0.9996, 1, 850].map(showDuration)).toEqual(['10 µs', '120 µs', '1 ms', '1 ms', '850 ms']);
 });
 

@@ -31,7 +31,12 @@ export const AFTER_A_LOOP: readonly Mutant[] = [
     file: 'src/stores/embedded/transitions/session-row.ts',
     find: "return findLoopEnd(session, run) === undefined ? 'run-unknown' : 'run-ended';",
     replace: "return findLoopEnd(session, run) === undefined ? 'run-unknown' : 'run-unknown';",
-    caughtBy: [{ file: EMBEDDED, title: 'is told so, with the rest of the time' }],
+    caughtBy: [
+      {
+        file: EMBEDDED,
+        title: 'a call in a run that a loop ended gets that reason, with the rest of the time; other runs are unknown',
+      },
+    ],
   },
   {
     id: 'ended-runs-are-unknown-redis',
@@ -39,7 +44,12 @@ export const AFTER_A_LOOP: readonly Mutant[] = [
     file: 'src/stores/redis/functions/shared/session.lua',
     find: "ending = about_run and 'run-ended' or 'run-unknown'",
     replace: "ending = 'run-unknown'",
-    caughtBy: [{ file: REDIS, title: 'is told so, with the rest of the time' }],
+    caughtBy: [
+      {
+        file: REDIS,
+        title: 'a call in a run that a loop ended gets that reason, with the rest of the time; other runs are unknown',
+      },
+    ],
   },
   {
     id: 'keys-of-before-are-blocked-embedded',
@@ -80,7 +90,12 @@ export const AFTER_A_LOOP: readonly Mutant[] = [
     file: 'src/stores/redis/functions/change-session.lua',
     find: 'opened_run(now_ms(), latest_loop_ends())',
     replace: 'opened_run(now_ms(), nil)',
-    caughtBy: [{ file: REDIS, title: 'the next runs are told when runs were ended' }],
+    caughtBy: [
+      {
+        file: REDIS,
+        title: 'the next runs get the times when runs were ended, the latest ones only, and an open run does not',
+      },
+    ],
   },
   {
     id: 'strictness-never-lapses',

@@ -53,7 +53,12 @@ export const CORE: readonly Mutant[] = [
     file: PERMIT,
     find: 'this.#isMarked = true;',
     replace: 'this.#isMarked = false;',
-    caughtBy: [{ file: PERMIT_TEST, title: 'asks nobody behind the start mark' }],
+    caughtBy: [
+      {
+        file: PERMIT_TEST,
+        title: 'asks no person after the start mark: the call ends as stale, and a repeat is asked about',
+      },
+    ],
   },
   {
     id: 'processes-enter-without-asking',

@@ -53,7 +53,9 @@ export const FRONT: readonly Mutant[] = [
     file: 'src/gateway/http/http-server.ts',
     find: "server.on('checkExpectation', serve);",
     replace: '',
-    caughtBy: [{ file: CONNECTIONS_TEST, title: 'keep their order with whatever they expect' }],
+    caughtBy: [
+      { file: CONNECTIONS_TEST, title: 'keep their order with any Expect header, and with bytes that are no request' },
+    ],
   },
   {
     id: 'refusals-stand-in-other-answers',
@@ -61,7 +63,9 @@ export const FRONT: readonly Mutant[] = [
     file: 'src/gateway/http/http-server.ts',
     find: 'if (connections.canRefuse(socket)) answerBroken(error, socket);',
     replace: "if (error.code !== '') answerBroken(error, socket);",
-    caughtBy: [{ file: CONNECTIONS_TEST, title: 'keep their order with whatever they expect' }],
+    caughtBy: [
+      { file: CONNECTIONS_TEST, title: 'keep their order with any Expect header, and with bytes that are no request' },
+    ],
   },
   {
     id: 'stalled-clients-stay',

@@ -57,7 +57,12 @@ export const LIBRARY: readonly Mutant[] = [
     file: `${WRAP}/tool-id.ts`,
     find: '&& !MAPPED.test(name) ?',
     replace: '&& MAPPED !== undefined ?',
-    caughtBy: [{ file: `${WRAP}/tool-id.test.ts`, title: 'tells names apart' }],
+    caughtBy: [
+      {
+        file: `${WRAP}/tool-id.test.ts`,
+        title: 'gives different names different ids, also names that look already mapped',
+      },
+    ],
   },
   {
     id: 'thrown-errors-have-no-category',
@@ -105,7 +110,9 @@ export const LIBRARY: readonly Mutant[] = [
     file: `${WRAP}/approve.ts`,
     find: '  void hooks.resolved(tool, {',
     replace: '  if (reason === undefined) void hooks.resolved(tool, {',
-    caughtBy: [{ file: `${WRAP}/gate-approvals.test.ts`, title: 'that is denied at once is told as a no' }],
+    caughtBy: [
+      { file: `${WRAP}/gate-approvals.test.ts`, title: 'that is denied at once is reported as a no, like every other' },
+    ],
   },
   {
     id: 'decorated-tools-are-gated-twice',

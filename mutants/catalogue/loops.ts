@@ -47,7 +47,12 @@ export const LOOPS: readonly Mutant[] = [
     file: 'src/stores/embedded/transitions/session-row.ts',
     find: 'addStall(findStalls(transaction, id), signature, now)',
     replace: 'addStall([], signature, now)',
-    caughtBy: [{ file: EMBEDDED, title: 'is counted over the runs of a session' }],
+    caughtBy: [
+      {
+        file: EMBEDDED,
+        title: 'calls without a new result are counted over the runs of one session, until a loop ends a run',
+      },
+    ],
   },
   {
     id: 'new-runs-evade-redis',
@@ -55,7 +60,12 @@ export const LOOPS: readonly Mutant[] = [
     file: 'src/stores/redis/functions/shared/settled-attempts.lua',
     find: 'count, first = tonumber(times) + 1, at',
     replace: 'count, first = 1, at',
-    caughtBy: [{ file: REDIS, title: 'is counted over the runs of a session' }],
+    caughtBy: [
+      {
+        file: REDIS,
+        title: 'calls without a new result are counted over the runs of one session, until a loop ends a run',
+      },
+    ],
   },
   {
     id: 'new-runs-evade-the-gate',
@@ -123,6 +133,12 @@ export const LOOPS: readonly Mutant[] = [
     file: 'src/gate/wrap/judge-call.ts',
     find: "return loop.kind === 'warn' ? { ...refusal,",
     replace: "return loop.kind === 'block' ? { ...refusal,",
-    caughtBy: [{ file: GATE_TEST, title: 'is beside the reason of calls that a hook blocks' }],
+    caughtBy: [
+      {
+        file: GATE_TEST,
+        title:
+          'is next to the reason of calls that a hook blocks, a rule denies or that cannot be checked, in calls 11 to 20',
+      },
+    ],
   },
 ];

@@ -97,7 +97,7 @@ export const PERMISSION: readonly Mutant[] = [
     caughtBy: [
       {
         file: 'src/stages/identify/identify.test.ts',
-        title: 'answers stale with its own digest when nobody serves the one asked for',
+        title: 'answers stale with its own digest when no worker serves the requested one',
       },
     ],
   },
@@ -147,7 +147,7 @@ export const PERMISSION: readonly Mutant[] = [
     file: lua('decide-approval'),
     find: "if not always then grant_id = '' end",
     replace: '',
-    caughtBy: [{ file: REDIS, title: 'a quorum allows for always only if everybody said so' }],
+    caughtBy: [{ file: REDIS, title: 'a quorum allows for always only if every approver said so' }],
   },
   {
     id: 'grant-never-used-up',
@@ -163,7 +163,7 @@ export const PERMISSION: readonly Mutant[] = [
     file: lua('decide-approval'),
     find: "if now >= tonumber(asked[8]) then return { 'ALREADY', 'expired' } end",
     replace: '',
-    caughtBy: [{ file: REDIS, title: 'what is past its expiry by store time is not decided any more' }],
+    caughtBy: [{ file: REDIS, title: 'a question past its expiry by store time cannot be decided' }],
   },
   {
     id: 'resume-does-not-ask-for-the-yes',

@@ -98,7 +98,7 @@ export const PLANE: readonly Mutant[] = [
     file: lua('shared/lane'),
     find: "return redis.call('HGET', meta_key, 'incarnation') == incarnation",
     replace: 'return true',
-    caughtBy: [{ file: SAFETY, title: 'stops everybody after FLUSHALL, and nothing is made anew' }],
+    caughtBy: [{ file: SAFETY, title: 'stops every process after FLUSHALL, and nothing is made anew' }],
   },
   {
     id: 'older-data-goes-unnoticed',

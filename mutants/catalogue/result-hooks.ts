@@ -57,7 +57,7 @@ export const RESULT_HOOKS: readonly Mutant[] = [
     replace: "    if (ending.kind === 'failed') return void withhold(ending);",
     caughtBy: [
       { file: HOOKS_TEST, title: 'withholds the result, and no later one is asked' },
-      { file: EXECUTE_TEST, title: 'it ran once, and nothing of it is told' },
+      { file: EXECUTE_TEST, title: 'it ran once, and nothing of the result is given out' },
     ],
   },
   {
@@ -66,7 +66,7 @@ export const RESULT_HOOKS: readonly Mutant[] = [
     file: REVIEW,
     find: "errorOutcome('HOOK_RESULT_WITHHELD', facts, { executed: own.executed })",
     replace: "errorOutcome('HOOK_RESULT_WITHHELD', facts, { executed: 'no', retryable: true })",
-    caughtBy: [{ file: EXECUTE_TEST, title: 'it ran once, and nothing of it is told' }],
+    caughtBy: [{ file: EXECUTE_TEST, title: 'it ran once, and nothing of the result is given out' }],
   },
   {
     id: 'failed-result-hooks-quote-the-result',

@@ -20,7 +20,7 @@ export const ROWS_GATE: readonly Mutant[] = [
     file: 'src/gate/loop/detect-loop.ts',
     find: '  detectCycle,\n',
     replace: '',
-    caughtBy: [{ file: 'src/gate/loop/detect-loop.test.ts', title: ' is told after ' }],
+    caughtBy: [{ file: 'src/gate/loop/detect-loop.test.ts', title: ' is warned about after ' }],
   },
   {
     id: 'rewrites-blind-the-history',
@@ -81,7 +81,7 @@ export const ROWS_GATE: readonly Mutant[] = [
     file: 'src/stores/redis/functions/claim-callbacks.lua',
     find: "or asked[1] ~= 'waiting' then return end",
     replace: "or (asked[1] ~= 'waiting' and asked[1] ~= 'claimed') then return end",
-    caughtBy: [{ file: REDIS, title: 'of many claims at once every callback goes to one' }],
+    caughtBy: [{ file: REDIS, title: 'each callback goes to one of many concurrent claims' }],
   },
   {
     id: 'rewriting-hooks-do-not-ask',
@@ -89,7 +89,7 @@ export const ROWS_GATE: readonly Mutant[] = [
     file: HOOKS,
     find: 'state.asks.push(wish);',
     replace: 'void wish;',
-    caughtBy: [{ file: HOOKS_TEST, title: 'and a wish for approval go together' }],
+    caughtBy: [{ file: HOOKS_TEST, title: 'and a request for approval go together' }],
   },
   {
     id: 'events-copy-every-fact',
@@ -108,7 +108,7 @@ export const ROWS_GATE: readonly Mutant[] = [
     caughtBy: [
       {
         file: 'src/gate/hooks/run-after-hooks.test.ts',
-        title: 'are told once each: effective arguments, structured outcome, id and duration',
+        title: 'are invoked once each with effective arguments, structured outcome, id and duration, as frozen copies',
       },
     ],
   },

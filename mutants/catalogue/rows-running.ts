@@ -85,7 +85,7 @@ export const ROWS_RUNNING: readonly Mutant[] = [
     file: 'src/stores/redis/functions/publish-effect.lua',
     find: 'if known[1] then',
     replace: 'if false then',
-    caughtBy: [{ file: REDIS, title: 'a key that is known is not published again, by whoever owns the call then' }],
+    caughtBy: [{ file: REDIS, title: 'a known effect key is not published again, by any owner of the call' }],
   },
   {
     id: 'files-have-no-size',
@@ -127,7 +127,7 @@ export const ROWS_RUNNING: readonly Mutant[] = [
     caughtBy: [
       {
         file: 'src/domain/policy/policy.test.ts',
-        title: 'neither everybody nor a whole tenant nor all tools opens a privileged tool',
+        title: 'neither all subjects nor a whole tenant nor all tools opens a privileged tool',
       },
     ],
   },
@@ -168,7 +168,7 @@ export const ROWS_RUNNING: readonly Mutant[] = [
     file: 'src/stages/settle/settle-outcome.ts',
     find: 'log.warn({ ...call, outcome: kind,',
     replace: 'log.debug({ ...call, outcome: kind,',
-    caughtBy: [{ file: 'src/stages/settle/log-failure.test.ts', title: 'is told to the log as a warning' }],
+    caughtBy: [{ file: 'src/stages/settle/log-failure.test.ts', title: 'is logged as a warning' }],
   },
   {
     id: 'models-are-told-the-cause',

@@ -100,7 +100,12 @@ export const SETTLE: readonly Mutant[] = [
     file: 'src/stages/answer/waiter-table.ts',
     find: 'return found?.correlationId === correlationId ? found : undefined;',
     replace: 'return found;',
-    caughtBy: [{ file: 'src/stages/answer/waiter-table.test.ts', title: 'finds everybody by number and nobody' }],
+    caughtBy: [
+      {
+        file: 'src/stages/answer/waiter-table.test.ts',
+        title: 'finds every waiter by its number and none by the number of one that left, in any order',
+      },
+    ],
   },
   {
     id: 'result-of-another-subject-is-read',
@@ -108,7 +113,7 @@ export const SETTLE: readonly Mutant[] = [
     file: 'src/client/client.ts',
     find: 'own.lane === asked.lane && own.scope === asked.scope ?',
     replace: 'own.lane === asked.lane ?',
-    caughtBy: [{ file: 'src/client/client.test.ts', title: 'reads no result of another subject, whoever asks' }],
+    caughtBy: [{ file: 'src/client/client.test.ts', title: 'reads no result of another subject, for any caller' }],
   },
   {
     id: 'settled-calls-stay-live',

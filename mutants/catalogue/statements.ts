@@ -14,7 +14,9 @@ export const STATEMENTS: readonly Mutant[] = [
     file: 'src/audit/verify-statements.ts',
     find: 'const isNext = number === before + 1;',
     replace: 'const isNext = number > before;',
-    caughtBy: [{ file: STATEMENTS_TEST, title: 'are found wanting whatever was done to them' }],
+    caughtBy: [
+      { file: STATEMENTS_TEST, title: 'fail verification after any change by a writer of the trail without the keys' },
+    ],
   },
   {
     id: 'statements-are-not-chained',
@@ -30,7 +32,9 @@ export const STATEMENTS: readonly Mutant[] = [
     file: 'src/audit/verify-statements.ts',
     find: 'if (found === mark.hash || (found === undefined && isDropped(statements, mark))) continue;',
     replace: 'if (found === mark.hash || found === undefined) continue;',
-    caughtBy: [{ file: STATEMENTS_TEST, title: 'are found wanting whatever was done to them' }],
+    caughtBy: [
+      { file: STATEMENTS_TEST, title: 'fail verification after any change by a writer of the trail without the keys' },
+    ],
   },
   {
     id: 'signer-ignores-a-mark-ahead',

@@ -3,7 +3,8 @@ import type { Mutant } from '../mutant.ts';
 const RULES = 'test/plane/gate-rules.test.ts';
 const OVER_HTTP = 'test/gateway/requesters.test.ts';
 const IN_SESSIONS = 'in an unattended session, in its delegates and in an unattended run';
-const NOBODY_ASKED = 'nobody is asked by an unattended token, session or run';
+const NO_PERSON_ASKED =
+  'no person is asked by an unattended token, session or run, and no request of the bearer makes one attended';
 
 /** Bugs against the rows of requirements/rows-unattended.ts. */
 export const UNATTENDED: readonly Mutant[] = [
@@ -43,7 +44,7 @@ export const UNATTENDED: readonly Mutant[] = [
     file: 'src/gateway/open-for-token.ts',
     find: '{ ...options, unattended: true }',
     replace: '{ unattended: true, ...options }',
-    caughtBy: [{ file: OVER_HTTP, title: NOBODY_ASKED }],
+    caughtBy: [{ file: OVER_HTTP, title: NO_PERSON_ASKED }],
   },
   {
     id: 'named-unattended-runs-are-attended',
@@ -53,7 +54,7 @@ export const UNATTENDED: readonly Mutant[] = [
     replace: 'const unattended = false;',
     caughtBy: [
       { file: 'src/gateway/agent-sessions.test.ts', title: 'an unattended run for a name that says so' },
-      { file: OVER_HTTP, title: NOBODY_ASKED },
+      { file: OVER_HTTP, title: NO_PERSON_ASKED },
     ],
   },
   {

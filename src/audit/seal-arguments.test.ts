@@ -12,7 +12,7 @@ const open = (sealed: Uint8Array, more: Partial<typeof binding> = {}) =>
   openSeal(sealed, { ...binding, ...more }, AUDITOR.privateKey);
 
 describe('sealed arguments', () => {
-  it('are opened whole with the private key, whatever is in them', () => {
+  it('are opened whole with the private key, with any content', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (given) => {
         expect(open(sealer.seal(given, binding))).toEqual({ kind: 'opened', arguments: given });

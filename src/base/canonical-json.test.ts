@@ -28,6 +28,6 @@ test.each([
   { value: { '\udc00': 1 }, reason: 'Lone surrogate' },
   { value: 1n, reason: 'BigInt' },
   { value: undefined, reason: 'not a JSON value' },
-])('what JSON cannot say is refused: $reason', ({ value, reason }) => {
+])('a value without a JSON form is refused: $reason', ({ value, reason }) => {
   expect(() => canonicalJson(value)).toThrow(reason);
 });

@@ -54,7 +54,7 @@ describe('parseStrictJson', () => {
     );
   });
 
-  it('refuses whatever JSON.parse refuses', () => {
+  it('refuses every text that JSON.parse refuses', () => {
     const parts = fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '"a"', '1', '-', '.', 'e5', 'true', ' ', '\\');
     fc.assert(
       fc.property(fc.array(parts), (chosen) => {
@@ -79,7 +79,7 @@ describe('parseStrictJson', () => {
     expect(parseStrictJson('[[],2]', limits)).toMatchObject({ ok: true });
   });
 
-  it('tells the place and never the value', () => {
+  it('reports the place and never the value', () => {
     const parsed = parseStrictJson('{"a":"secret","a":"secret"}');
     expect(parsed).toStrictEqual({
       ok: false,

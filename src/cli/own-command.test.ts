@@ -9,7 +9,7 @@ describe('ownCommand', () => {
     ['/app/dist/cli/main.js', '/app', 'node dist/cli/main.js'],
     ['/app/node_modules/.bin/sallyport', '/app', 'npx sallyport'],
     ['/usr/local/bin/sallyport', '/app', 'sallyport'],
-  ])('tells for %s in %s to type %s', (script, cwd, command) => {
+  ])('for %s in %s prints the command %s', (script, cwd, command) => {
     const inClone = (file: string): boolean => file.startsWith('/clone/') || file.startsWith('/my clone/');
     expect(ownCommand({ script, cwd, exists: inClone })).toBe(command);
   });
@@ -18,7 +18,7 @@ describe('ownCommand', () => {
     ['./sallyport', './sallyport'],
     ['/opt/my clone/sallyport', "'/opt/my clone/sallyport'"],
     ['/usr/bin/sallyport', 'sallyport'],
-  ])('tells for a launcher that was called as %s to type %s', (startedAs, command) => {
+  ])('for a launcher that was called as %s prints the command %s', (startedAs, command) => {
     const start = { script: '/clone/dist/cli/main.js', cwd: '/clone', path: ['/bin', '/usr/bin'] };
     expect(ownCommand({ ...start, startedAs })).toBe(command);
   });

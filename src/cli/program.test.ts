@@ -4,7 +4,7 @@ import { commandWord, createProgram } from './program.ts';
 it.each([
   [['tokens', 'create'], 'tokens'],
   [['mcp'], 'mcp'],
-])('the command word of %j is %s, whatever its arguments are', async (path, word) => {
+])('the command word of %j is %s, with any arguments', async (path, word) => {
   let action = await createProgram([path[0]!]);
   for (const name of path) action = action.commands.find((command) => command.name() === name)!;
   expect(commandWord(action)).toBe(word);

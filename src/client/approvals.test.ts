@@ -72,7 +72,7 @@ describe('client approvals', () => {
     expect(await approvals.list(OPERATOR, { limit: 9 })).toHaveLength(9);
   });
 
-  it('list and get show a question to operators, approvers and its requester, and to nobody else', async () => {
+  it('list and get show a question only to operators, approvers and its requester', async () => {
     const question = await ask({ question: { detail: 'for reviewers' } });
     for (const approver of [OPERATOR, RITA]) {
       expect(idsOf(await approvals.list(approver))).toEqual([question.id]);
@@ -90,7 +90,7 @@ describe('client approvals', () => {
     ).rejects.toMatchObject(UNKNOWN);
   });
 
-  it('list tells only what was asked for', async () => {
+  it('list returns only the requested questions', async () => {
     const [first, second] = [await ask({ timeoutMs: 2 * HOUR_MS }), await ask({ timeoutMs: HOUR_MS })];
     await approvals.decide(RITA, first.id, { decision: 'deny', binding: first.binding });
     expect(idsOf(await approvals.list(RITA))).toEqual([second.id, first.id]);
@@ -209,7 +209,7 @@ describe('client approvals', () => {
     expect(await approvals.wait(RITA, question.id, { waitMs: 600_000 })).toMatchObject({ resolution: 'allow-once' });
   });
 
-  it('wait hears of an expiry too', async () => {
+  it('wait returns on an expiry too', async () => {
     const question = await ask({ timeoutMs: 1000 });
     const waiting = approvals.wait(RITA, question.id, { waitMs: 600_000 });
     now += 1000;

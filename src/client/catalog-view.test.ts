@@ -95,7 +95,7 @@ describe('catalog view', () => {
     expect((await next).sequence).toBe(1);
   });
 
-  it('a watcher hears of every new catalog until it stops', async () => {
+  it('a watcher is notified of every new catalog until it stops', async () => {
     const news: Deferred<Catalog | undefined>[] = [];
     const after: number[] = [];
     const store = partialStore({

@@ -96,7 +96,7 @@ describe('client', () => {
     },
   );
 
-  it('answers pending when its patience is over, and tells of it', async () => {
+  it('answers pending when its patience is over, and emits an event', async () => {
     const { client } = stage();
     const events: CallEvent[] = [];
     const calling = client.call(SESSION, 'notes.add', {}, { waitMs: 100, onEvent: (event) => events.push(event) });
@@ -146,7 +146,7 @@ describe('client', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('no lane'))],
-  ])('a store that %s at accept rejects the call, and nobody waits for it', async (_how, acceptCall) => {
+  ])('a store that %s at accept rejects the call, and no waiter is left', async (_how, acceptCall) => {
     const takeReplies = vi.fn<Store['takeReplies']>(async () => []);
     const { client } = stage({ acceptCall, takeReplies });
     await expect(client.call(SESSION, 'notes.add', {})).rejects.toThrow('no lane');
@@ -205,7 +205,7 @@ describe('client', () => {
     expect(proofs).toEqual([proof, proof]);
   });
 
-  it('reads no result of another subject, whoever asks', async () => {
+  it('reads no result of another subject, for any caller', async () => {
     const readCall = vi.fn<Store['readCall']>();
     const { client } = stage({ proveSession: async () => undefined, readCall });
     const foreign = CALL.replace(/^(\d+)\.[^.]+/, '$1.AAAAAAAAAAAA');

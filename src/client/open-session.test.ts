@@ -42,7 +42,7 @@ describe('openSession', () => {
     expect(JSON.stringify([...opened.values()])).not.toContain(token);
   });
 
-  it('a session that nobody delegated has no delegators, whatever the options say', async () => {
+  it('a session without delegation has no delegators, with any options', async () => {
     const { open, identityOf } = stage();
     const forged = { delegators: ['boss'] } as Partial<OpenSessionOptions>;
     expect(identityOf((await open('main', forged)).id)).toEqual({ tenant: 'default', subject: 'alice', agent: 'main' });
@@ -92,7 +92,7 @@ describe('openSession', () => {
     },
   );
 
-  it('nobody delegates with the token of another session', async () => {
+  it('a delegation with the token of another session is refused', async () => {
     const { open } = stage();
     const [boss, other] = [await open('boss'), await open('other')];
     await expect(open('main', { delegatedBy: { id: boss.id, token: other.token } })).rejects.toEqual(

@@ -60,7 +60,7 @@ describe('resolution cache', () => {
     expect(() => (value.tools[0]!.name = 'b')).toThrow(TypeError);
   });
 
-  it('an invalidation while a value is built: who asked before gets it, nobody else does', async () => {
+  it('an invalidation while a value is built: only callers that asked before it get the value', async () => {
     const cache = cacheOf();
     const first = deferred<Built<string>>();
     const before = cache.resolve('k', () => first.promise);
@@ -177,7 +177,7 @@ describe('resolution cache', () => {
     expect(await cache.resolve('k', counted('a'))).toEqual(resolved('a'));
   });
 
-  it('who leaves harms nobody, and the build is aborted when the last one has left', async () => {
+  it('a caller that leaves does not affect the others, and the build is aborted when the last one has left', async () => {
     const cache = cacheOf();
     const slow = deferred<Built<string>>();
     let signal: AbortSignal | undefined;
@@ -245,8 +245,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('change' as const), module: fc.constantFrom(...MODULES) }),
 );
 
-describe('resolution cache, whatever happens in which order', () => {
-  it('never gives what was outdated when it was asked for, builds once at a time, and answers everybody', async () => {
+describe('resolution cache, with any sequence of operations', () => {
+  it('never gives a value that was outdated at the request, builds once at a time, and answers every caller', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.array(step, { maxLength: 25 }), async (scheduler, steps) => {
         const cache = cacheOf<Record<string, number>>({ timeoutMs: 60_000 });

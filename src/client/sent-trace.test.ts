@@ -17,11 +17,11 @@ describe('sentTrace', () => {
     return sentTrace(options, new CallerEmitter(bus, facts, parseTrace(options.trace, options.traceState)));
   };
 
-  it('sends none where there is none and nobody listens', () => {
+  it('sends no trace without a caller’s trace and without a listener', () => {
     expect(sentTrace({}, undefined)).toStrictEqual({});
   });
 
-  it('sends the one of the caller as it is while nobody listens', () => {
+  it('sends the caller’s trace unchanged without a listener', () => {
     expect(sentTrace({ trace: PARENT, traceState: 'a=1' }, undefined)).toStrictEqual({
       trace: PARENT,
       traceState: 'a=1',

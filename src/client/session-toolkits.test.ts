@@ -95,7 +95,7 @@ describe('client.toolkit', () => {
     expect(proveSession).toHaveBeenCalledTimes(2);
   });
 
-  it('is nobody’s without the token, and nobody’s after the session ended, though it is known', async () => {
+  it('is refused without the token, and after the session ended, also when it is cached', async () => {
     const { client, sessions, endings } = stage();
     sessions.set('s', identity('main'));
     await client.toolkit(handle('s'));
@@ -230,7 +230,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ declare: fc.dictionary(fc.constantFrom(...AGENTS), selection) }) },
 );
 
-describe('every toolkit of a client, whatever is asked, published and declared in which order', () => {
+describe('every toolkit of a client, with any order of requests, publications and declarations', () => {
   it('is the intersection of what the store said then or later, and what is shared never changes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.array(step, { minLength: 5, maxLength: 30 }), async (scheduler, steps) => {

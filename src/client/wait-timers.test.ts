@@ -26,7 +26,7 @@ describe('patience', () => {
     return wait;
   }
 
-  it('ends each wait at its own time, whatever its neighbours do', () => {
+  it('ends each wait at its own time, independent of the other waits', () => {
     waits('a', 100);
     waits('short', 30);
     vi.advanceTimersByTime(50);

@@ -65,7 +65,7 @@ describe('fleet membership', () => {
     expect(said).toEqual(['registered a running 0', 'beat running 0', 'registered a running 0']);
   });
 
-  it('says it again when the store did not hear it', async () => {
+  it('registers again when the store did not get it', async () => {
     const { membership, said, state } = member();
     state.refuses = true;
     await expect(membership.announce()).rejects.toThrow('the store is away');

@@ -118,7 +118,7 @@ describe('loadConfig', () => {
     expect(load({ env: { SALLYPORT_WORKER_LEASE_MS: '' } }).config.worker.leaseMs).toBe(15_000);
   });
 
-  it('tells several problems at once', () => {
+  it('reports several problems at once', () => {
     write('stor: redis\nworker:\n  leaseMs: soon\n  poool: x\n');
     const told = problemsOf();
     expect(told).toContain('sallyport.yaml:1:1: unknown key "stor", did you mean "store"?');

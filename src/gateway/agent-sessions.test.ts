@@ -84,7 +84,7 @@ describe('agent sessions', () => {
     expect(await runOf(sessions.handleOf({ ...bearer, id: 's' }, id))).toBe(id);
   });
 
-  it('revoke a session whose token was revoked while it was opened, and give it to nobody', async () => {
+  it('revoke a session whose token was revoked while it was opened, and do not give it out', async () => {
     const { client, opened, revoked } = recordingClient();
     const noted: string[] = [];
     const tokens = {
@@ -123,7 +123,7 @@ describe('agent sessions', () => {
     expect(after[1]).toBe(before[1]);
   });
 
-  it('end runs that nobody comes back for, but none with calls under way', async () => {
+  it('end unused runs, but none with calls under way', async () => {
     const { client, endedRuns } = recordingClient();
     let now = 0;
     const busy = new Set<string>();
@@ -156,7 +156,7 @@ describe('agent sessions', () => {
     expect(await runOf(sessions.handleOf(agent()))).not.toBe(first);
   });
 
-  it('replace a run that a loop ended only when its rest is over, whatever was refused before', async () => {
+  it('replace a run that a loop ended only when its rest is over, after any number of refusals', async () => {
     const { client } = recordingClient();
     const sessions = createAgentSessions(client);
     const first = await runOf(sessions.handleOf(agent()));

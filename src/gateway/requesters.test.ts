@@ -23,7 +23,7 @@ const opened = (by: string, token?: string): Actor => ({
 });
 
 describe('a bearer counts as the requester if it', () => {
-  it('calls for the subject of the question, whatever its agent', async () => {
+  it('calls for the subject of the question, as any agent', async () => {
     const identity = { tenant: 'acme', subject: 'ann', agent: 'other' };
     expect(await isRequester(bearer({ identity }))).toBe(true);
     expect(await isRequester(bearer({ identity, decidesAs: 'acme/rita' }))).toBe(true);

@@ -30,7 +30,7 @@ describe('the event bus', () => {
     return heard;
   }
 
-  it('wants nothing while nobody listens, and makes no event', () => {
+  it('wants no events without a listener, and makes none', () => {
     expect([bus.listening, bus.wants('tool.completed')]).toStrictEqual([false, false]);
     const facts = new Proxy({}, { get: () => expect.unreachable('the facts were looked at') });
     bus.emit('tool.completed', facts as typeof TIMED);
@@ -114,7 +114,7 @@ describe('the event bus', () => {
     expect(bus.listening).toBe(false);
   });
 
-  it('takes from a slow listener its own events only, and tells it how many', async () => {
+  it('drops only the events of a slow listener, and reports to it how many', async () => {
     const busy = deferred();
     const slow: DiagnosticEvent[] = [];
     bus.subscribe({
@@ -139,7 +139,7 @@ describe('the event bus', () => {
     expect(trouble).toStrictEqual([['a listener of events is too slow and loses some', undefined]]);
   });
 
-  it('tells of a loss where it happened, before what came later', async () => {
+  it('reports a loss where it happened, before later events', async () => {
     const turns = [deferred(), deferred()];
     const slow: DiagnosticEvent[] = [];
     bus.subscribe({
@@ -174,7 +174,7 @@ describe('the event bus', () => {
         throw new Error('mine');
       },
     ],
-  ])('takes from a listener that %s its own events only, and tells it how many', async (_how, fail) => {
+  ])('drops only the events of a listener that %s, and reports to it how many', async (_how, fail) => {
     const heard: DiagnosticEvent[] = [];
     bus.subscribe((event) => {
       heard.push(event);
@@ -200,7 +200,7 @@ describe('the event bus', () => {
     expect(trouble).toStrictEqual([['a listener of events threw', new Error('mine')]]);
   });
 
-  it('goes on with a listener that throws whatever it hears, and keeps its count', async () => {
+  it('goes on with a listener that throws at every event, and keeps its count', async () => {
     const heard: DiagnosticEvent[] = [];
     let calm = false;
     bus.subscribe((event) => {
@@ -216,7 +216,7 @@ describe('the event bus', () => {
     expect(heard.length).toBeLessThanOrEqual(3 + 3 + 2);
   });
 
-  it('lets a listener leave while it is being told', async () => {
+  it('lets a listener leave during an event', async () => {
     const heard: DiagnosticEvent[] = [];
     const stop = bus.subscribe((event) => {
       heard.push(event);
@@ -228,7 +228,7 @@ describe('the event bus', () => {
     expect(heard).toHaveLength(1);
   });
 
-  it('lets a listener leave while it waits, and tells it no more, not even of its losses', async () => {
+  it('lets a listener leave while it waits, and sends it nothing more, not even its losses', async () => {
     const busy = deferred();
     const heard: DiagnosticEvent[] = [];
     const stop = bus.subscribe({
@@ -249,7 +249,7 @@ describe('the event bus', () => {
     expect(heard).toHaveLength(1);
   });
 
-  it('takes a listener that subscribes and emits while it is told', async () => {
+  it('takes a listener that subscribes and emits during an event', async () => {
     const second: DiagnosticEvent[] = [];
     const stop = bus.subscribe({
       kinds: ['tool.completed'],
@@ -263,7 +263,7 @@ describe('the event bus', () => {
     await expect.poll(() => second).toHaveLength(1);
   });
 
-  it('tells everything before it is closed, and nothing after', async () => {
+  it('delivers all events before it is closed, and none after', async () => {
     const heard = listen();
     completed(150);
     await bus.close();

@@ -20,7 +20,7 @@ describe('the refusal log', () => {
     ]);
   });
 
-  it('writes no more of one code than its rate allows, and tells how many it left out', () => {
+  it('writes no more of one code than its rate allows, and how many it left out', () => {
     const { lines, clock, log, refuse } = staged(3);
     for (let count = 0; count < 1000; count += 1) refuse();
     expect(lines).toHaveLength(3);

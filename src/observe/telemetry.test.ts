@@ -18,7 +18,7 @@ async function busWith(options: TelemetryOptions) {
 }
 
 describe('startTelemetry', () => {
-  it('has nobody listen when everything is off', async () => {
+  it('attaches no listener when everything is off', async () => {
     expect(await busWith({})).toStrictEqual({ exists: false, listening: false, spans: true, after: false });
   });
 

@@ -91,7 +91,7 @@ describe('declareAgents', () => {
     expect(await agentsNow()).toEqual({ main: { selection: [] } });
   });
 
-  it('removes with null, tells whom it removed, and what it means that nobody is left', async () => {
+  it('removes with null, returns the removed agents, and warns when no agent is left', async () => {
     await declareAgents(store, { main: NOTES, helper: NOTES });
     const one = await declareAgents(store, { helper: null, stranger: null });
     expect(one).toMatchObject({ changed: true, removed: ['helper'], warnings: [] });

@@ -32,7 +32,7 @@ describe('doctor on hooks', () => {
     ]);
   });
 
-  it('tells failures, and calls it bad when a hook closes its tools', () => {
+  it('reports failures, and is bad when a hook closes its tools', () => {
     const some = health({ failed: 2, timedOut: 1 });
     const all = health({ hook: 'guard.y', calls: 3, failed: 3 });
     const observer = health({ hook: 'log.z', on: 'after_tool_call', calls: 1, failed: 1 });
@@ -49,7 +49,7 @@ describe('doctor on hooks', () => {
     ]);
   });
 
-  it('tells observers that were not told of every call', () => {
+  it('reports observers that missed calls', () => {
     expect(found(worker('a', [health({ on: 'after_tool_call', dropped: 7 })]))[1]).toStrictEqual([
       'hook',
       'warn',
@@ -57,7 +57,7 @@ describe('doctor on hooks', () => {
     ]);
   });
 
-  it('tells workers of one pool that do not check the same', () => {
+  it('reports workers of one pool with different hooks', () => {
     const one = worker('a', [health()]);
     expect(found(one, worker('b'))[1]).toMatchObject(['hooks', 'bad', expect.stringContaining('pool default')]);
     expect(found(one, worker('b', undefined, 'other'))).toHaveLength(1);

@@ -103,7 +103,7 @@ describe('a permit to start', () => {
     expect(await permit.stopFor()).toMatchObject(ending);
   });
 
-  it('asks nobody behind the start mark: the call ends as stale, and a repeat is asked about', async () => {
+  it('asks no person after the start mark: the call ends as stale, and a repeat is asked about', async () => {
     const { permit } = permitOf({ policy: { ...OPEN, rules: [{ id: 'ask', verdict: 'ask' }] } });
     permit.marked();
     vi.advanceTimersByTime(TRUST_MS + 1);

@@ -41,7 +41,7 @@ interface Scene {
   readonly run?: (request: RunRequest, stop: (why: string) => void) => RunEnding;
 }
 
-describe('the data path tells', () => {
+describe('the data path emits', () => {
   let bus: EventBus;
   let heard: DiagnosticEvent[];
   let runs: RunRequest[];
@@ -270,7 +270,7 @@ describe('the data path tells', () => {
     expect(heard).toMatchObject([{ kind: 'tool.blocked', by: 'rule', byId: 'no-shell' }]);
   });
 
-  it('of a call that falls out of it what kind of trouble it was', async () => {
+  it('the kind of error of a call that leaves the path', async () => {
     const emitter = emitterOf(bus, sampleDelivery(), sampleLane(), performance.now())!;
     emitter.left(planeError('STORE_UNAVAILABLE', { problem: 'secret' }));
     await bus.close();
@@ -312,7 +312,7 @@ describe('the data path tells', () => {
       expect(runs[0]!.trace!.traceparent).toContain([...ids][0]);
     });
 
-    it('that the tool gets as it came while nobody listens', async () => {
+    it('that the tool gets unchanged without a listener', async () => {
       const silent = createEventBus();
       const traceparent = `00-${TRACE_ID}-${SPAN_ID}-01`;
       await run({ envelope: { trace: traceparent } }, silent);

@@ -154,7 +154,7 @@ describe('consume', () => {
     expect(inFlight.size).toBe(0);
   });
 
-  it('tells those who listen of a call that it leaves, and of none while nobody does', async () => {
+  it('emits an event for a call that it leaves, and none without a listener', async () => {
     const queue: Delivery[] = [];
     const claimCalls = ({ limit, waitMs }: ClaimRequest) =>
       queue.length > 0 ? Promise.resolve(delivers(...queue.splice(0, limit))) : nothingFor(waitMs);
@@ -199,7 +199,7 @@ describe('consume', () => {
     expect(settled.map(({ outcome }) => decodeOutcome(outcome).error?.code)).toEqual(['BODY_LOST', 'SESSION_ENDED']);
   });
 
-  it.each([1, 2])('gives back at once what its reads of %i lanes bring after it was told to stop', async (lanes) => {
+  it.each([1, 2])('gives back at once what its reads of %i lanes bring after it was stopped', async (lanes) => {
     const read = deferred<ClaimAnswer>();
     const given: AbandonRequest[] = [];
     const handedOver = deferred<'abandoned'>();

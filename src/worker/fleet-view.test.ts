@@ -34,7 +34,7 @@ describe('the fleet view', () => {
     expect(await view.peersFor('new')).toEqual({ serving: 0, notServing: 1 });
   });
 
-  it('asks the registry once while it knows somebody, and again each time it knows nobody', async () => {
+  it('asks the registry once while a worker is known, and again each time none is', async () => {
     const { view, state } = stage([worker('a', ['new'])]);
     for (let each = 0; each < 5; each += 1) await view.peersFor('new');
     expect(state.reads).toBe(1);
@@ -42,7 +42,7 @@ describe('the fleet view', () => {
     expect(state.reads).toBe(4);
   });
 
-  it('says nobody only of what was read after the question, and reads once for all who ask meanwhile', async () => {
+  it('answers that no worker serves only from a read after the question, and reads once for all concurrent questions', async () => {
     const { view, state } = stage([worker('a', ['old'])]);
     const [slow, next] = [deferred(), deferred()];
     state.gates.push(slow, next);

@@ -18,7 +18,7 @@ describe('held calls', () => {
     ]);
   });
 
-  it('beyond the size of the table are refused: nobody would renew their leases', () => {
+  it('beyond the size of the table are refused, because their leases would not be renewed', () => {
     const held = createHeldCalls(2);
     held.hold(sampleDelivery(), 0);
     const slot = held.hold(sampleDelivery(), 0);

@@ -57,7 +57,7 @@ describe('calls in flight', () => {
     expect(inFlight.begin(sampleDelivery()).signal.aborted).toBe(false);
   });
 
-  it('tells of a stop once, those who listened before it, and not those who left', () => {
+  it('reports a stop once, to the listeners at that time, and not to those that left', () => {
     const inFlight = createInFlight(createHeldCalls(4));
     const { signal } = inFlight.begin(sampleDelivery());
     const told: string[] = [];

@@ -158,7 +158,7 @@ describe('nested calls', () => {
     expect(cancelled.map(({ callId }) => callId)).toEqual([accepted[1]!.callId, accepted[0]!.callId]);
   });
 
-  it('tell whoever listens that their parent waits', async () => {
+  it('notify the listener that their parent waits', async () => {
     const { nested, run } = begin();
     const [parent, other] = [sampleDelivery(), sampleDelivery()];
     const heard: string[] = [];

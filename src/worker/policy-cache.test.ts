@@ -34,7 +34,7 @@ describe('policy cache', () => {
     expect(store.reads).toHaveLength(2);
   });
 
-  it('a newer version than the known one is read by whoever needs it', async () => {
+  it('a newer version than the known one is read by the first call that needs it', async () => {
     let version = 1;
     const cache = createPolicyCache({ readPolicy: async () => recordOf(version), readNewerPolicy });
     expect((await cache.atLeast(1)).version).toBe(1);
@@ -60,7 +60,7 @@ describe('policy cache', () => {
     expect(store.reads).toHaveLength(1);
   });
 
-  it('a read that fails is tried again by whoever asks next', async () => {
+  it('a read that fails is tried again by the next caller', async () => {
     const store = heldReads();
     const cache = createPolicyCache(store);
     const failing = cache.atLeast(1);

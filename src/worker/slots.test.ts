@@ -8,7 +8,7 @@ describe('slots', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('a released slot goes to whoever waits, not to the one that released it and asks again', async () => {
+  it('a released slot goes to the waiting call, not to the one that released it and asks again', async () => {
     const slots = createSlots(1);
     await slots.reserve(1, 0);
     const waiting = slots.reserve(1, LONG_MS);
@@ -51,7 +51,7 @@ describe('slots', () => {
     expect(slots.free).toBe(0);
   });
 
-  it('a slot taken beyond the bound is paid back before anybody is served', async () => {
+  it('a slot taken beyond the bound is paid back before a waiting call is served', async () => {
     const slots = createSlots(1);
     await slots.reserve(1, 0);
     slots.retake();
@@ -65,7 +65,7 @@ describe('slots', () => {
     expect(slots.free).toBe(0);
   });
 
-  it('gives out all slots and never more, whatever order they are asked for and released in', async () => {
+  it('gives out all slots and never more, for any order of requests and releases', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('reserve' as const), most: fc.integer({ min: 1, max: 5 }) }),
       fc.record({ kind: fc.constant('release' as const) }),

@@ -115,7 +115,7 @@ describe('store age', () => {
     expect(await claim()).toBe(300 + TICK_MS);
   });
 
-  it('is told for every lane by the clock of its own node', async () => {
+  it('is computed for every lane by the clock of its own node', async () => {
     shiftMs[1] = 60_000;
     const { claim } = open();
     await claim(0);

@@ -187,7 +187,7 @@ describe('supervise', () => {
     expect(orders).toEqual([{ callId: delivery.callId, entryId: delivery.entryId, fence: 1, why: 'cancelled' }]);
   });
 
-  it('hears of a cancellation that came between the claim and its first look at the call', async () => {
+  it('notices a cancellation that came between the claim and its first look at the call', async () => {
     let cancelSequence = '0';
     const delivery = sampleDelivery();
     start({
@@ -239,7 +239,7 @@ describe('supervise', () => {
     expect(pools.filter(({ length }) => length > 0)).toHaveLength(2);
   });
 
-  it('asks again about a cancellation when the renewal that would have told failed', async () => {
+  it('asks again about a cancellation when the renewal that would have reported it failed', async () => {
     let cancelSequence = '0';
     let failures = 2;
     held.hold(sampleDelivery(), 0);

@@ -94,7 +94,7 @@ describe('tool limiter', () => {
     expect(begun).toEqual([0, 1]);
   });
 
-  it('a tool without a bound, and another tool, wait for nobody', async () => {
+  it('a tool without a bound, and another tool, do not wait', async () => {
     const unbounded = stage(undefined, 4);
     for (let index = 0; index < 3; index += 1) void unbounded.begin(index);
     await settled();

@@ -181,7 +181,7 @@ describe('sallyport gateway', () => {
     return checks.filter(({ name }) => name === 'audit');
   };
 
-  it('drains what workers have written; doctor, verify and SIGTERM tell so', async () => {
+  it('drains what workers have written; doctor, verify and SIGTERM report it', async () => {
     const worker = await plane.start('worker');
     await plane.cli('policy', 'set', 'open.json');
     expect((await plane.call('basic.echo', { text: 'x' })).code).toBe(0);

@@ -303,7 +303,7 @@ describe('a lane that is late', () => {
     expect(await store.startCall(startRequest(again!, { intent: detail('rm') }))).toMatchObject({ kind: 'started' });
   });
 
-  it('refuses by time too, and has bounds before anybody has drained it', async () => {
+  it('refuses by time too, and has bounds before its first drain', async () => {
     expect(await refuses()).toBe('nothing');
     await store.boundAudit({ lane: 0, bounds: bounds({ lateMs: 50 }, { lateMs: 5_000 }) });
     await eventually(async () => (await refuses()) === 'privileged', { what: 'privileged calls refused', everyMs: 5 });

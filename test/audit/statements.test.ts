@@ -116,7 +116,7 @@ describe.each(Object.keys(STAGES))('signed statements of %s', (name) => {
     ],
   ];
 
-  it('are found wanting whatever was done to them by a writer of the trail without the keys', async () => {
+  it('fail verification after any change by a writer of the trail without the keys', async () => {
     await signFour();
     await staged.tamper('CREATE TABLE saved AS SELECT * FROM auditStatement');
     const columns = 'number, text, keyId, signature';

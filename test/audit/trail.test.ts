@@ -76,7 +76,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect((await verifyTrail(told, keys(), known)).problem).toMatchObject({ sequence: 8 });
   });
 
-  it('names a tail that was written anew by somebody without the key', async () => {
+  it('names a tail that was rewritten without the key', async () => {
     await signHeads(staged.trail, signer, 1);
     await staged.tamper(TRUNCATE);
     await staged.fill(5);
@@ -89,7 +89,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect(await problemAfter(sql)).toMatchObject({ lane: 0, sequence: 1 });
   });
 
-  it('erases what a subject said and keeps the chain; nobody else can', async () => {
+  it('erases what a subject said and keeps the chain; only a holder of the key can', async () => {
     expect(await eraseSubject(staged.trail, signer, { tenant: 'acme', subject: 'ann', at: 5 })).toBe(5);
     expect((await verify()).problem).toBeUndefined();
     const all = (await staged.trail.queryTrail({ filter: {}, limit: 100 })).records.map(showRecord);
@@ -141,7 +141,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect(records.map(({ text }) => parseRecord(text)!.by)).toEqual(['x']);
   });
 
-  it('does not believe a cut of somebody without the key', async () => {
+  it('does not accept a cut that was signed without the key', async () => {
     const [head] = await staged.trail.auditHeads();
     const cut = { ...toSignedHead(head!), sequence: 3 };
     const stranger = openSigningKey(join(folder.path, 'other')).key;
@@ -201,7 +201,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect(await found({ subject: "' OR '1'='1" })).toEqual([]);
   });
 
-  it('is read page by page without a gap or a repetition, whatever comes meanwhile', async () => {
+  it('is read page by page without a gap or a repetition, while new records arrive', async () => {
     const { records: all } = await staged.trail.queryTrail({ filter: {}, limit: 100 });
     const read: string[] = [];
     let next: TrailPlace | undefined;
@@ -214,7 +214,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect(read).toEqual(all.map(({ text }) => text));
   });
 
-  it('looks at no more records than it is told to, and says where it stopped', async () => {
+  it('reads no more records than the limit, and returns where it stopped', async () => {
     const { records: all } = await staged.trail.queryTrail({ filter: {}, limit: 100 });
     const filter = { agent: 'nobody' };
     const first = await staged.trail.queryTrail({ filter, limit: 5, scan: 4 });

@@ -86,7 +86,7 @@ describe('loadModules', () => {
     );
   });
 
-  it('gives nobody a way to change what is shared', async () => {
+  it('gives no module a way to change what is shared', async () => {
     const { modules } = await loadModules(folderOf({ 'sample.js': moduleText() }).path);
     const { inputSchema } = modules[0]!.declaration.tools[0]!;
     expect(() => {

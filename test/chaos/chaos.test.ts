@@ -109,7 +109,7 @@ describe('the chaos command', () => {
     expect(run.stderr).toContain('npm run chaos');
   });
 
-  it('tells its options', async () => {
+  it('lists its options', async () => {
     const run = await chaos('--help');
     expect((await run.exited).code).toBe(0);
     expect(run.stdout).toContain('--seeds');

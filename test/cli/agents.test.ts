@@ -138,7 +138,7 @@ describe('sallyport agents', () => {
     expect(await storedAgents()).toBeUndefined();
   });
 
-  it('show tells what an agent has for a subject, and why it lacks the rest', async () => {
+  it('show lists what an agent has for a subject, and why it lacks the rest', async () => {
     const agents = {
       main: {
         selection: [

@@ -58,7 +58,7 @@ describe('a plane on which a person is asked', () => {
     expect(dev.stderr + dev.stdout).not.toContain('4711');
   });
 
-  it('is told at once by call, on standard error, with the commands that decide it', async () => {
+  it('is reported at once by call, on standard error, with the commands that decide it', async () => {
     configure('');
     dev = await plane.start('dev');
     const args = JSON.stringify({ file: plane.file('effects.txt'), line: 'value-4711' });
@@ -73,7 +73,7 @@ describe('a plane on which a person is asked', () => {
     expect(calling.stderr).not.toContain('4711');
   });
 
-  it('tells a webhook whose secret is in a file', async () => {
+  it('notifies a webhook whose secret is in a file', async () => {
     const receiver = await startWebhookReceiver();
     try {
       writeFileSync(plane.file('secret'), `${SECRET}\n`, { mode: 0o600 });

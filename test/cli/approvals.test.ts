@@ -138,7 +138,7 @@ describe('sallyport approvals', () => {
     await runAllowed();
   });
 
-  it('show tells all of a command that was dressed up as a secret', async () => {
+  it('show prints all of a command that was disguised as a secret', async () => {
     const steps = DRESSED_COMMANDS.map(([, text]) => text);
     const canonical = canonicalJson({ steps });
     const masks = findQuestionMasks(canonical, { inputSchema: {}, privileged: false });
@@ -148,7 +148,7 @@ describe('sallyport approvals', () => {
     await store.decideApproval(decideRequest({ question }, 'deny'));
   });
 
-  it('decide needs the digest where nobody sits at a terminal, and decides nothing with another one', async () => {
+  it('decide needs the digest without a terminal, and decides nothing with another one', async () => {
     const question = await ask();
     const without = await decide(question, 'allow-once');
     expect(without).toMatchObject({ code: 2, stdout: '' });
@@ -221,7 +221,7 @@ describe('sallyport approvals', () => {
     await decide(other, 'deny', '--binding', other.binding);
   });
 
-  it('a start of an id that means several is told like one that means none', async () => {
+  it('an ambiguous prefix of an id gives the same answer as an unknown id', async () => {
     const [first, second] = [await ask(), await ask()];
     const ambiguous = await plane.cli('approvals', 'show', first.id.slice(0, 14));
     const unknown = await plane.cli('approvals', 'show', 'no-such-approval');
@@ -259,7 +259,7 @@ describe('sallyport approvals', () => {
     for (const question of [first, second]) await decide(question, 'deny', '--binding', question.binding);
   });
 
-  it('wait returns when somebody has decided, and says what', async () => {
+  it('wait returns when an approver has decided, and prints the decision', async () => {
     const question = await ask();
     const soon = await plane.cli('approvals', 'wait', question.id, '--wait', '1ms');
     expect(soon.code).toBe(1);
@@ -315,7 +315,7 @@ describe('sallyport grants', () => {
     await runAllowed();
   });
 
-  it('a second allow-always with another grant is told that the first decision stands and made no grant', async () => {
+  it('a second allow-always with another grant gets the answer that the first decision stands and made no grant', async () => {
     const question = await ask();
     const flags = ['--binding', question.binding, '--uses', '3'];
     const first = await decide(question, 'allow-always', ...flags);

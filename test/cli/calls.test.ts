@@ -37,7 +37,7 @@ const detach = async (tool: string, args: object): Promise<string> =>
   (await plane.call(tool, args, '--detach')).stdout.trim();
 
 describe('calls list and calls show', () => {
-  it('tell running, queued and parked calls apart, and show arguments and results of those that ended', async () => {
+  it('distinguish running, queued and parked calls, and show arguments and results of those that ended', async () => {
     const parked = await detach('basic.write', { file: plane.file('asked.txt'), line: 'x' });
     await dev.waitForLine(/approvals decide \S+ allow-once/, 20_000);
     const running = await detach('basic.slowRead', { file: plane.file('slow.txt'), line: 'x', ms: 600_000 });

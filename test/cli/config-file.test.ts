@@ -220,7 +220,7 @@ describe('a configuration file', () => {
     expect(result).toMatchObject({ code: 0, stderr: 'No configuration file; defaults hold.\n' });
   });
 
-  it('L14 F09 gives way to the environment, and that to flags; each value tells where it is from', async () => {
+  it('L14 F09 is overridden by the environment, and that by flags; each value is shown with its source', async () => {
     const cwd = folderWith(
       'folder: ${WHERE:-from-file}\nworker: { pool: file, concurrency: 3, leaseMs: "${LEASE}" }\n',
     );

@@ -64,7 +64,7 @@ describe('sallyport explain', () => {
     expect(await plane.json('calls', 'list')).toStrictEqual([]);
   });
 
-  it('tells the line of a selection that lacks the tool, and a command that adds it', async () => {
+  it('prints the line of a selection that lacks the tool, and a command that adds it', async () => {
     const result = await explain('main', 'basic.wait');
     expect(result.code).toBe(1);
     expect(result.stdout).toMatch(
@@ -78,7 +78,7 @@ describe('sallyport explain', () => {
     expect(checks.find(({ check }) => check === 'selection')).not.toHaveProperty('place');
   });
 
-  it('tells every obstacle at once, with commands that remove them', async () => {
+  it('prints every obstacle at once, with commands that remove them', async () => {
     await plane.cli('pause', 'all');
     await plane.cli('pause', 'tool', 'basic.*');
     const result = await explain("o'hara", 'basic.echo');
@@ -92,7 +92,7 @@ describe('sallyport explain', () => {
     expect((await plane.call('basic.echo', { text: 'x' }, '--agent', "o'hara")).code).toBe(0);
   });
 
-  it('tells a denial with its line, and what the policy must hold instead', async () => {
+  it('prints a denial with its line, and what the policy must hold instead', async () => {
     expect(await plane.json('explain', 'main', 'basic.fails', '--subject', 'eve')).toMatchObject({
       allowed: false,
       decidedBy: 'permission',
@@ -112,7 +112,7 @@ describe('sallyport explain', () => {
     expect(closed.stdout).toContain('{"permissions":{"basic.privileged":{"allow":["acme/ann"]}}}');
   });
 
-  it('tells wrong arguments and unknown tools, and refuses a wrong command line', async () => {
+  it('prints wrong arguments and unknown tools, and refuses a wrong command line', async () => {
     const wrong = await explain('main', 'basic.echo', '{"text":1}');
     expect(wrong.code).toBe(1);
     expect(wrong.stdout).toMatch(/no +arguments +text: must be string +decides\n/);

@@ -125,7 +125,7 @@ describe('sallyport on Redis', () => {
     });
   });
 
-  it('doctor turns red when calls wait in a pool that nobody serves', async () => {
+  it('doctor turns red when calls wait in a pool without a worker', async () => {
     const { stdout } = await plane.call('basic.echo', { text: 'x' }, '--detach', '--deadline', '1h');
     // A worker that was killed counts as alive until its heartbeat runs out.
     const doctor = await eventually(

@@ -81,7 +81,7 @@ describe('sallyport policy, with rules', () => {
     expect(elsewhere.stderr).toContain('not compared with published tools');
   });
 
-  it('check knows the agents in force, and refuses what nobody could match even where no store is', async () => {
+  it('check knows the agents in force, and refuses rules that can never match, also without a store', async () => {
     const file = write(changed('tools: [basic.echo]', 'agents: [mian]'));
     expect((await plane.cli('policy', 'check', file)).code).toBe(0);
     await plane.cli('policy', 'set', write('agents: { main: { selection: [{ module: "*", tools: all }] } }', 'a.yaml'));
@@ -95,7 +95,7 @@ describe('sallyport policy, with rules', () => {
     expect((await plane.cli('policy', 'check', file, '--folder', 'nowhere')).code).toBe(78);
   });
 
-  it('leaves rules as they are, warns when they lost their sense, and clears them when told', async () => {
+  it('leaves rules as they are, warns when they no longer apply, and clears them on request', async () => {
     const file = write(
       'permissions: { "*": { allow: ["*"] } }\nagents: { main: { selection: [{ module: "*", tools: all }] } }',
     );
@@ -108,7 +108,7 @@ describe('sallyport policy, with rules', () => {
     expect(await rulesNow()).toStrictEqual([]);
   });
 
-  it('tells of rules whose agent is gone: when it is removed, and in doctor from then on', async () => {
+  it('reports rules whose agent is gone: when it is removed, and in doctor from then on', async () => {
     const everything = '{ selection: [{ module: "*", tools: all }] }';
     await plane.cli('policy', 'set', write(`agents: { main: ${everything}, robot: ${everything} }`, 'a.yaml'));
     await plane.cli('policy', 'set', write(changed('tools: [basic.echo]', 'agents: [robot]'), 'named.yaml'));
@@ -128,7 +128,7 @@ describe('sallyport policy, with rules', () => {
     expect((await plane.json('policy', 'show'))['policy']).toStrictEqual(JSON.parse(shown.stdout));
   });
 
-  it('explain tells the rule that denies, its line and its reason, and what to change', async () => {
+  it('explain prints the rule that denies, its line and its reason, and what to change', async () => {
     const result = await plane.cli('explain', 'main', 'basic.echo', '{"text":"secret plan"}');
     expect(result.code).toBe(1);
     expect(result.stdout).toContain('main may not call basic.echo for local\n');
@@ -141,7 +141,7 @@ describe('sallyport policy, with rules', () => {
     expect(fine.stdout).toMatch(/ok +rules +none matches: unmatched allows it/);
   });
 
-  it('explain tells that the arguments decide when they are not given, and that a person is asked', async () => {
+  it('explain reports that the arguments decide when they are not given, and that a person is asked', async () => {
     const open = await plane.cli('explain', 'main', 'basic.echo');
     expect(open.code).toBe(0);
     expect(open.stdout).toContain('main may call basic.echo for local, depending on its arguments\n');
@@ -192,7 +192,7 @@ describe('sallyport policy, with rules', () => {
     expect(refused.stderr).toContain('only a token with the scope agent or sessions is unattended');
   });
 
-  it('explain tells what holds where no rule matches, and no line of a rule that was changed since', async () => {
+  it('explain prints the verdict where no rule matches, and no line of a rule that was changed since', async () => {
     await plane.cli(
       'policy',
       'set',

@@ -60,13 +60,13 @@ describe('services of the configuration', () => {
     ]);
   });
 
-  it('a typo in an entry is told with its place', async () => {
+  it('a typo in an entry is reported with its place', async () => {
     configure({ ledger: { modul: './ledger.mjs' } });
     const { code, stderr } = await start();
     expect([code, stderr]).toEqual([78, expect.stringContaining('modul')]);
   });
 
-  it('config show tells what is configured, but not with what', async () => {
+  it('config show prints the configured services without their settings', async () => {
     configure({ ledger: { module: './ledger.mjs', config: { password: 'hunter2' } } });
     const { options } = (await folder.json('config', 'show')) as { options: { option: string; value: unknown }[] };
     expect(options.find(({ option }) => option === 'services')?.value).toEqual({
@@ -76,7 +76,7 @@ describe('services of the configuration', () => {
     expect(stdout).not.toContain('hunter2');
   });
 
-  it('doctor and workers tell how services are doing', async () => {
+  it('doctor and workers report the health of services', async () => {
     configure({
       conversations: {},
       ledger: { module: fixture('ledger.mjs'), config: { sick: true } },

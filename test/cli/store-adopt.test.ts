@@ -38,7 +38,7 @@ const tryToStart = (): Promise<string> =>
   plane.start('worker', [], QUICK).then(async (started) => `started: ${(await started.stop()).code}`, String);
 
 describe('I26: workers stop when the data is not theirs any more, and an operator leads them out', () => {
-  it('after FLUSHALL a worker names the command; nobody makes a new store by starting; adopt does', async () => {
+  it('after FLUSHALL a worker names the command; only adopt makes a new store', async () => {
     await redis.cli('FLUSHALL');
     expect(await untilStopped()).toContain('sallyport store adopt');
     const doctor = await plane.cli('doctor');
@@ -58,7 +58,7 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
     expect(await plane.call('basic.echo', { text: 'x' })).toMatchObject({ code: 0 });
   });
 
-  it('older data stops those who knew newer, and then everybody, until it is adopted', async () => {
+  it('older data stops the processes that knew newer data, and then all, until it is adopted', async () => {
     await plane.call('basic.echo', { text: 'a' });
     await redis.cli('SAVE');
     const sequence = Number(await redis.cli('HGET', '{sallyport:0}:meta', 'auditSequence'));
@@ -141,7 +141,7 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
     expect(adopted.stderr).toContain('HSET');
   });
 
-  it('a lane that is gone is not made anew by whoever starts next', async () => {
+  it('a lane that is gone is not made anew by the next process that starts', async () => {
     await worker!.stop();
     await redis.cli('DEL', '{sallyport:0}:meta');
     expect(await tryToStart()).toContain('now none in lane 0');

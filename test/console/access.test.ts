@@ -57,7 +57,7 @@ async function tableOf(): Promise<Record<string, string[]>> {
 }
 
 describe('the access matrix', () => {
-  it('tells for each agent and tool what would happen', async () => {
+  it('shows for each agent and tool what would happen', async () => {
     await desk.open('/console/access');
     await desk.page.getByRole('grid').waitFor();
     expect(await desk.page.getByRole('columnheader').allInnerTexts()).toEqual(['Tool', 'reader', 'support']);

@@ -227,7 +227,7 @@ describe('the approvals page', () => {
     expect(ranFor('b2@example.com')).toEqual([]);
   });
 
-  it('does not put another question in the place of one that somebody else decided', async () => {
+  it('does not put another question in the place of one that another approver decided', async () => {
     const first = await plane.ask('desk.mail', mail('first@example.com'));
     const second = await plane.ask('desk.mail', mail('second@example.com'));
     await desk.open('/console/approvals');

@@ -97,7 +97,7 @@ describe('text of others in the console', () => {
     expect(desk.page.url()).toContain('/console/calls/');
   });
 
-  it('is inert in the audit, where everybody who ever called is written down', async () => {
+  it('is inert in the audit, where every caller is recorded', async () => {
     await desk.open('/console/audit');
     await expectShown(SHORT_PAYLOAD);
     for (const path of ['/console/access', '/console/fleet', '/console/grants', '/console/tokens']) {

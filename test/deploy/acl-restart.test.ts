@@ -180,7 +180,7 @@ describe('a default user that cannot replay the append-only file', () => {
     });
   });
 
-  it('is reported as not checked by a server that does not tell, and nothing is refused', async () => {
+  it('is reported as not checked by a server that does not answer the question, and nothing is refused', async () => {
     const users = await withDefault(DEFAULT_USER_LINE);
     const without = { ...users, lines: users.lines.replaceAll(' +acl|dryrun', '') };
     await onServer(without, async (redis, as) => {

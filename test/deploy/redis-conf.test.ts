@@ -48,7 +48,7 @@ describe('the example Redis configuration', () => {
     }
   });
 
-  it('its users are those of `sallyport store acl`, all of them locked, and nobody else may log in', async () => {
+  it('its users are those of `sallyport store acl`, all of them locked, and no other user may log in', async () => {
     const lines = readFileSync(join(FOLDER, 'users.acl'), 'utf8').trimEnd().split('\n');
     const printed = await runCli(['store', 'acl'], { cwd: FOLDER });
     expect(lines).toStrictEqual(printed.stdout.trimEnd().split('\n'));

@@ -69,7 +69,7 @@ describe('the glossary', () => {
 });
 
 describe('the changelog', () => {
-  it('tells of each thing once', () => {
+  it('names each change once', () => {
     const entries = [...textOf('CHANGELOG.md').matchAll(/^- (.+)$/gm)].map(([, entry]) => entry!);
     const starts = entries.map((entry) =>
       entry

@@ -65,7 +65,7 @@ describe('the page for those who come from another system', () => {
     return started.stdout.trimEnd().split('\n');
   }
 
-  it('has an old tool run as it is, once per key, with its failures told', async () => {
+  it('runs an old tool unchanged, once per key, and reports its failures', async () => {
     const [first, again, other, failed, ...more] = await linesOf('call-as-before');
     expect([first, again]).toStrictEqual(['ada found: Buy it on Mondays.', 'ada found: Buy it on Mondays.']);
     expect(other).toMatch(/^conflict: /);

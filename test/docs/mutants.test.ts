@@ -42,12 +42,12 @@ describe('a mistake in the list', () => {
     ['it names no test', { caughtBy: [] }],
     ['it changes nothing', { replace: 'shut' }],
     ['its id is not kebab-case', { id: 'Door' }],
-  ])('is told: %s', (problem, change) => {
+  ])('is reported: %s', (problem, change) => {
     expect(findProblems([door], folder.path)).toEqual([]);
     expect(findProblems([{ ...door, ...change }], folder.path)).toEqual([expect.stringContaining(problem)]);
   });
 
-  it('is told: an id that is used twice', () => {
+  it('is reported: an id that is used twice', () => {
     expect(findProblems([door, door], folder.path)).toEqual(['door-stays-open: its id is used twice']);
   });
 });
@@ -63,7 +63,7 @@ describe('a run', () => {
     return runMutants(mutants, { project: TOP, folder: join(folder.path, name), jobs: 1, say: () => undefined });
   };
 
-  it('tells bugs that are caught from those that survive and those that cannot be built, and leaves the tree alone', async () => {
+  it('distinguishes bugs that are caught, that survive and that cannot be built, and does not change the tree', async () => {
     const harmless = { ...FENCE, id: 'harmless', replace: `(${FENCE.find})` };
     const broken = {
       ...FENCE,
@@ -98,7 +98,7 @@ describe('a run', () => {
   });
 });
 
-it('the command lists all mutants as JSON and nothing else, and refuses ids that nobody has', async () => {
+it('the command prints only JSON of all mutants, and refuses unknown ids', async () => {
   const command = join(TOP, 'scripts/mutants.mjs');
   const list = await spawnNode(command, ['--list', '--json']);
   expect((await list.exited).code).toBe(0);

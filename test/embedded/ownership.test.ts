@@ -116,7 +116,7 @@ it('closing leaves one file of data, no address and no socket', async () => {
   expect(existsSync(dirname(socket))).toBe(false);
 });
 
-it('what a killed owner left behind does not stop the next one', async () => {
+it('the files of a killed owner do not stop the next one', async () => {
   const owner = await own();
   const session = await openSession(await open('connect'));
   const stale = address();

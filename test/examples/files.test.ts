@@ -167,7 +167,7 @@ describe('files.write', () => {
     );
   });
 
-  test('leaves everything outside the root as it was, whatever the path', async () => {
+  test('leaves everything outside the root unchanged, for any path', async () => {
     const outside = () =>
       execFileSync('find', [folder.path, '-path', root, '-prune', '-o', '-type', 'f', '-print']).toString();
     const before = outside();
@@ -229,7 +229,7 @@ describe('files.list and files.stat', () => {
     );
   });
 
-  test('stat tells of a link that it is one, and nothing of its target', async () => {
+  test('stat reports that a link is one, and nothing of its target', async () => {
     expect(await valueOf(run('stat', { path: 'link.txt' }))).toMatchObject({
       kind: 'link',
       bytes: '../secret.txt'.length,

@@ -131,7 +131,7 @@ describe('notes.share', () => {
     ]);
   });
 
-  test('says so when there is nowhere to send to, and sends no note of somebody else', async () => {
+  test('reports a missing channel, and sends no note of another subject', async () => {
     await add('Milk');
     expect(await refusalOf(run('share', { id: 1 }))).toBe('failed PLATFORM_NONE');
     expect(await refusalOf(run('share', { id: 1 }, { onPlatform, subject: 'bob' }))).toBe('failed NOTE_NOT_FOUND');

@@ -120,7 +120,7 @@ describe('web.fetch', () => {
     expect(site.requests).toEqual([]);
   });
 
-  test('tells no inner address in its refusal', async () => {
+  test('names no internal address in its refusal', async () => {
     const ending = await request('http://inner.example/', { resolve: answering([v4('10.20.30.40')]) }).catch((error) =>
       String(error),
     );

@@ -191,7 +191,7 @@ describe('web.fetch answers', () => {
 });
 
 describe('web redirects', () => {
-  test('are followed, and the last URL is told', async () => {
+  test('are followed, and the last URL is returned', async () => {
     answers['/a'] = redirect(301, '/b');
     answers['/b'] = redirect(307, `http://${other.host}/c`);
     answers['/c'] = page('arrived');
@@ -275,7 +275,7 @@ describe('web authorization', () => {
   const told: Answer = (request, response) =>
     void response.writeHead(200, { 'content-type': 'text/plain' }).end(request.headers.authorization ?? 'none');
 
-  test('goes to the host of the setup alone, whatever the call says, and not over a redirect', async () => {
+  test('goes only to the host of the setup, for any call, and not over a redirect', async () => {
     answers['/told'] = told;
     answers['/away'] = redirect(302, `http://${other.host}/told`);
     const setup = { authorization: { [site.host]: 'Bearer of-the-setup' } };

@@ -102,7 +102,7 @@ describe('a command that', () => {
     await untilGone(pids);
   });
 
-  it('leaves something behind is cleared up after', async () => {
+  it('leaves processes behind has them killed', async () => {
     expect(await ask('leave')).toMatchObject({ kind: 'passed' });
     const pids = written<number[]>('leave');
     expect(pids).toHaveLength(2);
@@ -152,7 +152,7 @@ describe('a command', () => {
     expect(cwd).toBe(folder.path);
   });
 
-  it('is told how a call ended, and how an approval did', async () => {
+  it('is notified how a call ended, and how an approval did', async () => {
     const after = await load('echo', { on: 'after_tool_call' });
     const needs = recordingNeeds();
     const queue = createObserverQueue(needs);
@@ -228,7 +228,7 @@ describe('a command', () => {
     }
   });
 
-  it('says yes over nobody: other hooks still ask and block', async () => {
+  it('cannot overrule other hooks with a yes: they still ask and block', async () => {
     const blocking = await loadHooks([command('allow', { id: 'yes', priority: 1 }), command('deny', { id: 'no' })]);
     expect(await runBeforeHooks(blocking, hookedCall(), recordingNeeds())).toMatchObject({
       kind: 'blocked',

@@ -152,7 +152,7 @@ describe('the examples of docs/gate-library.md', () => {
     await expect(wrapping.runTools(openai, find)).rejects.toThrow('Only public pages.');
   });
 
-  it('tell code and reason of a block', async () => {
+  it('show code and reason of a block', async () => {
     const search = wrapping.gate.wrapTool({ name: 'search', execute: async () => ['x'] });
     expect(await wrapping.call(search)).toBe('HOOK_BLOCKED: Only public pages.');
   });

@@ -76,7 +76,7 @@ const TO_BERGEN = { patch: { city: 'Bergen' } };
 const inputSchema = z.object({ city: z.string(), units: z.enum(['metric', 'imperial']) });
 
 describe('tools of the AI SDK', () => {
-  it('run with the arguments a hook made, in generateText, and observers hear of it once', async () => {
+  it('run with the arguments a hook made, in generateText, and observers are notified once', async () => {
     const { gate, ended } = gateTo(TO_BERGEN);
     const seen: unknown[] = [];
     const weather = ai.tool({
@@ -111,7 +111,7 @@ describe('tools of the AI SDK', () => {
     ]);
   });
 
-  it('tell the model the reason of a block', async () => {
+  it('give the model the reason of a block', async () => {
     const { gate, ended } = gateTo({ block: true, reason: 'The weather is secret.' });
     const weather = ai.tool({ inputSchema, execute: () => Promise.resolve(expect.fail('entered') as string) });
     const tools: ai.ToolSet = gate.wrapTools({ weather } as ai.ToolSet);
@@ -176,7 +176,7 @@ describe('tools of the AI SDK', () => {
     expect(ended).toMatchObject([{ outcome: { kind: 'ok', structured: { status: 'done' } } }]);
   });
 
-  it('without execute are left to whoever runs them', async () => {
+  it('without execute are returned unchanged', async () => {
     const { gate } = gateTo({ block: true });
     const weather = ai.dynamicTool({ inputSchema, execute: undefined as never });
     const tools = gate.wrapTools({ weather });
@@ -242,7 +242,7 @@ describe('loop detection around tools of the AI SDK', () => {
         },
       },
     ],
-  ])('tells the model that got %s to stop, then blocks', async (_what, definition) => {
+  ])('warns the model that got %s, then blocks', async (_what, definition) => {
     const read: string[] = [];
     const weather = { inputSchema, ...definition } as ai.Tool;
     const tools = createGate({ policy }).wrapTools({ weather });

@@ -169,7 +169,7 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
     expect([after.status, codeOf(after)]).toEqual([200, 'ok']);
   });
 
-  it('the command line is told the same in the run of a session file; without one it has a session of its own', async () => {
+  it('the command line gets the same answer in the run of a session file; without one it has a session of its own', async () => {
     const { folder: place } = gateway;
     const who = ['--subject', `subject-${(subjects += 1)}`, '--agent', 'assistant'];
     expect(await place.cli('sessions', 'open', ...who, '--out', 'own.session')).toMatchObject({ code: 0 });
@@ -200,7 +200,7 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
     ...Array<string>(11).fill('RUN_ENDED_BY_LOOP'),
   ];
 
-  it('over HTTP a tool that does not exist is told after 5 calls, blocked after 10, and its run ends', async () => {
+  it('over HTTP a tool that does not exist is warned about after 5 calls, blocked after 10, and its run ends', async () => {
     const token = await tokenOf('plain');
     const answers: Body[] = [];
     for (let count = 0; count < UNKNOWN.length; count += 1) {
@@ -295,7 +295,7 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
       await Promise.all([client.close(), next.close()]);
     });
 
-    it('tells of a tool that does not exist, blocks it, and ends the run', async () => {
+    it('warns of a tool that does not exist, blocks it, and ends the run', async () => {
       const client = await connectPlain(era, gateway.url, (await tokenOf('plain')).text);
       const codes: unknown[] = [];
       const texts: string[] = [];

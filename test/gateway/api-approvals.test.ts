@@ -314,7 +314,7 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     await decide(asked.id, { decision: 'deny', binding: asked.binding });
   });
 
-  it('the second of two decisions is told that the first stands and that it made no grant', async () => {
+  it('the second of two decisions gets the answer that the first stands and that it made no grant', async () => {
     const { id, binding } = await ask({ text: 'twice' });
     const always = { decision: 'allow-always', binding, grant: { matches: 'exact', uses: 5 } };
     const first = (await (await decide(id, always)).json()) as { grant: string };
@@ -338,7 +338,7 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     );
   });
 
-  it('a call in detail tells who was asked and what they said', async () => {
+  it('the detail of a call shows the approvers and their decisions', async () => {
     const question = await ask({ text: 'told' });
     await decide(question.id, { decision: 'deny', binding: question.binding, comment: 'not today' });
     await settled(question.callId);

@@ -65,7 +65,7 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
       headers: { authorization: `Bearer ${agent.text}`, 'content-type': 'application/json' },
     });
 
-  it('answers with the outcome, whatever its kind, once the call has ended', async () => {
+  it('answers with the outcome, of any kind, once the call has ended', async () => {
     const answer = await call('basic.echo', { text: 'hello' });
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({
@@ -91,7 +91,7 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
     }
   });
 
-  it('R06 somebody else’s call is told like a call that nobody made', async () => {
+  it('R06 the call of another subject gives the same answer as an unknown call', async () => {
     const { callId } = (await (await call('basic.echo', { text: 'mine' })).json()) as Settled;
     const nobodys = `${callId.slice(0, -22)}${'A'.repeat(22)}`;
     for (const [method, path] of [

@@ -88,7 +88,7 @@ describe('the events of the gateway', () => {
   const ofCall = (callId: string) => (one: SentEvent) =>
     one.event === 'call' && one.data['callId'] === callId && one.data['state'] === 'settled';
 
-  it('begin with resync, then tell of calls as they end', async () => {
+  it('begin with resync, then report calls as they end', async () => {
     const reader = await open('?topics=calls');
     const first = await reader.until(({ event }) => event === 'resync');
     expect(first).toMatchObject({ id: expect.stringMatching(/^[\w-]{8}\.\d+$/) as string, data: { reason: 'new' } });
@@ -162,7 +162,7 @@ describe('the events of the gateway', () => {
     await expect.poll(free).toBe(200);
   });
 
-  it('tell an approver of questions it may see, and of nothing else', async () => {
+  it('show an approver only the questions it may see', async () => {
     const approver = await gateway.makeToken({ scopes: ['approver'] });
     expect((await gateway.request('/v1/events', { token: approver })).status).toBe(403);
     expect((await gateway.request('/v1/events?topics=calls,approvals', { token: approver })).status).toBe(403);
@@ -173,7 +173,7 @@ describe('the events of the gateway', () => {
     expect((await gateway.request(`/v1/events?${query}`, { token: operator })).status).toBe(400);
   });
 
-  it('R21 after a restart of the gateway a reader is told to read the lists again', async () => {
+  it('R21 after a restart of the gateway a reader gets resync', async () => {
     const reader = await open('?topics=calls');
     const { id } = await reader.until(({ event }) => event === 'resync');
     await gateway.restart('SIGKILL');

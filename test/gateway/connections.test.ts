@@ -162,7 +162,7 @@ describe('requests that are sent ahead on one socket', () => {
     expect([...read.matchAll(/answer to (\S+?)(?=HTTP|$)/g)].map(([, path]) => path)).toEqual(['/1', '/2', '/3']);
   });
 
-  it('keep their order with whatever they expect, and with what is no request', async () => {
+  it('keep their order with any Expect header, and with bytes that are no request', async () => {
     server = await new HeldServer().start();
     const odd = get('/2', 'Expect: something');
     const [socket, broken] = [await server.open(get('/1') + odd), await server.open(get('/3') + 'no request\r\n\r\n')];

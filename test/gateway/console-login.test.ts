@@ -124,7 +124,7 @@ describe('logging out', () => {
     await context.close();
   });
 
-  it('leaves a token alone that somebody pasted; revoking that ends the login too', async () => {
+  it('does not revoke a pasted token; revoking that token ends the login too', async () => {
     const token = await gateway.makeToken({ scopes: ['operator'] });
     const headers = { 'sallyport-console': '1', origin: gateway.url };
     const login = await gateway.request('/v1/login', { method: 'POST', headers, json: { token: token.text } });
@@ -175,7 +175,7 @@ describe('a request with the cookie that changes something', () => {
   });
 });
 
-describe('a page of another origin, in the browser of somebody who is logged in', () => {
+describe('a page of another origin, in the browser of a logged-in user', () => {
   let foreign: ForeignSite;
   let logged: { context: BrowserContext; page: Page };
   beforeAll(async () => {

@@ -31,7 +31,7 @@ describe('sallyport dev', () => {
     expect((await logIn(link)).status).toBe(401);
   });
 
-  it('is found by login-link, on whatever port it serves', async () => {
+  it('is found by login-link, on any port', async () => {
     const { link } = (await plane.json('gateway', 'login-link')) as { link: string };
     expect((await logIn(link)).status).toBe(204);
     const elsewhere = await plane.cli('gateway', 'login-link', '--url', 'https://console.example.com/');

@@ -92,7 +92,7 @@ describe.each(['embedded', 'redis'] as const)('who decides and who opens session
     expect(await decide(await ask(stranger), both)).toEqual({ status: 200 });
   });
 
-  it('nobody is asked by an unattended token, session or run, and no request of the bearer makes one attended', async () => {
+  it('no person is asked by an unattended token, session or run, and no request of the bearer makes one attended', async () => {
     const night = await gateway.makeToken({ name: 'night', scopes: ['agent', 'sessions'], unattended: true });
     const opens = await gateway.makeToken({ name: 'opens', scopes: ['sessions'] });
     const open = async (token: MadeToken, unattended: boolean): Promise<{ text: string; id: string; run: string }> => {

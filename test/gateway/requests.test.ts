@@ -71,7 +71,7 @@ describe('a Host or Origin that is wrong', () => {
     }
   });
 
-  it('X-Forwarded headers of somebody who is no trusted proxy change nothing', async () => {
+  it('X-Forwarded headers of a client that is no trusted proxy change nothing', async () => {
     const spoof = ['X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: https', 'X-Forwarded-For: 1.2.3.4'];
     expect((await send('GET /healthz HTTP/1.1', host, ...spoof)).status).toBe(200);
     const https = `Origin: https://127.0.0.1:${gateway.port}`;

@@ -61,7 +61,7 @@ async function readAll(history: SettledHistory, query: CallListQuery, limit: num
 }
 
 describe('the list of settled calls', () => {
-  it('has every call once, newest first, where memory ends and the trail goes on, whatever the size of a page', async () => {
+  it('has every call once, newest first, where memory ends and the trail goes on, for any page size', async () => {
     // Three lanes with the same milliseconds, so that pages end in the middle of one.
     for (const lane of [2, 0, 1])
       await append(

@@ -64,7 +64,7 @@ describe.each(['embedded', 'redis'] as const)('tokens at a gateway of the %s sto
     expect(await status({ cookie, authorization: 'Bearer' })).toBe(401);
   });
 
-  it('are asked for with WWW-Authenticate, and nothing more is told', async () => {
+  it('are requested with WWW-Authenticate, and nothing more is reported', async () => {
     const answers = await Promise.all(
       ['Bearer x', `Bearer ${newTokenText().text}`, `Bearer spt_${operator.id}_${newToken()}`].map((authorization) =>
         gateway.request('/metrics', { headers: { authorization } }),
@@ -162,7 +162,7 @@ describe('many wrong tokens from one address', () => {
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
   });
 
-  it('logins too: 1,000 tries end in 429, whatever is tried', async () => {
+  it('logins too: 1,000 tries end in 429, for any codes and tokens', async () => {
     const headers = { 'sallyport-console': '1', origin: gateway.url };
     const statuses: number[] = [];
     for (let tried = 0; tried < 1000; tried += 50) {

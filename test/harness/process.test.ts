@@ -78,7 +78,7 @@ test('freePort stays below the ports that outgoing connections get', async () =>
   for (const port of ports) expect(port).toBeLessThan(32_768);
 });
 
-test('eventually returns the truthy value and otherwise tells the last answer or error', async () => {
+test('eventually returns the truthy value and otherwise reports the last answer or error', async () => {
   let asked = 0;
   expect(await eventually(() => (asked += 1) === 3 && 'third', { everyMs: 1 })).toBe('third');
   await expect(eventually(() => null, { timeoutMs: 30, everyMs: 5, what: 'a value' })).rejects.toThrow(

@@ -121,7 +121,7 @@ describe.each([
     },
   );
 
-  it.each(KINDS.slice(0, 2))('asked by %s that waits outlives a gateway that is told to stop', async (kind) => {
+  it.each(KINDS.slice(0, 2))('asked by %s that waits outlives a gateway that is stopped', async (kind) => {
     const journey: Journey = JOURNEYS['is allowed on the command line'];
     const { mail, asked } = await ask(kind, journey);
     const ending = asked.end();

@@ -164,7 +164,7 @@ describe.each(ERAS)('an approval at a client of %s that shows forms', (era) => {
     });
   });
 
-  describe('where somebody else decides', () => {
+  describe('where another approver decides', () => {
     beforeEach(() => usePolicy({ rules: [ASK] }));
 
     it('takes a yes of its person for "go on waiting", and runs when an operator allows it', async () => {
@@ -197,7 +197,7 @@ describe.each(ERAS)('an approval at a client of %s that shows forms', (era) => {
   });
 });
 
-it('a form of 2025-11-25 is taken back when somebody else decides first', async () => {
+it('a form of 2025-11-25 is withdrawn when another approver decides first', async () => {
   await usePolicy({ rules: [ASK] });
   const client = await connectAs('2025-11-25', () => new Promise(() => undefined));
   const calling = client.callTool(letter('elsewhere'));
@@ -209,7 +209,7 @@ it('a form of 2025-11-25 is taken back when somebody else decides first', async 
 describe.each(ERAS)('an approval at a client of %s that shows nothing', (era) => {
   beforeEach(() => usePolicy({ rules: [ASK] }));
 
-  it('is told as pending, and the same call again is the one that waits', async () => {
+  it('is reported as pending, and the same call again is the one that waits', async () => {
     const text = `again-${era}`;
     const client = await connectAs(era);
     const idOf = ({ _meta }: { _meta?: unknown }): unknown => (_meta as Record<string, unknown>)['sallyport/callId'];
@@ -225,7 +225,7 @@ describe.each(ERAS)('an approval at a client of %s that shows nothing', (era) =>
     await client.close();
   });
 
-  it('is told as pending for a tool with an output schema too, by clients that check results against it', async () => {
+  it('is reported as pending for a tool with an output schema too, to clients that check results against it', async () => {
     await usePolicy({ rules: [{ ...ASK, tools: ['desk.echo'] }] });
     const client = await connectAs(era);
     await client.listTools();
@@ -238,7 +238,7 @@ describe.each(ERAS)('an approval at a client of %s that shows nothing', (era) =>
     await client.close();
   });
 
-  it('is told as pending, and the same tool with the id of the call gives its result', async () => {
+  it('is reported as pending, and the same tool with the id of the call gives its result', async () => {
     const text = `plain-${era}`;
     const client = await connectAs(era);
     const pending = await client.callTool(letter(text));

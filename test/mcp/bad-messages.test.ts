@@ -112,7 +112,7 @@ describe('M10, M11, M12 headers that do not repeat the body', () => {
     const answer = await ask({ ...echo('x'), headers });
     expect([answer.status, answer.body.error?.code]).toEqual([400, code]);
   });
-  it('a version that nobody speaks', async () => {
+  it('an unknown version', async () => {
     const meta = { 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
     const answer = await ask({ ...echo('x'), meta, headers: { 'mcp-protocol-version': '2099-01-01' } });
     expect([answer.status, answer.body.error?.code]).toEqual([400, -32022]);
@@ -145,7 +145,7 @@ describe('M14, M15, M16, M18, M19 what is no JSON-RPC request', () => {
     const answer = await post({ body });
     expect([answer.status, answer.body.error?.code]).toEqual([400, code]);
   });
-  it('a response that nobody asked for', async () => {
+  it('a response without a request', async () => {
     const answer = await post({ body: '{"jsonrpc":"2.0","id":1,"result":{}}' });
     expect([answer.status, answer.body.error?.code]).toEqual([400, -32000]);
   });
@@ -168,7 +168,7 @@ describe('M14, M15, M16, M18, M19 what is no JSON-RPC request', () => {
   });
 });
 
-describe('M20 a method that nobody knows', () => {
+describe('M20 an unknown method', () => {
   it.each(['nope', 'rpc.x', 'ping', 'logging/setLevel'])('%s', async (method) => {
     const answer = await ask({ method });
     expect([answer.status, answer.body.error?.code]).toEqual([404, -32601]);
@@ -296,7 +296,7 @@ describe('M36 a session of 2025', () => {
       body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
     });
 
-  it('works for its bearer, and is not there for anybody else', async () => {
+  it('works for its bearer, and does not exist for other tokens', async () => {
     const begun = await initialize(token);
     const session = begun.headers.get('mcp-session-id')!;
     expect((await list(token, session)).status).toBe(200);

@@ -52,7 +52,7 @@ describe.each(ERAS)('a call of %s', (era) => {
     expect(result.structuredContent).toEqual({ deep: [1, 2] });
   });
 
-  it('tells progress that only grows, to who asks for it', async () => {
+  it('reports progress that only grows, to clients that ask for it', async () => {
     const client = await connectAs(era);
     const heard: number[] = [];
     const onprogress = ({ progress }: { progress: number }): void => void heard.push(progress);
@@ -85,7 +85,7 @@ describe.each(ERAS)('a call of %s', (era) => {
     await client.close();
   });
 
-  it('is refused outside of the toolkit, and a changed toolkit is told', async () => {
+  it('is refused outside of the toolkit, and a changed toolkit is announced', async () => {
     await staged.plane.setPolicy({
       ...OPEN_POLICY,
       permissions: { ...OPEN_POLICY.permissions, 'desk.echo': { deny: ['*'] } },
@@ -124,7 +124,7 @@ it('a stream of 2026 that its client closes cancels the call', async () => {
 describe('a change of the toolkit', () => {
   const deny = { ...OPEN_POLICY, permissions: { ...OPEN_POLICY.permissions, 'desk.echo': { deny: ['*'] } } };
 
-  it('is told on the stream of a session of 2025', async () => {
+  it('is announced on the stream of a session of 2025', async () => {
     const client = await connectAs('2025-11-25');
     const told = new Promise<void>((resolve) =>
       client.setNotificationHandler('notifications/tools/list_changed', () => resolve()),
@@ -136,7 +136,7 @@ describe('a change of the toolkit', () => {
     await client.close();
   });
 
-  it('is told to who listens in 2026, and to nobody whose toolkit is the same', async () => {
+  it('is announced to listeners in 2026, and not to those whose toolkit is the same', async () => {
     const { headers, body } = request2026({
       id: 'listening',
       method: 'subscriptions/listen',
@@ -195,7 +195,7 @@ describe('M27 a request state', () => {
     return body.result!['requestState'] as string;
   }
 
-  it('that was tampered with, is for other arguments or somebody else, or was used, runs nothing', async () => {
+  it('that was tampered with, is for other arguments or another bearer, or was used, runs nothing', async () => {
     const state = await stateOf('sealed');
     const invalid = { code: -32602, data: { reason: 'state_invalid' } };
     expect((await again('sealed', `${state.slice(0, -2)}AA`)).body.error).toMatchObject(invalid);

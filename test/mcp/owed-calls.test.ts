@@ -93,7 +93,7 @@ it('of two requests that wait for the same one, the second waits for the first w
 /** A request says how long ago it came, and its trip to the store comes on top: longer than that trip takes on a busy machine. */
 const TRIP_MS = 1000;
 
-it('a client that is told to come back is owed its call, and one that was there before is not', async () => {
+it('a client that is asked to come back is owed its call, and a request that was open before is not', async () => {
   const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
   const first = await hold(gateway, digest);
   const parallel = hold(gateway, digest);
@@ -104,7 +104,7 @@ it('a client that is told to come back is owed its call, and one that was there 
   await gateway.handOver();
 });
 
-it('a client that is told to come back while another one waits at another gateway is owed its call alone', async () => {
+it('a client that is asked to come back while another one waits at another gateway is owed only its own call', async () => {
   const [one, two, digest] = [createOwedCalls(store, LOG), createOwedCalls(store, LOG), sha256(randomId())];
   const first = await hold(one, digest);
   let asked = 0;
@@ -117,7 +117,7 @@ it('a client that is told to come back while another one waits at another gatewa
   await Promise.all([one.handOver(), two.handOver()]);
 });
 
-it('a request that waits takes the call of one that was told to come back when that answer is lost', async () => {
+it('a request that waits takes the call of one that was asked to come back when that answer is lost', async () => {
   stopTimers();
   const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
   const first = await hold(gateway, digest);

@@ -149,7 +149,7 @@ describe('when one of two gateways is killed with -9', () => {
     await fixture.gateway.exited;
   });
 
-  it.each(ERAS)('a client of %s that was told to come back gets one question and one effect', async (era) => {
+  it.each(ERAS)('a client of %s that was asked to come back gets one question and one effect', async (era) => {
     const [text, first] = [`asked-${era}`, asked.get(era)!];
     expect(isPending(first)).toBe(true);
     const again = start(await connect(era, other.url), letter(text));

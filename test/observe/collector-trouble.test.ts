@@ -43,7 +43,7 @@ describe('a collector in trouble', () => {
     return (await Promise.all(calls)).map((answer) => (answer.kind === 'settled' ? answer.outcome.kind : answer.kind));
   }
 
-  it('that is down is told once, and calls go on as ever', async () => {
+  it('that is down is logged once, and calls go on', async () => {
     await collector.stop();
     const running = await start();
     for (const round of [1, 2]) {
@@ -58,7 +58,7 @@ describe('a collector in trouble', () => {
     expect(running.worker.process.stderr).not.toContain('of-the-collector');
   });
 
-  it('that comes back is told too, and gets what happens from then on', async () => {
+  it('that comes back is logged too, and gets the spans from then on', async () => {
     await collector.stop();
     const running = await start();
     await makeCalls(running, 1);
@@ -80,7 +80,7 @@ describe('a collector in trouble', () => {
     await running.worker.process.waitForLine(/^drained/);
   });
 
-  it('that refuses is told with its answer', async () => {
+  it('that refuses is logged with its answer', async () => {
     collector.answer = (response) => void response.writeHead(401, 'Unauthorized').end();
     const running = await start();
     await makeCalls(running, 1);

@@ -24,7 +24,7 @@ describe('the log of a worker', () => {
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  it('names stage, call and trace in every line about a call, whatever its tool says', async () => {
+  it('names stage, call and trace in every line about a call, for any text of its tool', async () => {
     const session = await plane.openSession();
     const trace = `00-${TRACE_ID}-b7ad6b7169203331-01`;
     const answer = await plane.client.call(session, 'own.speak', {}, { trace, waitMs: 60_000 });

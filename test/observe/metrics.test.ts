@@ -79,7 +79,7 @@ describe.each(BACKENDS)('metrics on %s', (backend) => {
     expect(metrics.value('sallyport_events_lost_total')).toBe(0);
   });
 
-  it('have no more tools in their labels than they may, and nobody and nothing else in them', async () => {
+  it('have no more tools in their labels than allowed, and no subjects, sessions or calls', async () => {
     await end('apart.end', 'text', 'a-secret-argument');
     const metrics = await until((each) => (each.value('sallyport_calls_total', { tool: 'other' }) ?? 0) > 0, 'other');
     expect(metrics.labelValues('sallyport_calls_total', 'tool')).toStrictEqual(['near.end', 'near.relay', 'other']);

@@ -159,7 +159,7 @@ describe.each(BACKENDS)('agents that share a module on %s', (backend) => {
     }
   });
 
-  it('are told of each new toolkit, and of the end of their session', async () => {
+  it('are notified of each new toolkit, and of the end of their session', async () => {
     const session = await plane.client.openSession({ subject: 'alice', agent: 'main' });
     const told: (readonly string[] | undefined)[] = [];
     plane.client.watchToolkit(session, (toolkit) => told.push(toolkit && idsOf(toolkit)));
@@ -178,7 +178,7 @@ describe.each(BACKENDS)('agents that share a module on %s', (backend) => {
     });
   });
 
-  it('are refused what nobody declared them for', async () => {
+  it('are refused tools without a declaration', async () => {
     sessions.set('stranger', await plane.client.openSession({ subject: 'alice', agent: 'stranger' }));
     const outcome = await call('stranger', 'notes.search');
     expect(outcome).toMatchObject({ kind: 'denied', executed: 'no', error: { code: 'NOT_SELECTED' } });
@@ -369,7 +369,7 @@ describe.each(BACKENDS)('a module that is deployed again on %s', (backend) => {
   const untilPublished = (version: string): Promise<boolean> =>
     eventually(async () => (await plane.store.readCatalog()).modules[0]?.version === version);
 
-  it('gives a new tool to those who take all and to nobody else, and disturbs no call under way', async () => {
+  it('gives a new tool only to agents that select all, and disturbs no call under way', async () => {
     const folder = modulesOf('1.0.0', TOOLS);
     await plane.startWorker({ modules: folder.path, watch: true });
     const open = (agent: AgentName) => plane.client.openSession({ subject: 'alice', agent });

@@ -54,7 +54,7 @@ describe('the approval webhook', () => {
     if (/both-sides|of-the-path|4000-1234/.test(JSON.stringify(lines))) throw new Error('a secret is in the log');
   });
 
-  it('tells who asks and digests of what would run, and neither arguments nor detail', async () => {
+  it('sends the requester and digests of what would run, and neither arguments nor detail', async () => {
     ask();
     const [{ message, body, headers }] = (await receiver.until(1)) as [(typeof receiver.received)[0]];
     expect(message).toStrictEqual({
@@ -94,7 +94,7 @@ describe('the approval webhook', () => {
     expect(isFromSallyport({}, body, SECRET)).toBe(false);
   });
 
-  it('says how it ended and who decided; of what ran out, nobody', async () => {
+  it('sends how a question ended and who decided; for an expired one, no name', async () => {
     const by = { kind: 'subject', name: 'acme/rita' };
     const resolved = { question: QUESTION, resolution: 'deny', resolvedAt: 7, votes: [{ by }] } as unknown as Approval;
     webhook.resolved(resolved);
@@ -218,7 +218,7 @@ describe.each(BACKENDS)('a worker with an approval webhook on %s', (backend) => 
   const requests = (event: string, approvalId: string) =>
     receiver.received.filter(({ message }) => message['event'] === event && message['approvalId'] === approvalId);
 
-  it.each(['allow-once', 'deny'] as const)('tells of a question and of its end, once each: %s', async (decision) => {
+  it.each(['allow-once', 'deny'] as const)('sends a question and its end, once each: %s', async (decision) => {
     const session = await plane.openSession();
     const secret = `value-${decision}`;
     await plane.client.call(session, 'basic.write', { file: plane.effectFile, line: secret }, { waitMs: 0 });

@@ -107,7 +107,7 @@ async function forgedEntry(
   return { c: given.callId ?? callIdFor(session.id, key)!, m: facts.join('\n'), d: digest, e: encode(envelope) };
 }
 
-describe('an entry that nobody accepted', () => {
+describe('a forged queue entry', () => {
   it('is never run, leaves no call and no audit, and is cleared away', async () => {
     const worker = await plane.startWorker();
     const written = await forgedEntry('scenario.write', runOnce(plane, 'forged'), { subject: 'operator' });
@@ -158,7 +158,7 @@ describe('an entry that nobody accepted', () => {
     await serves('afterwards');
   });
 
-  it('of a read tool may run, by the word of whoever holds the password, but answers nobody', async () => {
+  it('of a read tool may run, because it needs the password, but gets no answer', async () => {
     await plane.startWorker();
     const fields = await forgedEntry('scenario.read', runOnce(plane, 'forged-read'));
     const added = new Map([[await add(fields), 'forged read']]);
@@ -296,7 +296,7 @@ describe('a record that was overwritten, in one batch with others', () => {
     return { good: good!, bad: bad! };
   }
 
-  it('leaves no start mark behind for a call whose worker was told that it failed', async () => {
+  it('leaves no start mark behind for a call whose worker got an error', async () => {
     const { good, bad } = await holdTwo();
     const [started] = await Promise.allSettled([
       plane.store.startCall(startRequest(good)),

@@ -167,7 +167,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
       },
     );
 
-    it('a long text is not told back', async () => {
+    it('a long text is not repeated in the error', async () => {
       const outcome = await expectRefusal('ENVELOPE_INVALID', () =>
         plane.client.call(session, 'corpus.open', { a: `secret-${'x'.repeat(1000)}\0` }),
       );
@@ -329,7 +329,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
       expect(await tracesIn(plane)).toStrictEqual(before);
     });
 
-    it('B28: nobody settles, renews, starts or gives back a call that it does not hold', async () => {
+    it('B28: no worker settles, renews, starts or gives back a call that it does not hold', async () => {
       // In a pool that no worker serves: nobody else takes it meanwhile.
       const request = { ...requestOf(encode), pool: 'nobody' };
       await plane.store.acceptCall(request);

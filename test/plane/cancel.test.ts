@@ -146,7 +146,7 @@ describe.each(BACKENDS)('cancelling a call on %s', (backend) => {
     await expectOneEnding('done');
   });
 
-  it('that nobody made, or somebody else, is unknown, and the call goes on; its own subject may from any session', async () => {
+  it('that does not exist, or belongs to another subject, is refused as unknown; its own subject may from any session', async () => {
     const run = holdRun(plane, 'foreign');
     const calling = callFor(plane, session, 'scenario.write', run.args, { key: 'foreign' });
     await untilMarks(plane, 'S', 'foreign');
@@ -202,7 +202,7 @@ describe.each(BACKENDS)('cancelling a call on %s', (backend) => {
     for (const end of ends) expect(end).toMatchObject({ outcome: { kind: 'cancelled', executed: 'no' } });
   });
 
-  it('in a race with its settlement, fifty times: one ending each, the same for everybody, and a true one', async () => {
+  it('in a race with its settlement, fifty times: one true ending each, the same for every reader', async () => {
     const keys = Array.from({ length: 50 }, (_, index) => `race-${index}`);
     const pairs = await Promise.all(
       keys.map(async (key, index) => {
@@ -229,7 +229,7 @@ describe.each(BACKENDS)('cancelling a call on %s', (backend) => {
     expect(await plane.store.listCalls({ limit: 10 })).toStrictEqual([]);
   });
 
-  it('that was taken up while the supervisor looks: it is told at its next round, not at the next renewal', async () => {
+  it('that was taken up while the supervisor looks reaches the tool at the next round, not at the next renewal', async () => {
     const workerId = newWorkerId();
     const held = createHeldCalls(4);
     const stops: StopOrder[] = [];

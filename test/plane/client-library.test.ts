@@ -76,7 +76,7 @@ describe.each(BACKENDS)('the client library on %s', (backend) => {
       });
     });
 
-    it('reach every waiter that asked; a listener that throws costs nobody an answer', async () => {
+    it('reach every waiter that asked; a listener that throws costs no waiter an answer', async () => {
       const run = holdRun(plane, 'listeners');
       const heard: string[] = [];
       const calling = plane.client.call(session, 'scenario.write', run.args, {
@@ -131,7 +131,7 @@ describe.each(BACKENDS)('the client library on %s', (backend) => {
       expect(marksOf(plane, 'S', awaited.label)).toHaveLength(1);
     });
 
-    it('is told nothing of a call without the token of its subject', async () => {
+    it('learns nothing of a call without the token of its subject', async () => {
       await callFor(plane, session, 'basic.echo', { text: 'secret' }, { key: 'private' });
       const bob = await plane.openSession('bob');
       const callId = callIdFor(session.id, 'private')!;
@@ -242,7 +242,7 @@ describe.each(BACKENDS)('the catalog seen by a client on %s', (backend) => {
 
   const toolsOf = ({ modules }: Catalog): string[] => modules.flatMap(({ tools }) => tools.map(({ id }) => id));
 
-  it('is told to whoever watches, once per publication, until it watches no more', async () => {
+  it('is sent to a watcher once per publication, until it stops watching', async () => {
     source.write('one', { version: '1.0.0', description: 'Greets.' });
     await plane.startWorker({ modules: source.folder });
     const seen: Catalog[] = [];

@@ -70,7 +70,7 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
     return { outcome, callId, events: of(callId).sort((a, b) => a.seq - b.seq) };
   }
 
-  it.each(['near', 'apart'])('of a call of %s tell its way from caller to caller, in order', async (module) => {
+  it.each(['near', 'apart'])('of a call of %s show its path from caller to caller, in order', async (module) => {
     const { events } = await call(`${module}.end`, { how: 'returned', secret: 'x' });
     const byWorker = kindsOf(events.filter(({ attemptId }) => attemptId !== undefined));
     expect(byWorker).toStrictEqual([
@@ -171,7 +171,7 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
     expect(told.find(({ kind }) => kind === 'tool.failed')).toMatchObject({ error: { category: 'cancelled' } });
   });
 
-  it('of a call nobody took in time', async () => {
+  it('of a call that no worker took in time', async () => {
     const controller = new AbortController();
     const busy = Array.from({ length: CONCURRENCY }, () =>
       client.call(session, 'near.wait', {}, { signal: controller.signal, waitMs: 60_000 }),
@@ -232,7 +232,7 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
     expect(outcome.structured).not.toHaveProperty('tracestate');
   });
 
-  it('are lost to a slow listener alone, which is told how many', async () => {
+  it('are lost only to a slow listener, which gets their number', async () => {
     let release!: () => void;
     const busy = new Promise<void>((resolve) => (release = resolve));
     const slow: DiagnosticEvent[] = [];
@@ -255,7 +255,7 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
     expect(slow.slice(0, 4)).toStrictEqual(quick.slice(0, 4));
   });
 
-  it('say nothing of what went through the plane, whatever it was', async () => {
+  it('contain no value that went through the plane', async () => {
     const secret = fc.string({ minLength: 8, maxLength: 40, unit: 'grapheme-ascii' }).map((text) => `§${text}`);
     const anywhere = fc.record({
       secret,

@@ -149,7 +149,7 @@ describe.each(BACKENDS)('a forged request on %s', (backend) => {
     expect(await stateOf(plane)).toStrictEqual(before);
   });
 
-  it("in the name of somebody else's running call is refused and writes nothing", async () => {
+  it("in the name of another subject's running call is refused and writes nothing", async () => {
     const run = holdRun(plane, 'parent');
     const calling = callFor(plane, alice, 'scenario.write', run.args, { key: 'running-parent' });
     await untilMarks(plane, 'S', 'parent');
@@ -169,7 +169,7 @@ describe.each(BACKENDS)('a forged request on %s', (backend) => {
     await calling;
   });
 
-  describe('for the outcome of somebody else', () => {
+  describe('for the outcome of another subject', () => {
     let callId: CallId;
     beforeAll(async () => {
       await callFor(plane, alice, 'scenario.write', runOnce(plane, 'secret'), { key: 'secret' });

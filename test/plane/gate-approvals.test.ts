@@ -254,7 +254,7 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
       await stopWorker();
     });
 
-    it('are denied, and nobody is asked, when the store cannot keep the question', async () => {
+    it('are denied without a question when the store cannot keep it', async () => {
       await stopWorker();
       const failing: ChangedStore = async () => ({ askApproval: () => Promise.reject(new Error('disk full')) });
       worker = await openWorker({}, (options) => openChangedStore(options, failing));

@@ -57,7 +57,7 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
     expect(await toldOf(callId)).toEqual([{ callId, ran: { text: 'plain' }, changedBy: [], kind: 'ok' }]);
   });
 
-  it('block with their reason; the tool is not entered, and the after hook is told once', async () => {
+  it('block with their reason; the tool is not entered, and the after hook is invoked once', async () => {
     const { outcome, callId } = await send('block');
     expect(outcome).toMatchObject({ kind: 'blocked', executed: 'no', error: { code: 'HOOK_BLOCKED' } });
     expect(outcome.error?.message).toContain('Not this one.');
@@ -66,7 +66,7 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
     expect(await toldOf(callId)).toEqual([{ callId, ran: { text: 'block' }, changedBy: [], kind: 'blocked' }]);
   });
 
-  it('rewrite what runs; the audit has its digest, and the after hook is told what ran', async () => {
+  it('rewrite what runs; the audit has its digest, and the after hook gets what ran', async () => {
     const { outcome, callId } = await send('rewrite');
     expect(outcome.kind).toBe('ok');
     expect(sentLetters(plane).filter((sent) => sent.callId === callId)).toEqual([
@@ -118,7 +118,7 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
     await plane.setPolicy(policyWith([NO_ENEMY]));
   });
 
-  it('that fail block with one sentence, whatever the cause; the log has it, and the audit names the hook', async () => {
+  it('that fail block with one sentence for every cause; the log has the cause, and the audit names the hook', async () => {
     const { outcome, callId } = await send('throw');
     expect(outcome).toMatchObject({ kind: 'blocked', executed: 'no', error: { code: 'HOOK_FAILED' } });
     expect(JSON.stringify(outcome)).not.toContain('a cause that nobody outside may read');

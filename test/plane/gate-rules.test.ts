@@ -120,7 +120,7 @@ describe.each(BACKENDS)('rules on %s', (backend) => {
     expect(sentLetters(plane, 'ask in vain')).toEqual([]);
   });
 
-  it('that nobody answers in time deny', async () => {
+  it('that are not answered in time deny', async () => {
     const parked = await send('hurry');
     expect(await parked.outcome).toMatchObject({ ...NOT_RUN, error: { code: 'APPROVAL_EXPIRED' } });
     const { question } = parked.approval;

@@ -70,7 +70,7 @@ describe.each(BACKENDS)('a tool that asks its caller, on %s', (backend) => {
       expect(done.input).toBeUndefined();
     });
 
-    it('is told that a person declined, and decides itself', async () => {
+    it('gets the answer that a person declined, and decides itself', async () => {
       const { outcome } = await call('book', { guests: 4 }, { input: { responses: { who: { action: 'decline' } } } });
       expect(outcome.content).toMatchObject([{ text: 'Not booked: decline.' }]);
     });
@@ -203,7 +203,7 @@ describe.each(BACKENDS)('a tool that asks its caller, on %s', (backend) => {
       });
     });
 
-    it('is told what the caller can be asked for, and ends when that is not enough', async () => {
+    it('gets the kinds that the caller can be asked for, and ends when they are not enough', async () => {
       expect((await call('kinds')).outcome.structured).toStrictEqual({ input: null });
       const { outcome } = await call('kinds', {}, { input: { kinds: ['sample'] } });
       expect(outcome.structured).toStrictEqual({ input: { kinds: ['sample'], responses: {} } });
@@ -281,7 +281,7 @@ describe.each(BACKENDS)('a tool that asks its caller, on %s', (backend) => {
       }
     });
 
-    it('tells those who want to hear it, within bounds', async () => {
+    it('notifies the callers that ask for events, within bounds', async () => {
       const events: CallEvent[] = [];
       await call('tells', { many: 1000 }, { onEvent: (event) => void events.push(event) });
       const told = events.filter((event) => event.kind === 'logged');

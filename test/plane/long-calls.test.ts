@@ -50,7 +50,7 @@ describe.each(BACKENDS)('a long call on %s', (backend) => {
     expect(starts()).toHaveLength(1);
   });
 
-  it('is cancelled by another process, and by nobody without the token or of another subject', async () => {
+  it('is cancelled by another process, and not without the token or by another subject', async () => {
     await plane.startChatWorker();
     const session = await plane.openChat();
     const pending = await plane.client.call(session, 'chat.slow', args());
@@ -87,7 +87,7 @@ describe.each(BACKENDS)('a long call on %s', (backend) => {
     expect(starts()).toHaveLength(count);
   });
 
-  it('is told to the model with its id, and that it must not be made again', async () => {
+  it('is reported to the model with its id, and that it must not be made again', async () => {
     await plane.startChatWorker();
     const pending = await plane.client.call(await plane.openChat(), 'chat.slow', args());
     if (pending.kind !== 'pending') throw new Error(`it is ${pending.kind}`);

@@ -32,7 +32,7 @@ describe.each(BACKENDS)('tools in processes that call each other, on a worker wi
     expect([outcome.kind, ...kindsIn(outcome.structured)]).toEqual(Array.from({ length: depth + 1 }, () => 'ok'));
   });
 
-  it('run one after the other, whoever came first', async () => {
+  it('run one after the other, in any order of arrival', async () => {
     const session = await plane.openSession();
     const { tool, args } = relayed(1);
     const outcomes = await Promise.all(Array.from({ length: 4 }, () => callFor(plane, session, tool, args as never)));

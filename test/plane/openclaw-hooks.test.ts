@@ -45,7 +45,7 @@ describe.each(BACKENDS)('a handler of OpenClaw in a worker on %s', (backend) => 
   it.each([
     ['allow-once', 'ok', 1],
     ['deny', 'denied', 0],
-  ] as const)('asks, hears %s, and what the question shows is what runs', async (decision, kind, letters) => {
+  ] as const)('asks, gets %s, and runs what the question shows', async (decision, kind, letters) => {
     const { approval, outcome, callId } = await park(plane, session, 'desk.send', letter(plane, `ask ${decision}`));
     const { question, requestedAt, expiresAt } = approval;
     expect(question).toMatchObject({

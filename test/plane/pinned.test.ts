@@ -88,7 +88,7 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
     expect(await endingsOf(plane)).toStrictEqual([]);
   });
 
-  it('is not run by a worker of the fleet, whoever puts it into its queue', async () => {
+  it('is not run by a worker of the fleet, even if it is put into its queue', async () => {
     await startFleetWorker();
     expect(await sendToFleet('here', 'forged')).toMatchObject({ kind: 'accepted' });
     const answer = await plane.client.wait(session, callIdFor(session.id, 'forged')!, { waitMs: 60_000 });
@@ -133,7 +133,7 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
     ]);
   });
 
-  it('stands in a queue that no other caller reads, under a name that nobody can serve', async () => {
+  it('is in a queue that no other caller reads, under a name that no worker can serve', async () => {
     const caller = await startCaller();
     const neighbour = await startCaller();
     const held = holdRun(plane, 'held');

@@ -90,7 +90,7 @@ describe.each(BACKENDS)('the platform proxy on %s', (backend) => {
     expect(textsTaken()).toEqual(['late']);
   });
 
-  it('messages that nobody waited for go out in order, and before a failed attempt none of those behind it', async () => {
+  it('messages without a waiter go out in order, and not before a failed one ahead of them', async () => {
     const { answer } = plane.receiver;
     plane.receiver.answer = (response, count) =>
       count <= 2 ? void response.writeHead(503).end() : answer(response, count);
@@ -117,7 +117,7 @@ describe.each(BACKENDS)('the platform proxy on %s', (backend) => {
     ]);
   });
 
-  it('a message that nobody takes fails visibly, and goes out when an operator sends it again', async () => {
+  it('a message that the platform never takes fails visibly, and goes out when an operator sends it again', async () => {
     const { answer } = plane.receiver;
     plane.receiver.answer = (response) => void response.writeHead(500).end();
     plane.startGateway({ attempts: 2 });

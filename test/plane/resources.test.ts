@@ -87,7 +87,7 @@ describe.each(BACKENDS)('resources and prompts on %s', (backend) => {
       });
     });
 
-    it('that do not exist are told apart from those that fail', async () => {
+    it('that do not exist are distinguished from those that fail', async () => {
       for (const uri of ['book://nowhere', 'no uri', `book://${'a'.repeat(100_000)}/1`])
         expect(await plane.client.readResource(session, uri)).toMatchObject({
           kind: 'refused',

@@ -122,7 +122,7 @@ describe.each(BACKENDS)('calls queued while no worker runs on %s', (backend) => 
     expect(codes).toStrictEqual(QUEUED.map(({ code }) => code ?? 'none').toSorted());
   });
 
-  it.runIf(backend === 'redis')('were reached without pub/sub: nobody subscribes to anything', async () => {
+  it.runIf(backend === 'redis')('were reached without pub/sub: no client subscribes', async () => {
     expect(await plane.redis!.cli('PUBSUB', 'CHANNELS')).toBe('');
     expect(await plane.redis!.cli('PUBSUB', 'NUMPAT')).toBe('0');
     const stats = await plane.redis!.cli('INFO', 'commandstats');

@@ -217,7 +217,7 @@ describe.each(BACKENDS)('secrets on %s', (backend) => {
       });
     });
 
-    it('are filled in after a person agreed, who saw the reference; nobody is asked about a call that may not have them', async () => {
+    it('are filled in after a person agreed, who saw the reference; no person is asked about a call that may not have them', async () => {
       const before = proofs().length;
       const parked = await park(plane, session, `${runner}.unsafe`, { file: file(), key: 'secret:CANARY' });
       expect(parked.approval.question.arguments).toContain('"key":"secret:CANARY"');

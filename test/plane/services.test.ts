@@ -75,7 +75,7 @@ describe.each(BACKENDS)('services on %s', (backend) => {
       });
     });
 
-    it('identity comes from the session, whatever the arguments say', async () => {
+    it('identity comes from the session, for any arguments', async () => {
       const session = await openIn('acme', { space: 'hall', platform: 'chat' });
       const forged = { tenant: 'evil', subject: 'root', channel: 'vault' };
       expect(answerOf(await ask(session, 'ledger', 'who', forged))).toEqual({
@@ -184,7 +184,7 @@ describe.each(BACKENDS)('services of a worker of its own on %s', (backend) => {
     expect(next.id).toBe(messages.at(-1)!.id + 1);
   });
 
-  it('a module that needs a service nobody configured is not served, and says which', async () => {
+  it('a module that needs a service that is not configured is not served, and says which', async () => {
     await plane.startWorker({
       modules: manifestOf(plane, { file: fixture('modules/greedy.mjs') }, { file: join(EXAMPLES, 'todo/index.js') }),
     });

@@ -24,7 +24,7 @@ const asking = (...asks: AskOptions[]): Policy => ({
 });
 
 /** A worker in this process, without a webhook and without hooks. */
-describe.each(BACKENDS)('questions that nobody is told of, on %s', (backend) => {
+describe.each(BACKENDS)('questions without a notification, on %s', (backend) => {
   let plane: StagedPlane;
   let worker: RunningWorker;
   let stopListening: () => void;
@@ -136,26 +136,29 @@ describe.each(BACKENDS)('questions that nobody is told of, on %s', (backend) => 
     timeout: () => Promise.resolve(),
     cancelled: ({ question }) => plane.client.revokeSession(question.session),
   };
-  it.each(RESOLUTIONS)('are told to listeners once when they end, without hook and webhook: %s', async (resolution) => {
-    const timeoutMs = resolution === 'timeout' ? 1000 : 600_000;
-    await plane.setPolicy(asking({ approvers: ['rita'], timeoutMs }));
-    const approval = await ask();
-    const { id, callId } = approval.question;
-    await ENDINGS[resolution](approval);
-    await eventually(async () => (await plane.store.readApproval(id))?.callback === 'done');
-    if (resolution.startsWith('allow')) {
-      await eventually(() => plane.effects().some((line) => line.includes(callId)));
-    }
-    // Those before it may be told of meanwhile.
-    const own = (): DiagnosticEvent[] => told.filter((event) => 'approvalId' in event && event.approvalId === id);
-    await eventually(() => own().length >= 2);
-    expect(own()).toMatchObject([
-      { kind: 'approval.requested', timeoutMs },
-      { kind: 'approval.resolved', resolution, callId, stage: 'gate' },
-    ]);
-  });
+  it.each(RESOLUTIONS)(
+    'are reported to listeners once when they end, without hook and webhook: %s',
+    async (resolution) => {
+      const timeoutMs = resolution === 'timeout' ? 1000 : 600_000;
+      await plane.setPolicy(asking({ approvers: ['rita'], timeoutMs }));
+      const approval = await ask();
+      const { id, callId } = approval.question;
+      await ENDINGS[resolution](approval);
+      await eventually(async () => (await plane.store.readApproval(id))?.callback === 'done');
+      if (resolution.startsWith('allow')) {
+        await eventually(() => plane.effects().some((line) => line.includes(callId)));
+      }
+      // Those before it may be told of meanwhile.
+      const own = (): DiagnosticEvent[] => told.filter((event) => 'approvalId' in event && event.approvalId === id);
+      await eventually(() => own().length >= 2);
+      expect(own()).toMatchObject([
+        { kind: 'approval.requested', timeoutMs },
+        { kind: 'approval.resolved', resolution, callId, stage: 'gate' },
+      ]);
+    },
+  );
 
-  it('have no callback while nobody listens, and a yes is told by the worker that goes on with the call', async () => {
+  it('have no callback without a listener, and a yes is reported by the worker that goes on with the call', async () => {
     stopListening();
     await plane.setPolicy(asking({ approvers: ['rita'] }));
     const approval = await ask();

@@ -64,14 +64,14 @@ describe('the audit lane of the deployment', () => {
     }
   });
 
-  it('lies in one slot with the records that it tells about', () => {
+  it('lies in one slot with the records that it is about', () => {
     expect(laneKeys('sallyport', DEPLOYMENT_LANE)).toMatchObject({
       meta: '{sallyport}:meta',
       audit: '{sallyport}:journal',
     });
   });
 
-  it('refuses nobody, however late its sink is: pausing and revoking always work', async () => {
+  it('refuses no request, however late its sink is: pausing and revoking always work', async () => {
     const store = await openRedisStore({ url: server.url, name: 'late', lanes: 1 });
     try {
       const lane = DEPLOYMENT_LANE;

@@ -169,7 +169,7 @@ describe('approvals on Redis', () => {
     await proxy.stop();
   });
 
-  it('that somebody deleted by hand leave a call that can be cancelled and ends at its expiry', async () => {
+  it('that were deleted by hand leave a call that can be cancelled and ends at its expiry', async () => {
     const session = await openSession(store);
     const [first, second] = [
       await askAbout(store, await holdOne(store, session)),

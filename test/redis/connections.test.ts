@@ -126,7 +126,7 @@ describe('the Redis store behind Sentinel', () => {
 });
 
 describe('a flushed function library', () => {
-  it('is loaded again by whoever needs it', async () => {
+  it('is loaded again by the next process that needs it', async () => {
     const server = await startRedis();
     const store = await openRedisStore({ url: server.url });
     await roundTrip(store);
@@ -155,7 +155,7 @@ describe('a lost answer', () => {
     await server.stop();
   });
 
-  it('of settle is settled once, and the worker hears so', async () => {
+  it('of settle is settled once, and the worker learns it', async () => {
     const server = await startRedis();
     const proxy = await startChaosProxy({ port: server.port });
     const store = await openRedisStore({ url: proxy.url, commandTimeoutMs: 2000 });
@@ -174,7 +174,7 @@ describe('a lost answer', () => {
     await server.stop();
   });
 
-  it('hangs nobody: a black hole ends in STORE_UNAVAILABLE after the patience', async () => {
+  it('blocks no request: a server that never answers ends in STORE_UNAVAILABLE after the patience', async () => {
     const server = await startRedis();
     const proxy = await startChaosProxy({ port: server.port });
     const store = await openRedisStore({ url: proxy.url, commandTimeoutMs: 1500, patienceMs: 3000 });
@@ -188,8 +188,8 @@ describe('a lost answer', () => {
   });
 });
 
-describe('a connection of the Redis store on which somebody waited', () => {
-  it('is closed once nobody has for half a minute, and another is opened for the next', async () => {
+describe('a connection of the Redis store for blocking reads', () => {
+  it('is closed after half a minute without a waiter, and another is opened for the next', async () => {
     const server = await startRedis();
     const store = await openRedisStore({ url: server.url, lanes: 1 });
     const clients = async (): Promise<number> => (await server.cli('CLIENT', 'LIST')).trim().split('\n').length;

@@ -64,7 +64,7 @@ describe('a login that Redis refuses', () => {
 });
 
 describe('sentinels that do not lead to a primary', () => {
-  it('are told apart: none answers, the name is unknown, it is no sentinel', async () => {
+  it('are distinguished: none answers, the name is unknown, it is no sentinel', async () => {
     const group = await startSentinel();
     const silent = { host: '127.0.0.1', port: await freePort() };
     const open = (sentinels: readonly { host: string; port: number }[], sentinelName: string): Promise<unknown> =>

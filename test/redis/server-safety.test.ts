@@ -74,7 +74,7 @@ describe('start-up refuses a server that would lose calls', () => {
     });
   });
 
-  it('says that nobody listens, without the password', async () => {
+  it('reports that no server listens, without the password', async () => {
     const opening = openRedisStore({ url: 'redis://user:hunter2@127.0.0.1:1', patienceMs: 300 });
     await expect(opening).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     await expect(opening).rejects.not.toThrow('hunter2');
@@ -97,7 +97,7 @@ describe('start-up refuses a server that would lose calls', () => {
 });
 
 describe('a store that was replaced', () => {
-  it('stops everybody after FLUSHALL, and nothing is made anew', async () => {
+  it('stops every process after FLUSHALL, and nothing is made anew', async () => {
     await onServer({}, async (url, server) => {
       const store = await openRedisStore({ url });
       const session = await openSession(store);
@@ -133,7 +133,7 @@ describe('a store that was replaced', () => {
 });
 
 describe('an audit that cannot be written', () => {
-  it('holds the reply back: nobody is told of an ending that is in no audit', async () => {
+  it('holds the reply back: no waiter gets an ending that is in no audit', async () => {
     await onServer({}, async (url, server) => {
       const store = await openRedisStore({ url });
       const session = await openSession(store);

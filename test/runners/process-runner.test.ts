@@ -47,7 +47,7 @@ describe('ProcessRunner with friendly tools', () => {
     expect(ending).toMatchObject({ kind: 'returned', result: { value: 'Moin, you!' } });
   });
 
-  test('tells the tool who calls, and gives its process a bare environment', async () => {
+  test('gives the tool its caller, and its process a bare environment', async () => {
     process.env['SALLYPORT_TEST_SECRET'] = 'x';
     process.env['NODE_OPTIONS'] ??= '';
     const { ending } = await run(newRunner(), 'friendly.facts', { args: { a: [1] } });
@@ -115,7 +115,7 @@ describe('ProcessRunner with friendly tools', () => {
     expect(ending).toMatchObject({ result: { value: { kind: 'ok', structured: { answered: true } } } });
   });
 
-  test('tells failures and denials apart from errors', async () => {
+  test('distinguishes failures and denials from errors', async () => {
     const runner = newRunner();
     expect((await run(runner, 'friendly.fails')).ending).toMatchObject({
       kind: 'refused',
@@ -184,7 +184,7 @@ describe('ProcessRunner with friendly tools', () => {
   });
 });
 
-describe('ProcessRunner told to stop', () => {
+describe('ProcessRunner that is stopped', () => {
   test('answers aborted when the tool obeys, and keeps the process', async () => {
     const runner = newRunner();
     const stop = new AbortController();
@@ -199,7 +199,7 @@ describe('ProcessRunner told to stop', () => {
     expect(ending).toMatchObject({ kind: 'returned', result: { value: { finished: true } } });
   });
 
-  test('answers timed-out when the time is up, whatever the tool says then', async () => {
+  test('answers timed-out when the time is up, for any later answer of the tool', async () => {
     const { ending } = await run(newRunner(), 'friendly.finishes', { timeoutMs: 1500 });
     expect(ending).toEqual({ kind: 'timed-out' });
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findWords } from '../../scripts/check-words.mjs';
+import { findWords, findWordsInTitles } from '../../scripts/check-words.mjs';
 
 const found = (text: string, isLua = false): string[] => findWords(text, isLua).map((problem) => problem.found);
 
@@ -18,4 +18,13 @@ test('check:words leaves texts for people, values in backquotes and good names a
   expect(found('/** `nobody`: signed out. */')).toEqual([]);
   expect(found('const MAX_CALLS = 3; // The most that one caller may have.')).toEqual([]);
   expect(found("const url = 'https://example.com/whoever';")).toEqual([]);
+});
+
+test('check:words finds titles that do not name a role or a fact', () => {
+  const inTitle = (text: string): string[] => findWordsInTitles(text).map((problem) => problem.found);
+  expect(inTitle("  it('is given to nobody', async () => {")).toEqual(['nobody']);
+  expect(inTitle("describe.each(STORES)('a call that somebody holds, on %s', (name) => {")).toEqual(['somebody']);
+  expect(inTitle("  ])('is told for %s', (host) => {")).toEqual(['told']);
+  expect(inTitle('  test.runIf(isRoot)("is the caller\'s, whatever it sends", () => {')).toEqual(['whatever']);
+  expect(inTitle("  it('is given to no caller', () => expect(told).toBe('nobody'));")).toEqual([]);
 });

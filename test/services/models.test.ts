@@ -54,7 +54,7 @@ describe('the embeddings client', () => {
     expect(server.asked.map(({ body }) => body.input.length)).toEqual([2, 2, 1]);
   });
 
-  it.each([429, 500, 503])('tries again after %s, as the server wishes', async (status) => {
+  it.each([429, 500, 503])('tries again after %s, at the time that the server asks for', async (status) => {
     server.instead = (_, response, count) => {
       if (count > 2) return false;
       sendJson(response, status, { error: {} }, { 'retry-after': '0' });

@@ -85,7 +85,7 @@ describe('hostOfAddress', () => {
     'http\u017f://good.com/',
     '',
     '://evil.com',
-  ])('of %j cannot be told for sure', (text) => {
+  ])('cannot decide the host of %j', (text) => {
     expect(hostOfAddress(text)).toBeUndefined();
   });
 
@@ -141,7 +141,7 @@ describe('hostOfAddress on every line of Node.js', () => {
     ['a name with a semicolon', 'evil.example;'],
     ['a name with a quote', "evil.example'"],
     ['a name with a comma', 'good.example,evil.example'],
-  ])('cannot be told: %s', (_what, host) => {
+  ])('cannot decide the host of %s', (_what, host) => {
     expect(hostOfAddress(`http://${host}/`)).toBeUndefined();
   });
 
@@ -153,7 +153,7 @@ describe('hostOfAddress on every line of Node.js', () => {
     ['דוגמה.example', 'xn--6dbbec0c.example'],
     ['مثال.إختبار', 'xn--mgbh0fb.xn--kgbechtv'],
     ['XN--E1AFMKFD.example', 'xn--e1afmkfd.example'],
-  ])('is told for %s', (host, name) => {
+  ])('finds the host of %s', (host, name) => {
     expect(hostOfAddress(`http://${host}/`)).toBe(name);
   });
 

@@ -55,7 +55,7 @@ describe('an audit record', () => {
     expect(text).not.toMatch(/hush|\\"a\\"|code/);
   });
 
-  it('holds a digest of its payload that nobody can guess without the salt', () => {
+  it('holds a digest of its payload that cannot be guessed without the salt', () => {
     expect(JSON.parse(text)).toMatchObject({ payloadDigest: payloadDigest(payload!.salt, ENTRY.detail) });
     const again = chainEntry(ENTRY, 'store-1', firstLink('store-1', 3));
     expect(parseRecord(again.text)!.payloadDigest).not.toBe(parseRecord(text)!.payloadDigest);

@@ -58,7 +58,7 @@ describe('checkArguments', () => {
     );
   });
 
-  it('counts bytes of UTF-8: 1 MiB passes and one byte more is told exactly', () => {
+  it('counts bytes of UTF-8: 1 MiB passes and one byte more is reported exactly', () => {
     const filled = (bytes: number): unknown => ({ t: 'a'.repeat(bytes - '{"t":"é"}'.length - 1) + 'é' });
     expect(checkArguments(filled(LIMITS.argumentsBytes))).toMatchObject({ ok: true });
     expect(refusal(filled(LIMITS.argumentsBytes + 1))).toStrictEqual({

@@ -30,7 +30,7 @@ describe('readArguments', () => {
     expect(readArguments(text)).toEqual({ ok: true, value: JSON.parse(text) });
   });
 
-  it('tells an escaped backslash before u0000 from a NUL', () => {
+  it('distinguishes an escaped backslash before u0000 from a NUL', () => {
     expect(readArguments(String.raw`{"a":"\\u0000"}`)).toEqual({ ok: true, value: { a: String.raw`\u0000` } });
     expect(readArguments(String.raw`{"a":"\u0000"}`)).toEqual({
       ok: false,

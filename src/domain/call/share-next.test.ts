@@ -26,7 +26,7 @@ describe('shareNext', () => {
     expect(reads).toHaveLength(3);
   });
 
-  it('a read that fails fails for those who share it and for nobody else', async () => {
+  it('a read that fails fails only for the callers that share it', async () => {
     const { reads, ask } = stage();
     const first = ask();
     const second = ask();

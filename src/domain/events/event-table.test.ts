@@ -8,7 +8,7 @@ it('every event is named noun.verb and says what it is', () => {
   }
 });
 
-it('no event has a field for text that somebody wrote, nor for a person', () => {
+it('no event has a field for free text, nor for a person', () => {
   const free = [
     'message',
     'reason',

@@ -37,7 +37,7 @@ describe('callIdFor', () => {
 });
 
 describe('newApprovalId', () => {
-  it('is of the lane and scope of its call, with 128 bits that nobody can guess, as is the grant that comes of it', () => {
+  it('has the lane and scope of its call and 128 random bits, as has the id of its grant', () => {
     const callId = callIdFor(newSessionId('t', 's', 4), 'my key')!;
     const scope = callId.slice(0, callId.lastIndexOf('.') + 1);
     const ids = new Set(Array.from({ length: 1000 }, () => newApprovalId(callId)));

@@ -53,7 +53,7 @@ describe('normaliseSelection', () => {
     expect(normaliseSelection(input)).toEqual({ selection: [], duplicates: [], blanks: 2 });
   });
 
-  it('gives one result whatever the order of entries and names', () => {
+  it('gives one result for any order of entries and names', () => {
     const entry = fc.record({
       module: fc.constantFrom('a', 'b', 'a-b'),
       tools: fc.oneof(fc.constant('all' as const), fc.uniqueArray(fc.constantFrom('x', 'y', 'z'))),

@@ -133,7 +133,7 @@ describe('errorOfThrown', () => {
     expect(errorOfThrown(withOwn({ code: 'sk-live-4711' }))).toStrictEqual({ category: 'internal', retryable: false });
   });
 
-  it('tells trouble of the store from a defect', () => {
+  it('distinguishes an error of the store from a defect', () => {
     expect(errorOfThrown(planeError('STORE_UNAVAILABLE', { problem: 'secret' }))).toStrictEqual({
       category: 'store',
       retryable: true,

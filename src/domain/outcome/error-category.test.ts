@@ -40,7 +40,7 @@ it('errorOfOutcome believes what the failure of the tool showed, and only of a f
   expect(errorOfOutcome(of('timed-out'), fault)).toMatchObject({ category: 'timeout' });
 });
 
-it('errorOfOutcome tells a result that cannot be used from a tool that failed', () => {
+it('errorOfOutcome distinguishes an unusable result from a tool that failed', () => {
   expect(errorOfOutcome(errorOutcome('RESULT_INVALID', { tool: 'a.b', problems: [] }))?.category).toBe(
     'invalid_result',
   );

@@ -342,7 +342,7 @@ describe('explainCall', () => {
     expect(explanation.checks.at(-1)).toMatchObject({ check: 'rules', passes: true, found });
   });
 
-  it('takes a refusal before the rules as the verdict, and tells the rules beside it', () => {
+  it('takes a refusal before the rules as the verdict, and also reports the rules', () => {
     const policy: Policy = { ...CLOSED_POLICY, rules: [{ id: 'a', verdict: 'deny' }] };
     const explanation = explain(policy);
     expect(explanation).toMatchObject({ allowed: false, verdict: 'deny', decidedBy: 'permission' });
@@ -351,13 +351,13 @@ describe('explainCall', () => {
     expect(explain(applyAll(policy, explanation.changes)).allowed).toBe(true);
   });
 
-  it('tells wrong arguments, which no change of the policy makes right', () => {
+  it('reports wrong arguments, which no change of the policy makes right', () => {
     const explanation = explain(OPEN, { arguments: {} });
     expect(explanation).toMatchObject({ allowed: false, decidedBy: 'arguments', changes: [] });
     expect(answerOf(explanation)?.found).toBe('text: is missing');
   });
 
-  it('tells a tool that is not published, and what was probably meant', () => {
+  it('reports a tool that is not published, and the tool that was probably meant', () => {
     expect(explain(OPEN, { tool: 'notes.ad' })).toMatchObject({
       allowed: false,
       decidedBy: 'tool',
@@ -371,7 +371,7 @@ describe('explainCall', () => {
     expect(explain(CLOSED_POLICY, { identity: { ...ANN, subject: '*' } }).changes).toStrictEqual([]);
   });
 
-  it('tells every obstacle and a change for each of them', () => {
+  it('reports every obstacle and a change for each of them', () => {
     const policy: Policy = {
       roles: { ops: ['ann'] },
       permissions: { 'notes.add': { deny: ['role:ops', 'ann'] }, '*': { deny: ['*'] } },
@@ -389,7 +389,7 @@ describe('explainCall', () => {
     expect(explain(applyAll(policy, explanation.changes)).allowed).toBe(true);
   });
 
-  it('decides as the plane does, and its changes suffice, whatever the policy says', () => {
+  it('decides as the plane does, and its changes suffice, for any policy', () => {
     const name = fc.constantFrom(
       'ann',
       'bob',

@@ -12,7 +12,7 @@ const may = (policy: Policy, identity: Identity, tool = TOOL): boolean =>
   checkPermission(policy, tool, identity).allowed;
 
 describe('checkPermission', () => {
-  it('closes a tool that nobody named', () => {
+  it('closes a tool that no entry names', () => {
     expect(checkPermission(CLOSED_POLICY, TOOL, alice)).toEqual({ allowed: false, reason: 'not-granted' });
   });
 
@@ -47,14 +47,14 @@ describe('checkPermission', () => {
     expect(checkPermission(policy, TOOL, otherAlice)).toEqual({ allowed: false, reason: 'denied', entry: '*' });
   });
 
-  it('neither everybody nor a whole tenant nor all tools opens a privileged tool', () => {
+  it('neither all subjects nor a whole tenant nor all tools opens a privileged tool', () => {
     for (const name of ['*', 'default/*']) expect(may(allowing(name), alice, ROOT)).toBe(false);
     expect(may({ ...CLOSED_POLICY, permissions: { '*': { allow: ['alice'] } } }, alice, ROOT)).toBe(false);
     expect(may(allowing('alice'), alice, ROOT)).toBe(true);
     expect(may({ ...CLOSED_POLICY, permissions: { 'notes.*': { allow: ['alice'] } } }, alice, ROOT)).toBe(true);
   });
 
-  it('everybody and whole tenants are denied a privileged tool when they are named', () => {
+  it('all subjects and whole tenants are denied a privileged tool when they are named', () => {
     const policy: Policy = {
       ...CLOSED_POLICY,
       permissions: { 'notes.add': { allow: ['alice', 'acme/alice'], deny: ['acme/*'] } },

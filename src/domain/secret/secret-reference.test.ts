@@ -31,7 +31,7 @@ describe('a reference to a secret', () => {
     '${secret:lower}',
     '${secret:A',
     'a ${secret: A}',
-  ])('%s is none, and its letters are not told', (text) => {
+  ])('%s is not a reference, and its letters are not reported', (text) => {
     const parsed = parseSecretText(text);
     expect(parsed.kind).toBe('invalid');
     expect(JSON.stringify(parsed)).not.toContain('sk-real');

@@ -25,7 +25,7 @@ describe('a secret', () => {
     expect(codeFor('TOKEN', user({ secrets: { main: ['*'] } }))).toBeUndefined();
   });
 
-  it('is refused otherwise: first by the tool, then by the policy, and only then is it told that there is none', () => {
+  it('is refused otherwise: first by the tool, then by the policy, and only then as unknown', () => {
     const unknown = { knows: () => false };
     expect(codeFor('TOKENS', user(unknown))).toBe('SECRET_UNDECLARED');
     expect(codeFor('TOKEN', user({ ...unknown, tool: { id: ID } }))).toBe('SECRET_UNDECLARED');
@@ -35,7 +35,7 @@ describe('a secret', () => {
     expect(codeFor('TOKEN', user(unknown))).toBe('SECRET_UNKNOWN');
   });
 
-  it('needs to be open to everybody an agent acts for', () => {
+  it('needs to be open to every agent that the caller acts for', () => {
     const identity = { tenant: 'default', subject: 'ann', agent: 'main', delegators: ['chief', 'boss'] };
     const secrets = { main: ['TOKEN'], chief: ['TOKEN'] };
     expect(refuseSecret('TOKEN', 'arguments', user({ identity, secrets }))).toMatchObject({

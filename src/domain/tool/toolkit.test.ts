@@ -92,13 +92,13 @@ describe('buildToolkit', () => {
     ]);
   });
 
-  it('an agent nobody declared has nothing and is told so', () => {
+  it('an agent that is not declared has no tools and gets that reason', () => {
     const { tools, missing } = buildToolkit(CATALOG, declaring({}), as('main'));
     expect(tools).toEqual([]);
     expect(new Set(missing.map(({ reason }) => reason))).toEqual(new Set(['agent-unknown']));
   });
 
-  it('does not work out what is missing until somebody reads it, and then once', () => {
+  it('computes the missing tools at the first read, and only once', () => {
     const policy = declaring({ main: [] });
     let asked = 0;
     const counting: Policy = {
@@ -170,7 +170,7 @@ const identities = fc
   .map((fields): Identity => ({ tenant: 'default', ...fields }));
 
 describe('every toolkit', () => {
-  it('is the intersection of selections and permissions, whatever is resolved before it', () => {
+  it('is the intersection of selections and permissions, independent of earlier toolkits', () => {
     fc.assert(
       fc.property(shapes, policies, fc.array(identities, { minLength: 1, maxLength: 6 }), (shape, policy, resolved) => {
         const catalog = makeCatalog(shape);

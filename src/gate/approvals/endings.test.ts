@@ -34,19 +34,26 @@ describe('the table of endings', () => {
     expect(Object.keys(APPROVAL_ENDINGS).sort()).toEqual([...ENDINGS].sort());
   });
 
-  it.each(REFUSALS)('%s tells the model that it did not run, that this is final, and not to try again', (ending) => {
-    const outcome = endingOutcome(ending, {
-      tool: 'files.write',
-      comment: 'no',
-      reason: 'unattended',
-      what: 'the tool',
-    })!;
-    expect(outcome).toMatchObject({ executed: 'no', retryable: false, error: { code: APPROVAL_ENDINGS[ending].code } });
-    expect(outcome.error!.message).toMatch(/did not run/);
-    expect(outcome.error!.message).toMatch(/final/);
-    expect(outcome.error!.message).toMatch(/do not try it again/);
-    expect(outcome.content).toEqual([{ kind: 'text', text: outcome.error!.message }]);
-  });
+  it.each(REFUSALS)(
+    '%s says to the model that the call did not run, that this is final, and not to try again',
+    (ending) => {
+      const outcome = endingOutcome(ending, {
+        tool: 'files.write',
+        comment: 'no',
+        reason: 'unattended',
+        what: 'the tool',
+      })!;
+      expect(outcome).toMatchObject({
+        executed: 'no',
+        retryable: false,
+        error: { code: APPROVAL_ENDINGS[ending].code },
+      });
+      expect(outcome.error!.message).toMatch(/did not run/);
+      expect(outcome.error!.message).toMatch(/final/);
+      expect(outcome.error!.message).toMatch(/do not try it again/);
+      expect(outcome.content).toEqual([{ kind: 'text', text: outcome.error!.message }]);
+    },
+  );
 
   it('gives every ending a sentence of its own, and uses every code', () => {
     const outcomes = REFUSALS.map((ending) => endingOutcome(ending)!.error!);
@@ -58,7 +65,7 @@ describe('the table of endings', () => {
     expect(ENDINGS.filter((ending) => endingOutcome(ending) === undefined)).toEqual(['allow-once', 'allow-always']);
   });
 
-  it('does not say of a call that somebody may have run before that it did not run', () => {
+  it('does not say that a call did not run if a lost worker may have run it', () => {
     expect(endingOutcome('deny', {}, { mayHaveRun: true })?.executed).toBe('unknown');
   });
 });

@@ -33,7 +33,7 @@ const stored = (wish: Parameters<typeof makeGrant>[2] = {}): Grant => {
 const call = (more: Partial<AskedCall> = {}): AskedCall => ({ ...QUESTION, ...more });
 
 describe('makeGrant', () => {
-  it('is as narrow as it can be unless something wider is wished for', () => {
+  it('is as narrow as possible unless a wider one is requested', () => {
     expect(makeGrant('g' as GrantId, QUESTION)).toEqual({
       id: 'g',
       tenant: 'acme',
@@ -95,7 +95,7 @@ describe('grantMatches', () => {
     expect(grantMatches(grant, call({ identity: { ...QUESTION.identity, subject: 'bob' } }))).toBe(false);
   });
 
-  it('with conditions asks whether they hold, and answers nothing where nobody can tell', () => {
+  it('with conditions checks whether they hold, and does not answer where that cannot be judged', () => {
     const grant = stored({ arguments: { conditions: '[]' } });
     const asked: string[][] = [];
     expect(grantMatches(grant, call(), (...given) => asked.push(given) > 0)).toBe(true);

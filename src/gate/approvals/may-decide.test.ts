@@ -15,7 +15,7 @@ const SAM = subject('acme/sam');
 const REQUESTER = subject('acme/user/1');
 
 describe('mayDecide', () => {
-  it('an operator may, whoever is named', () => {
+  it('an operator may, with any approvers named', () => {
     expect(mayDecide(question(), { kind: 'operator', name: 'root' }, POLICY)).toBe(true);
     expect(mayDecide(question(['acme/rita']), { kind: 'operator', name: 'root' }, POLICY)).toBe(true);
   });
@@ -29,7 +29,7 @@ describe('mayDecide', () => {
     expect(mayDecide(question(...approvers), RITA, POLICY)).toBe(true);
   });
 
-  it('nobody else may: nobody named, another name, another tenant, a role of others, an unknown role', () => {
+  it('other principals may not: no name, another name, another tenant, a role of others, an unknown role', () => {
     for (const approvers of [
       [],
       [[]],
@@ -43,7 +43,7 @@ describe('mayDecide', () => {
     }
   });
 
-  it('everybody means everybody of the requester’s tenant', () => {
+  it('the approver * means all subjects of the requester’s tenant', () => {
     expect(mayDecide(question(['*']), subject('other/eve'), POLICY)).toBe(false);
     expect(mayDecide(question(['role:security']), subject('other/eve'), POLICY)).toBe(true);
   });
@@ -68,7 +68,7 @@ describe('mayDecide', () => {
     expect(mayDecide(question(['role:reviewers']), RITA, without)).toBe(false);
   });
 
-  it('a name without a tenant is nobody’s', () => {
+  it('a name without a tenant matches no subject', () => {
     for (const name of ['rita', '/rita', 'acme/', '']) {
       expect(standingOf(question(['*'], ['role:reviewers']), subject(name), POLICY)).toBe('stranger');
     }

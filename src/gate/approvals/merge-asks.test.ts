@@ -68,14 +68,14 @@ describe('mergeAsks', () => {
     expect(merge(rule('a', { decisions }), rule('b', { decisions })).decisions).toEqual(['allow-once', 'deny']);
   });
 
-  it('offers no yes for always when a grant would not answer everybody who asks', () => {
+  it('offers no allow-always when a grant would not answer every asker', () => {
     expect(merge(rule('a'), rule('b', {}, { kind: 'hook', grantable: false })).decisions).toEqual([
       'allow-once',
       'deny',
     ]);
   });
 
-  it('wants an approver whom every asker names, the deployment’s where an asker names nobody', () => {
+  it('requires an approver that every asker names, the deployment’s where an asker names none', () => {
     const security = { approvers: ['role:security', 'role:security'] };
     expect(merge(rule('a', security), rule('b')).approvers).toEqual([['role:security'], ['role:reviewers']]);
     expect(merge(rule('a', { approvers: ['x', 'y'] }), rule('b', { approvers: ['y', 'x'] })).approvers).toHaveLength(1);

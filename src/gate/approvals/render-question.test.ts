@@ -43,7 +43,7 @@ describe('renderArguments', () => {
     });
   });
 
-  it('is exactly what runs, only with spaces, whatever it is', () => {
+  it('shows exactly what runs, only with spaces, for any arguments', () => {
     fc.assert(
       fc.property(fc.dictionary(TEXT, fc.jsonValue({ stringUnit: CHARACTER }), { noNullPrototype: true }), (value) => {
         const canonical = canonicalJson(value);
@@ -59,7 +59,7 @@ describe('renderArguments', () => {
     expect(render({ command: `${long} && rm -rf ~` }).text).toContain(`${long} && rm -rf ~`);
   });
 
-  it('spells out what nobody would see, in keys as in values', () => {
+  it('spells out invisible characters, in keys as in values', () => {
     const { text } = render({ ['pa\u200bth']: 'a\u202e\u00a0\u3164\u{e0041}b' });
     expect(text).toContain('"pa\\u200bth": "a\\u202e\\u00a0\\u3164\\udb40\\udc41b"');
     expect(text).toMatch(/^[\n\u0020-\u007e]*$/);
@@ -153,7 +153,7 @@ describe('renderQuestion', () => {
     expect(renderQuestion(QUESTION, { revealed: true }).arguments.text).toContain('hunter2');
   });
 
-  it('escapes every text that somebody else wrote', () => {
+  it('escapes every text from outside', () => {
     const odd = 'a\u202eb\u001b[2J';
     const rendered = renderQuestion({
       title: odd,

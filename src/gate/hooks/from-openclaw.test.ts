@@ -62,7 +62,7 @@ describe('a handler of OpenClaw', () => {
     ['allow-always', 'allow-always', undefined],
     ['deny', 'deny', 'APPROVAL_DENIED'],
     [null, 'timeout', 'APPROVAL_EXPIRED'],
-  ])('asks, and hears %s as %s', async (decision, resolution, code) => {
+  ])('asks, and gets %s as %s', async (decision, resolution, code) => {
     const heard = deferred<Resolution>();
     const { deploy, asked } = behind(
       () => ({
@@ -97,7 +97,7 @@ describe('a handler of OpenClaw', () => {
     ]);
   });
 
-  it('hears of a no that nobody was asked for, and not of a call that another hook blocked', async () => {
+  it('is notified of a no without a question, and not of a call that another hook blocked', async () => {
     const heard: Resolution[] = [];
     const told = deferred();
     const handler: OpenClawHandler = ({ params }) => ({

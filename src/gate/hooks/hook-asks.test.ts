@@ -14,7 +14,7 @@ function asksOf(...requests: ApprovalRequest[]): readonly Ask[] {
   return verdict.asks;
 }
 
-describe('wishes of hooks for approval', () => {
+describe('requests of hooks for approval', () => {
   it('keep all terms in the question', () => {
     const request: ApprovalRequest = {
       reason: 'It deletes.',

@@ -79,7 +79,7 @@ describe('a hook that', () => {
     expect(set.health()[0]).toMatchObject({ calls: 1, failed: 1, timedOut: 0, blocked: 0 });
   });
 
-  it('does not answer in time is aborted, and what it answers later is heard by nobody', async () => {
+  it('does not answer in time is aborted, and a later answer is dropped', async () => {
     const needs = recordingNeeds();
     const late = deferred<object>();
     const told = deferred<unknown>();
@@ -111,7 +111,7 @@ describe('a hook that', () => {
     expect(await looked.promise).toBe(true);
   });
 
-  it('has 15 seconds unless somebody says otherwise', () => {
+  it('has 15 seconds by default', () => {
     expect(hookSet({ id: 'x', run: () => undefined }).hooks[0]!.timeoutMs).toBe(15_000);
   });
 
@@ -124,7 +124,7 @@ describe('a hook that', () => {
 });
 
 describe('the cause of a failure', () => {
-  it('is told to the log alone, on one line, cut, without control characters and secrets', () => {
+  it('is only in the log, on one line, cut, without control characters and secrets', () => {
     const needs = recordingNeeds();
     const secret =
       'connect redis://bot:hunter2@db failed\r\n\u001b[2JAuthorization: Bearer abcdef123456 api_key=zzz999 ';

@@ -91,7 +91,7 @@ describe('loading hooks', () => {
 });
 
 describe('hooks that cannot be used', () => {
-  it('are all told at once, with file and hook', async () => {
+  it('are all reported at once, with file and hook', async () => {
     const one = plugin(`export default { id: 'a b', hooks: [] };`);
     const two = plugin(
       `export default { id: 'guard', hooks: [{ id: 'x', on: 'before_tool', run: 1 }, { on: 'after_tool_call' }, 7] };`,
@@ -147,7 +147,7 @@ describe('hooks that cannot be used', () => {
     expect(problems[0]!.replace(problem, '')).toBe('');
   });
 
-  it('are not those for a module that is broken: nobody knows what it has', async () => {
+  it('are not those for a broken module, because its tools are unknown', async () => {
     const file = plugin(`export default { id: 'guard', hooks: [
       { id: 'a', on: 'before_tool_call', tools: ['shell.run'], effects: ['idempotent'], run() {} },
       { id: 'b', on: 'before_tool_call', effects: ['idempotent'], run() {} },
@@ -167,7 +167,7 @@ describe('hooks that cannot be used', () => {
     ]);
   });
 
-  it('are commands for tools that are not there, without a usable name, or with variables nobody set', async () => {
+  it('are commands for missing tools, without a usable name, or with variables that are not set', async () => {
     const command: CommandHookSource = { command: ['/usr/bin/[', 'x'], on: 'before_tool_call', tools: ['files.wrote'] };
     expect(await problemsOf([{ ...command, env: ['SALLYPORT_TEST_NOT_SET'] }])).toStrictEqual([
       'command [: tools: there is no tool files.wrote (did you mean files.write?)',

@@ -29,7 +29,7 @@ const ended = (overrides: Partial<EndedCall> = {}): EndedCall => {
 };
 
 describe('hooks after a call', () => {
-  it('are told once each: effective arguments, structured outcome, id and duration, as frozen copies', async () => {
+  it('are invoked once each with effective arguments, structured outcome, id and duration, as frozen copies', async () => {
     const seen: AfterToolCall[] = [];
     const run = (event: unknown) => void seen.push(event as AfterToolCall);
     const set = hookSet({ id: 'a', on: 'after_tool_call', run }, { id: 'b', on: 'after_tool_call', run });
@@ -182,7 +182,7 @@ describe('hooks of a resolved approval', () => {
   };
   const { tool } = hookedCall();
 
-  it('are told the resolution as a frozen copy, and one that fails keeps it from nobody', async () => {
+  it('get the resolution as a frozen copy, and one that fails does not stop the others', async () => {
     const needs = recordingNeeds();
     const seen: unknown[] = [];
     const set = hookSet(

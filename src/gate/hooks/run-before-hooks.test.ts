@@ -127,7 +127,7 @@ describe('hooks before a call', () => {
 });
 
 describe('a blocking hook', () => {
-  it('ends it: later hooks are not asked, and nobody is asked for approval', () => {
+  it('ends the call: later hooks are not asked, and no approval is requested', () => {
     const asked: string[] = [];
     const set = hookSet(
       { id: 'asker', run: () => ({ patch: { mode: 'r' }, requireApproval: { reason: 'look' } }) },
@@ -193,7 +193,7 @@ describe('rewritten arguments', () => {
     expect(await runBeforeHooks(set, hookedCall(), broken)).toStrictEqual({ kind: 'failed', hook: 'rewriting' });
   });
 
-  it('and a wish for approval go together', () => {
+  it('and a request for approval go together', () => {
     const set = hookSet(
       { id: 'both', run: () => ({ patch: { mode: 'r' }, requireApproval: { reason: 'A person should look.' } }) },
       { id: 'after', run: (event) => ({ patch: { seen: args(event)['mode']! } }) },
@@ -252,7 +252,7 @@ describe('matchers', () => {
 });
 
 describe('a stopped call', () => {
-  it('does not wait for its hooks, which are told, and leaves no listener', async () => {
+  it('does not wait for its hooks, aborts their signal, and leaves no listener', async () => {
     const controller = new AbortController();
     const told = deferred<unknown>();
     const entered = deferred();

@@ -52,7 +52,7 @@ describe('argumentSignatures', () => {
     expect(of(args)).toStrictEqual({ hasVolatile: false });
   });
 
-  test('tell calls apart that differ in more than volatile values', () => {
+  test('distinguish calls that differ in more than volatile values', () => {
     const signatures = ['a', 'b'].flatMap((text) =>
       [1, '1', true, [1]].map((value) => of({ text, value, nonce: randomUUID() }).effective),
     );
@@ -74,7 +74,7 @@ describe('targetSignature', () => {
   const tool = { id: 'files.write', effect: 'idempotent' } as const;
   const target = (args: JsonObject) => targetSignature(tool, args, 11);
 
-  test('names what is written to, whatever is written', () => {
+  test('names the target of a write, for any contents', () => {
     expect(target({ path: 'a', text: 'x' })).toMatch(/^[\w-]{8}$/);
     expect(target({ path: 'a', text: 'x' })).toBe(target({ path: 'a', text: 'y', mode: 1 }));
     expect(target({ path: 'a', text: 'x' })).not.toBe(target({ path: 'b', text: 'x' }));

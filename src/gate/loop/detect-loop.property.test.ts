@@ -56,7 +56,7 @@ const blockedBy = (block: LoopBlock, asked: Asked, sequence: number): Attempt =>
 const SCOPES = ['call', 'pattern', 'run'];
 
 describe('detectLoop', () => {
-  test('never throws, whatever attempts it is given', () => {
+  test('never throws, for any attempts', () => {
     const text = fc.oneof(
       fc.constantFrom(...RESULTS, blockMark('cycle', 3), blockMark('in-flight', 0)),
       fc.constantFrom(
@@ -98,7 +98,7 @@ describe('detectLoop', () => {
     );
   });
 
-  test('never throws, whatever bytes a store gives as a history', () => {
+  test('never throws, for any bytes that a store gives as a history', () => {
     const damage = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 60 });
     fc.assert(
       fc.property(loopy, damage, fc.nat({ max: 300 }), fc.nat({ max: 40 }), (attempts, places, before, cut) => {

@@ -114,7 +114,7 @@ describe('repeat', () => {
     expect(shown(ask(times(count)))).toBe(verdict);
   });
 
-  test('counts across other calls, whatever their number and results', () => {
+  test('counts across other calls, for any number and results of them', () => {
     const past = times(20).flatMap((own, index) => [own, ...times(index % 4, { call: `other ${index}` })]);
     expect(shown(ask(past))).toBe('block repeat 20');
   });
@@ -124,7 +124,7 @@ describe('repeat', () => {
     expect(shown(ask([{ outcome: says('old') }, ...times(10)]))).toBe('warn repeat 10');
   });
 
-  test('of the very same call with results that differ is told after 50, 100 and 150 calls, and blocked after 200', () => {
+  test('of the very same call with results that differ is warned about after 50, 100 and 150 calls, and blocked after 200', () => {
     const changing = (count: number, asked?: Asked): LoopVerdict =>
       ask(
         times(Math.min(count, 127), (index) => ({
@@ -242,7 +242,7 @@ describe('cycle', () => {
     [6, 18, 24],
     [7, 21, 28],
     [8, 24, 32],
-  ])('of %i calls is told after %i and blocked after %i', (period, warn, block) => {
+  ])('of %i calls is warned about after %i and blocked after %i', (period, warn, block) => {
     const verdicts = Array.from({ length: block + 1 }, (_, count) =>
       shown(ask(circle(period, count), { call: `c${count % period}`, settings: { repeat: false } })),
     );
@@ -267,7 +267,7 @@ describe('cycle', () => {
     expect(shown(ask(past, { settings: { repeat: false } }))).toBe('block cycle 20');
   });
 
-  test('with a pause in each round is somebody who waits', () => {
+  test('with a pause in each round counts as waiting, not as a loop', () => {
     const past = circle(2, 60).map((own, index) => ({
       ...own,
       at: NOW - (30 - (index >> 1)) * 31_000 + (index & 1) * 500,
@@ -275,7 +275,7 @@ describe('cycle', () => {
     expect(shown(ask(past, { call: 'c0' }))).toBe('pass');
   });
 
-  test('keeps all its members blocked, in whatever order they come', () => {
+  test('keeps all its members blocked, in any order', () => {
     const stopped = [
       ...circle(3, 20),
       { call: 'c2', ending: 'blocked', outcome: blocked({ detector: 'cycle', period: 3 }) } as const,
@@ -291,7 +291,7 @@ describe('cycle', () => {
 describe('failures', () => {
   const notFound = (index: number): Past => ({ call: `${index}`, outcome: fails(`No such file: '${index}'`) });
 
-  test('of one kind and one tool are told after 10 and blocked after 20, whatever the arguments', () => {
+  test('of one kind and one tool are warned about after 10 and blocked after 20, for any arguments', () => {
     expect(shown(ask(times(10, notFound), { call: 'new' }))).toBe('warn same-failure 10');
     expect(shown(ask(times(20, notFound), { call: 'new' }))).toBe('block same-failure 20');
   });
@@ -308,7 +308,7 @@ describe('failures', () => {
     expect(shown(ask(past, { call: 'new' }))).toBe('block same-failure 20');
   });
 
-  test('of many kinds and tools are told after 15 and blocked after 30, for tools that failed', () => {
+  test('of many kinds and tools are warned about after 15 and blocked after 30, for tools that failed', () => {
     const past = (count: number): Past[] =>
       times(count, (index) => ({
         toolId: `t.t${index % 3}`,
@@ -367,7 +367,7 @@ describe('unknown tool', () => {
 describe('in flight', () => {
   const open = { ending: 'open' } as const;
 
-  test('is told at the ninth and blocked from the 17th of the same call', () => {
+  test('is warned about at the ninth and blocked from the 17th of the same call', () => {
     expect(shown(ask(times(8, open)))).toBe('warn in-flight 8');
     expect(shown(ask(times(15, open)))).toBe('pass');
     expect(shown(ask(times(16, open)))).toBe('block in-flight 16');
@@ -387,7 +387,7 @@ describe('in flight', () => {
 });
 
 describe('breaker', () => {
-  test('stops a few calls that bring nothing new, in whatever order they come', () => {
+  test('stops a few calls that bring nothing new, in any order', () => {
     const order = '001012202110211020012210201201221001200112';
     const past = order
       .slice(0, 36)
@@ -489,7 +489,7 @@ describe('budgets', () => {
   const budget = (budgets: LoopOptions['budgets'], run: Partial<RunState>, tool = { id: 'web.read' }): LoopVerdict =>
     ask([], { settings: { enabled: false, ...(budgets === undefined ? {} : { budgets }) }, run, tool });
 
-  test('of calls are told when a tenth is left and spent with the last one', () => {
+  test('of calls lead to a warning when a tenth is left and are spent with the last one', () => {
     const at = (sequence: number): string => shown(budget({ callsPerRun: 50 }, { sequence }));
     expect([44, 45, 46, 50, 51].map(at)).toStrictEqual([
       'pass',

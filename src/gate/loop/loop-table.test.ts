@@ -184,7 +184,7 @@ const WORK: readonly Row[] = [
       }),
   },
   {
-    name: 'a batch of 300 changes, told apart by a UUID under any name, each with the same answer',
+    name: 'a batch of 300 changes, each with a different UUID under any name, each with the same answer',
     pattern: (index) =>
       asked(0, {
         tool: { id: 'shop.cancel', effect: 'unsafe' },
@@ -263,7 +263,7 @@ const WORK: readonly Row[] = [
     pattern: () => asked(0, { afterMs: 60_000, outcome: fails('Connection refused.', 'ECONNREFUSED') }),
   },
   {
-    name: 'a health check every minute beside other work',
+    name: 'a health check every minute next to other work',
     pattern: (index) => asked(index % 12 === 0 ? 0 : 1000 + index, { afterMs: 5000 }),
   },
   { name: 'different calls, 20 at once', pattern: (index) => asked(index, { endsAfter: 20 - (index % 20) }) },
@@ -284,7 +284,7 @@ function resultOf(row: Row, options?: SimulationOptions): Simulation {
 const patient = changeLoopSettings(DEFAULT_LOOP_SETTINGS, { endRun: 60 });
 
 describe('the loop table', () => {
-  test.each(LOOPS)('$name: is told, stopped within 40 calls, and stays stopped', (row) => {
+  test.each(LOOPS)('$name: is warned about, stopped within 40 calls, and stays stopped', (row) => {
     const { firstWarning, firstBlock, escaped } = resultOf(row);
     expect(firstWarning).toBeLessThan(firstBlock!);
     expect(firstBlock! - 1).toBeLessThanOrEqual(40);
@@ -302,13 +302,13 @@ describe('the loop table', () => {
     expect(resultOf(row).blocked).toBe(0);
   });
 
-  test.each(CHANGING)('$name: is told after 50 calls, blocked after 200, and the run is not ended', (row) => {
+  test.each(CHANGING)('$name: is warned about after 50 calls, blocked after 200, and the run is not ended', (row) => {
     const { firstWarning, firstBlock, blocked, escaped, verdicts } = resultOf(row);
     expect([firstWarning, firstBlock, blocked, escaped]).toStrictEqual([51, 201, 100, 0]);
     expect(verdicts.at(-1)).toMatchObject({ code: 'LOOP_BLOCKED', scope: 'call', detector: 'changing' });
   });
 
-  test('the same target written with new contents is told, with other targets it is not', () => {
+  test('the same target written with new contents leads to a warning, other targets do not', () => {
     const detectors = (name: string): unknown[] =>
       resultOf(WORK.find((row) => row.name === name)!).verdicts.flatMap((one) =>
         'detector' in one ? one.detector : [],

@@ -21,7 +21,7 @@ const shown = (...content: ContentBlock[]): string =>
 describe('the signature of a call', () => {
   const signature = (tool: string, args: JsonValue): string => bodyDigest(tool, canonicalJson(args)).slice(0, 8);
 
-  test('is the same for the same tool and arguments, whatever the order of keys, and only then', () => {
+  test('is the same for the same tool and arguments, in any order of keys, and only then', () => {
     expect(signature('a.b', { x: 1, y: { p: 1, q: 2 } })).toBe(signature('a.b', { y: { q: 2, p: 1 }, x: 1 }));
     expect(signature('a.b', { x: 1 })).not.toBe(signature('a.b', { x: 2 }));
     expect(signature('a.b', { x: 1 })).not.toBe(signature('a.c', { x: 1 }));
@@ -34,7 +34,7 @@ describe('the signature of a call', () => {
 });
 
 describe('resultSignature', () => {
-  test('has eight characters, whatever the result', () => {
+  test('has eight characters, for any result', () => {
     for (const value of [null, true, 5, '', 'x'.repeat(40_000), [], {}, { a: [1, { b: null }] }]) {
       expect(of(value)).toMatch(SHAPE);
     }
@@ -78,7 +78,7 @@ describe('resultSignature', () => {
     expect(of(one)).toBe(of(other));
   });
 
-  test('tells text, images, audio, files and structured content apart, by their bytes', () => {
+  test('distinguishes text, images, audio, files and structured content by their bytes', () => {
     const bytes = randomBytes(100_000);
     const changed = Buffer.from(bytes);
     changed[99_999]! ^= 1;
@@ -142,7 +142,7 @@ describe('a declared projection', () => {
     expect(of(first, ['/at'])).not.toBe(of({ ...first, at: '2026-11-15T10:00:01Z' }, ['/at']));
   });
 
-  test('makes a message that is sent twice the same, whatever ids it got', () => {
+  test('makes a message that is sent twice the same, with any ids', () => {
     const sent = (id: number, text: string) => ({ message: { id, ts: `${id}.5`, text }, receipt: `r-${id}` });
     expect(of(sent(1, 'hi'), ['/message/text'])).toBe(of(sent(2, 'hi'), ['/message/text']));
     expect(of(sent(1, 'hi'), ['/message/text'])).not.toBe(of(sent(1, 'ho'), ['/message/text']));
@@ -235,7 +235,7 @@ describe('endOfAttempt', () => {
     ],
     ['the kind', errorOutcome('TOOL_FAILED', { message: 'No.' }), errorOutcome('TOOL_DENIED', { message: 'No.' })],
   ];
-  test.each(otherFailures)('tells failures apart by %s', (_what, one, other) => {
+  test.each(otherFailures)('distinguishes failures by %s', (_what, one, other) => {
     expect(classOf(one)).not.toBe(classOf(other));
   });
 

@@ -59,7 +59,7 @@ describe('scrubText', () => {
     expect([scrubText(one), scrubText(other)]).toStrictEqual([one, other]);
   });
 
-  test('takes out tokens in base64url, whatever letters they begin and end with', () => {
+  test('takes out tokens in base64url, with any first and last letter', () => {
     const tokens = Array.from({ length: 2000 }, (_, index) =>
       hash('sha256', `${index}`, 'base64url').slice(0, 20 + (index % 24)),
     );

@@ -103,7 +103,7 @@ describe('loopsSchema', () => {
     expect(problemsOf(value)).toStrictEqual([problem]);
   });
 
-  test('tells what is wrong by default once, not again for every agent', () => {
+  test('reports a problem of the default once, not again for every agent', () => {
     expect(problemsOf({ default: { repeat: { warn: 30 } }, agents: { a: {}, b: { endRun: 5 } } })).toStrictEqual([
       'default.repeat: warn 30 must be < block (20)',
     ]);

@@ -266,7 +266,7 @@ describe('findPolicyWarnings', () => {
     expect(warningsOf(text)).toStrictEqual([doubt]);
   });
 
-  it('tells unknown names and that nothing is left of a selection', () => {
+  it('warns of unknown names, and of a selection that matches nothing', () => {
     const text = 'agents: { main: { selection: [{ module: clock, tools: [noww] }] } }';
     expect(warningsOf(text)).toStrictEqual([
       'agents.main selects clock.noww, which is not published, did you mean clock.now?',

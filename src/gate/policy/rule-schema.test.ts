@@ -302,7 +302,7 @@ describe('rules that can never match', () => {
     expect(problemOf(text)).toContain(problem);
   });
 
-  it('are told together, each with its place', () => {
+  it('are reported together, each with its place', () => {
     const text = `rules:
   - { id: a, verdict: deny, subjects: ['role:x'] }
   - { id: b, verdict: deny, subjects: ['role:y'] }`;

@@ -206,7 +206,7 @@ describe('a pointer', () => {
     expect([true, false].map((isAllow) => conditionIsMet(condition, args, isAllow))).toStrictEqual([allows, denies]);
   });
 
-  it('tells whether something is there, element by element', () => {
+  it('finds whether a value is there, element by element', () => {
     expect(judgedAs({ at: '/a/b', exists: true }, args)).toBe('holds');
     expect(judgedAs({ at: '/a/z', exists: true }, args)).toBe('fails');
     expect(judgedAs({ at: '/a/z', exists: false }, args)).toBe('holds');

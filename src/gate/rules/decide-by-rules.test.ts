@@ -45,12 +45,12 @@ describe('decideByRules', () => {
     expect(summary(decide(policyOf(rules, more)))).toStrictEqual(expected);
   });
 
-  it('tells all rules that match, in the order in which they are written', () => {
+  it('returns all rules that match, in the order in which they are written', () => {
     const rules = [rule('a', 'allow'), rule('b', 'deny', { tools: ['x.y'] }), rule('c', 'deny'), rule('d', 'ask')];
     expect(decide(policyOf(rules)).matched).toStrictEqual([rules[0], rules[2], rules[3]]);
   });
 
-  it('tells of whoever asks what a question needs', () => {
+  it('returns of every rule that asks what a question needs', () => {
     const ask = { severity: 'critical', timeoutMs: 5_000 } as const;
     const asking = rule('pay', 'ask', { ask, reason: 'Money leaves the house.' });
     const [first] = decide(policyOf([asking])).askers;
@@ -260,7 +260,7 @@ describe('rules', () => {
     );
   });
 
-  it('are foreseen as they decide, whatever the arguments are', () => {
+  it('are foreseen as they decide, for any arguments', () => {
     fc.assert(
       fc.property(somePolicy, someArguments, someIdentity, (given, args, identity) => {
         const policy = { ...CLOSED_POLICY, ...given };

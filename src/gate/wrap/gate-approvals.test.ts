@@ -70,7 +70,7 @@ describe('approval of a gate', () => {
     expect(await wrapEcho({ approver, hooks: [plugin(asking())] })({ x: 1 })).toStrictEqual({ x: 1 });
   });
 
-  it('that is denied tells the model why, on one line', async () => {
+  it('that is denied gives the model the reason, on one line', async () => {
     const approver: GateApprover = {
       request: () => ({ id: 'q' }),
       wait: (id) => Promise.resolve({ id, decision: 'deny', comment: 'Not on\na Friday' }),
@@ -114,7 +114,7 @@ describe('approval of a gate', () => {
     expect(() => gate.openRun({ identity: { unattended: true } as never })).toThrow('unattended');
   });
 
-  it('that is denied at once is told as a no, like every other', async () => {
+  it('that is denied at once is reported as a no, like every other', async () => {
     const resolved = deferred<{ resolution: string }>();
     const telling = { on: 'approval_resolved' as const, run: (event: never) => resolved.resolve(event) };
     const policy = { unattended: ['night'] };
@@ -152,7 +152,7 @@ describe('approval of a gate', () => {
     expect(resolutions).toStrictEqual(['cancelled']);
   });
 
-  it('does not wait for those who are told how it ended, and tells them once', async () => {
+  it('does not wait for the hooks that are notified of its end, and notifies them once', async () => {
     let told = 0;
     const hanging = { on: 'approval_resolved' as const, run: () => ((told += 1), never()) };
     const hooks = [plugin(asking(), hanging as never)];

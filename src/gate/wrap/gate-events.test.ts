@@ -45,7 +45,7 @@ describe('events of a gate', () => {
     expect(await heard('loop.warned', 'loop.blocked')).toMatchObject([{ detector: 'cycle', count: 10 }]);
   });
 
-  it('tell of a loop that only what ran shows', async () => {
+  it('report a loop that only the arguments that ran show', async () => {
     const hooks = [plugin(before(() => ({ params: { always: 'this' } })))];
     const { times, heard } = watched({ hooks });
     await times(21, (index) => ({ index }));
@@ -214,7 +214,7 @@ describe('events of a gate', () => {
     },
   );
 
-  it('of a question that got no id are none: nobody could ask about it', async () => {
+  it('are not emitted for a question without an id', async () => {
     const { execute, heard } = watched({ hooks: [plugin(asking())] });
     await refusalOf(execute({}));
     expect(kindsOf(await heard())).toEqual(['tool.blocked']);
@@ -234,7 +234,7 @@ describe('events of a gate', () => {
     expect(JSON.stringify(await heard())).not.toContain('secret');
   });
 
-  it('go to those who asked for them, and a listener that throws keeps nobody from anything', async () => {
+  it('go to the listeners of their kinds, and a listener that throws affects no other', async () => {
     const told: DiagnosticEvent[] = [];
     const failing = (event: DiagnosticEvent): void => {
       told.push(event);

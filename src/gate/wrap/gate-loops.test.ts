@@ -93,14 +93,14 @@ describe('loop detection of a gate', () => {
     expect(firstOf(await callMany(25, () => declared.execute({})), 'LOOP_BLOCKED')).toBe(21);
   });
 
-  it('takes results that nobody can read for progress', async () => {
+  it('counts unreadable results as progress', async () => {
     const opaque = wrapSay(createGate(), () => ({ big: 10n }));
     expect(await callMany(30, () => opaque.execute({}))).toStrictEqual(Array(30).fill('ran'));
     const nothing = wrapSay(createGate(), () => undefined);
     expect(firstOf(await callMany(30, () => nothing.execute({})), 'LOOP_BLOCKED')).toBe(21);
   });
 
-  it('sees through a nonce in the arguments, whatever the length of the circle', async () => {
+  it('sees through a nonce in the arguments, for any length of the circle', async () => {
     for (const [period, blockedAt] of [
       [1, 21],
       [2, 21],
@@ -151,7 +151,7 @@ describe('loop detection of a gate', () => {
     }
   });
 
-  it('tells after 50 identical calls whose results differ, blocks after 200, and ends no run', async () => {
+  it('warns after 50 identical calls whose results differ, blocks after 200, and ends no run', async () => {
     let count = 0;
     const say = wrapSay(createGate(), () => `result ${(count += 1)}`);
     const endings = await callMany(260, () => say.execute({}));
@@ -162,7 +162,7 @@ describe('loop detection of a gate', () => {
     expect(new Set(await callMany(260, () => polled.execute({})))).toStrictEqual(new Set(['ran']));
   });
 
-  it('tells when the same target is written again and again with other contents, and never blocks that', async () => {
+  it('warns when the same target is written again and again with other contents, and never blocks that', async () => {
     const write = createGate().wrapTool(
       { execute: async (_input: object) => 'written' },
       { id: 'files.write', effect: 'idempotent' },
@@ -298,7 +298,7 @@ describe('advice', () => {
     expect(await second({ x: 1 })).toStrictEqual({ x: 1, advice });
   });
 
-  it('is beside the reason of calls that a hook blocks, a rule denies or nobody can check, in calls 11 to 20', async () => {
+  it('is next to the reason of calls that a hook blocks, a rule denies or that cannot be checked, in calls 11 to 20', async () => {
     const deny = { id: 'never', verdict: 'deny', arguments: [{ at: '/to', equals: 'the enemy' }] } as const;
     const told: unknown[] = [];
     const hooks = defineHooks({
@@ -335,7 +335,7 @@ describe('advice', () => {
     }
   });
 
-  it('leaves everything else as it is, unless it is told what to do', async () => {
+  it('leaves every other result unchanged, unless addAdvice is given', async () => {
     for (const result of [7, null, [], [1], new Map(), { advice: 'own' }]) expect(await second(result)).toBe(result);
     const addAdvice = (result: unknown, text: string) => [result, text];
     expect(await second(7, { addAdvice })).toStrictEqual([7, advice]);

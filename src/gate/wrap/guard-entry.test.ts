@@ -33,7 +33,7 @@ describe('a wrapped generator', () => {
     for (let at = 1; at <= input.to; at += 1) yield at;
   }
 
-  it('hands its updates on as they come, and observers hear of the last one', async () => {
+  it('hands its updates on as they come, and observers get the last one', async () => {
     const events: AfterToolCall[] = [];
     const gate = createGate({
       hooks: [before(async () => ({ patch: { to: 3 } })), after((call) => void events.push(call))],
@@ -54,7 +54,7 @@ describe('a wrapped generator', () => {
     await expect(wrapped.execute({ to: 1 }).next()).rejects.toThrow('No.');
   });
 
-  it('that nobody reads to the end is told once, as a call that was not finished', async () => {
+  it('that is not read to the end is reported once, as a call that was not finished', async () => {
     const events: AfterToolCall[] = [];
     const gate = createGate({ hooks: [after((call) => void events.push(call))] });
     for await (const update of gate.wrapTool({ name: 'count', execute: count }).execute({ to: 5 }))

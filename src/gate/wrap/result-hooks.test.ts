@@ -43,7 +43,7 @@ describe('a wrapped tool with a result hook', () => {
     expect(kept.wrapTool({ name: 'quiet', execute: () => undefined }).execute()).toBeUndefined();
   });
 
-  it('throws GateBlocked when the hook fails: it ran once, and nothing of the result is told', async () => {
+  it('throws GateBlocked when the hook fails: it ran once, and nothing of the result is given out', async () => {
     const lines: unknown[] = [];
     const write = (...line: unknown[]): void => void lines.push(line);
     const events: DiagnosticEvent[] = [];

@@ -35,7 +35,7 @@ describe('toolIdOf', () => {
     );
   });
 
-  it('tells names apart, those that look as if they had been mapped among them', () => {
+  it('gives different names different ids, also names that look already mapped', () => {
     fc.assert(
       fc.property(fc.uniqueArray(anyName, { maxLength: 50 }), (names) => {
         const all = [...new Set([...names, ...names.map(toolIdOf)])];

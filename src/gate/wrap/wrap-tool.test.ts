@@ -139,7 +139,7 @@ describe('a wrapped tool', () => {
     expect(given[1]).toBe(options);
   });
 
-  it('takes parameters with the call id first when it is told so', async () => {
+  it('takes parameters with the call id first when the option says so', async () => {
     const seen: unknown[] = [];
     const events: AfterToolCall[] = [];
     const update: unknown[] = [];
@@ -181,7 +181,7 @@ describe('a wrapped tool', () => {
     expect(() => wrapped.execute()).toThrow(/path: not x/);
   });
 
-  it('is not checked twice with two inputs: what was checked is what runs, whoever changes the input meanwhile', async () => {
+  it('is not checked twice with two inputs: what was checked runs, also if the input is changed meanwhile', async () => {
     const open = deferred();
     const input = { path: '/a', nested: { x: 1 } };
     const wrapped = createGate({ hooks: [before(() => open.promise)] }).wrapTool({
@@ -227,7 +227,7 @@ describe('a wrapped tool', () => {
     expect(seen).toStrictEqual([apart]);
   });
 
-  it('that no check is for is entered as it is, with whatever input, and its result is its own', () => {
+  it('without a check is entered as it is, with any input, and its result is its own', () => {
     const hooks = [
       defineHooks({
         id: 'g',
@@ -311,7 +311,7 @@ describe('observers of a wrapped tool', () => {
     return events;
   }
 
-  it('are told once: effective arguments, attempt id, outcome and duration', async () => {
+  it('are invoked once with effective arguments, attempt id, outcome and duration', async () => {
     const events = await observe(() => ({ found: 3 }), { x: 1 }, { toolCallId: 'call-3' });
     expect(events).toMatchObject([
       {
@@ -342,13 +342,13 @@ describe('observers of a wrapped tool', () => {
     ],
     ['what JSON cannot say', () => ({ big: 10n }), { kind: 'ok', content: [] }],
     ['nothing', () => undefined, { kind: 'ok', content: [] }],
-  ])('are told of %s', async (_what, execute, outcome) => {
+  ])('are notified of %s', async (_what, execute, outcome) => {
     const [event] = await observe(execute);
     expect(event!.outcome).toMatchObject(outcome);
     expect(JSON.stringify(event)).not.toContain('secret');
   });
 
-  it('are told that nothing ran when a call is blocked', async () => {
+  it('are notified that nothing ran when a call is blocked', async () => {
     const events: AfterToolCall[] = [];
     const gate = createGate({
       hooks: [before(() => ({ block: true, reason: 'No.' })), after((call) => void events.push(call))],

@@ -8,7 +8,7 @@ async function readAll(stream: EventStream): Promise<string> {
 }
 
 describe('an event stream', () => {
-  it('writes an event as one line of data, whatever the data holds', async () => {
+  it('writes an event as one line of data, for any data', async () => {
     const stream = new EventStream({ endsAt: FAR, onEnd: () => undefined });
     stream.send('resync', { reason: 'new' }, 'a.1');
     stream.send('worker', { items: [], odd: 'two\nlines\r' } as never, 'a.2');

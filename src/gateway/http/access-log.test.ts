@@ -33,7 +33,7 @@ function answer({ log, owned }: ReturnType<typeof startLog>, path: string, isOwn
 }
 
 describe('the access log', () => {
-  it('tells of a few requests without a valid token, and how many more there were', () => {
+  it('logs a few requests without a valid token, and how many more there were', () => {
     const started = startLog(new RateLimit({ perSecond: 1, burst: 3 }, () => 0));
     for (let at = 0; at < 1000; at += 1) answer(started, `/v1/${at}`);
     started.log.close();
@@ -41,7 +41,7 @@ describe('the access log', () => {
     expect(started.lines.at(-1)?.text).toBe('more lines about requests without a valid token');
   });
 
-  it('has a line for every request with a valid token, whatever others send', () => {
+  it('has a line for every request with a valid token, for any load of others', () => {
     const started = startLog(new RateLimit({ perSecond: 1, burst: 1 }, () => 0));
     for (let at = 0; at < 5; at += 1) {
       answer(started, '/stranger');

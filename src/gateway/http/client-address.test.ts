@@ -9,7 +9,7 @@ const SPOOF = { 'x-forwarded-for': '1.2.3.4', 'x-forwarded-proto': 'https', 'x-f
 describe('readForwarded', () => {
   const isTrusted = createTrustedProxies(['10.0.0.0/8', '::1']);
 
-  it('ignores what somebody says who is no trusted proxy', () => {
+  it('ignores the headers of a client that is no trusted proxy', () => {
     expect(readForwarded(from('127.0.0.1', SPOOF), isTrusted)).toEqual({
       address: '127.0.0.1',
       scheme: 'http',
@@ -23,7 +23,7 @@ describe('readForwarded', () => {
     expect(readForwarded(from('::1', SPOOF), isTrusted)).toEqual(forwarded);
   });
 
-  it('takes the last address that no proxy of ours has, whatever stands before it', () => {
+  it('takes the last address that is not a trusted proxy, with any text before it', () => {
     const chain = { 'x-forwarded-for': '6.6.6.6, 1.2.3.4, 10.9.9.9' };
     expect(readForwarded(from('10.0.0.1', chain), isTrusted).address).toBe('1.2.3.4');
     expect(readForwarded(from('10.0.0.1', { 'x-forwarded-for': 'garbage' }), isTrusted).address).toBe('10.0.0.1');

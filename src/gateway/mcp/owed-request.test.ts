@@ -62,7 +62,7 @@ describe('a request among the calls owed', () => {
     },
   );
 
-  it('owes its call at once when its client cancels, and whatever comes later', async () => {
+  it('owes its call at once when its client cancels, and also after later events', async () => {
     const { sent, end } = later();
     const client = new AbortController();
     const { request, released } = await holding(sent, client.signal);
@@ -79,7 +79,7 @@ describe('a request among the calls owed', () => {
     expect([request.hasEntry, released]).toEqual([true, ['lost']]);
   });
 
-  it('owes its call when the client is told to come back, and as a lost one when that cannot be written', async () => {
+  it('owes its call when the client is asked to come back, and as a lost one when that cannot be written', async () => {
     for (const [how, rest] of [
       ['finished', []],
       ['closed', ['lost']],

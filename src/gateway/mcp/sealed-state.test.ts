@@ -90,7 +90,7 @@ describe('a sealed state', () => {
     expect(await seals.open(OWNER, sealed)).toBeUndefined();
   });
 
-  it('tells nobody what is in it', () => {
+  it('does not reveal its content', () => {
     const sealed = createSeals(() => KEY, store()).seal(OWNER, STATE, 1000);
     expect(Buffer.from(sealed.slice(4), 'base64url').toString('latin1')).not.toContain('question');
   });

@@ -19,7 +19,7 @@ describe('TakenNames', () => {
     expect(names.findConfusable(name)).toStrictEqual({ how: 'easily confused', with: taken });
   });
 
-  it('tells the same name from a similar one', () => {
+  it('distinguishes the same name from a similar one', () => {
     const names = new TakenNames();
     names.take('notes');
     expect(names.findConfusable('notes')).toStrictEqual({ how: 'the same', with: 'notes' });

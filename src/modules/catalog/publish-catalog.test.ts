@@ -82,7 +82,7 @@ describe('mergeModules', () => {
     expect(merge(catalogOf(sample()), { modules: [sample()] }).changed).toStrictEqual([]);
   });
 
-  it('removes what is gone, unless somebody else changed it, it is broken, or it is back', () => {
+  it('removes a module that is gone, unless another worker changed it, it is broken, or it is back', () => {
     const mine = sample();
     const gone = [mine];
     expect(merge(catalogOf(mine), { modules: [], gone }).removed).toStrictEqual(['notes']);

@@ -71,7 +71,7 @@ describe('compileSchema', () => {
     expect(value).toStrictEqual({ a: '1' });
   });
 
-  it('tells a bounded number of problems, of large values the first only', () => {
+  it('reports a bounded number of problems, of large values the first only', () => {
     const schema = { items: { type: 'string' } };
     expect(
       problemsOf(

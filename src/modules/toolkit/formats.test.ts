@@ -87,7 +87,7 @@ describe.each(FORMATS)('%s', (_name, format, bytes) => {
     expect(JSON.stringify(format(TOOLS))).toBe(bytes);
   });
 
-  test('writes them whatever the order of the tools, or of the keys of their declarations', () => {
+  test('writes the same bytes for any order of the tools, or of the keys of their declarations', () => {
     const shuffled = [set, now].map(({ tool, module }) => ({ tool: backwards(tool), module }));
     expect(JSON.stringify(format(shuffled))).toBe(bytes);
   });

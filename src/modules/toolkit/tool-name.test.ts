@@ -48,7 +48,7 @@ describe('toolName', () => {
     );
   });
 
-  test('tells ids apart', () => {
+  test('gives different ids different names', () => {
     fc.assert(
       fc.property(fc.uniqueArray(anyId, { maxLength: 100 }), (ids) => {
         expect(new Set(ids.map(toolName)).size).toBe(ids.length);
@@ -57,14 +57,14 @@ describe('toolName', () => {
     );
   });
 
-  test('tells apart all ids of two short parts', () => {
+  test('gives all ids of two short parts different names', () => {
     const parts = allNames(['a', '0', '_', '-'], 4);
     const ids = parts.flatMap((module) => parts.map((tool) => toolId(module, tool)));
     expect(ids.length).toBeGreaterThan(25_000);
     expect(new Set(ids.map(toolName)).size).toBe(ids.length);
   });
 
-  test('tells long ids apart that differ in one character', () => {
+  test('gives long ids that differ in one character different names', () => {
     const longId = fc.stringMatching(/^a[aA_-]{40,63}\.a[aA_-]{40,63}$/);
     fc.assert(
       fc.property(longId, fc.nat(), fc.constantFrom('a', 'A', '_', '-'), (id, at, other) => {
@@ -109,7 +109,7 @@ describe('toolNames', () => {
     );
   });
 
-  test('knows no tool that is not in the toolkit, whatever its name', () => {
+  test('knows no tool that is not in the toolkit, by any name', () => {
     const { toolIdOf } = toolNames([samplePublished({ id: toolId('clock', 'now') })]);
     expect(toolIdOf('clock__now')).toBe('clock.now');
     for (const said of ['clock.now', 'clock__set', 'Clock__now', 'constructor', '__proto__', ''])

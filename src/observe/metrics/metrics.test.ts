@@ -19,7 +19,7 @@ const settled = (tool: string): DiagnosticEvent =>
   }) as unknown as DiagnosticEvent;
 
 describe('counters', () => {
-  it('give no label to a tool that nobody serves, and to no more than they may', async () => {
+  it('give no label to a tool that no worker serves, and at most the allowed number of labels', async () => {
     const meter = createPrometheusMeter(() => true);
     const count = createEventCounter(meter, { tools: 2, pool: 'p', serves: (tool) => tool.startsWith('real.') });
     for (const tool of ['made.up', 'real.one', 'made.again', 'real.two', 'real.three', 'real.one'])
@@ -75,7 +75,7 @@ describe('what is read from the store', () => {
     expect(metrics.value('sallyport_audit_lag_seconds', { lane: '0' })).toBe(7);
   });
 
-  it('is missing, not zero and not old, when the store cannot be read; that is told once', async () => {
+  it('is missing, not zero and not old, when the store cannot be read; that is logged once', async () => {
     const broken = { ...healthy, queueState: () => Promise.reject(new Error('down')) } as ReadStore;
     const { metrics, told } = await metricsOf(broken, healthy);
     expect(metrics.value('sallyport_store_up')).toBe(0);

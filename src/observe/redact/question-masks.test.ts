@@ -44,7 +44,7 @@ describe('what a question masks', () => {
     expect(JSON.parse(shown(value, SHELL))).toEqual(value);
   });
 
-  it('is what the schema marks secret, as a whole, whatever it holds and whatever the tool is', () => {
+  it('is what the schema marks secret, as a whole, for any value and any tool', () => {
     const secret = { type: 'string', 'x-secret': true };
     const inputSchema = { type: 'object', properties: { body: secret, list: { items: { writeOnly: true } } } };
     for (const privileged of [false, true]) {
@@ -90,7 +90,7 @@ describe('what a question masks', () => {
     expect(text).toContain(`KEY-----\\n[secret, ${line.length} characters]\\nrm -rf ~ ${line}\\n-----END`);
   });
 
-  it('never holds a blank, a quote, a line end, or what a shell acts on, whatever the arguments are', () => {
+  it('never holds a blank, a quote, a line end, or what a shell acts on, for any arguments', () => {
     const word = fc.constantFrom(
       'PASSWORD=',
       '--token ',

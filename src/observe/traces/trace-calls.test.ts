@@ -99,7 +99,7 @@ describe('the spans of a call', () => {
     expect(brief([last!])).toStrictEqual([[name, 110, 120, ...(failed === undefined ? [] : [failed])]]);
   });
 
-  it('have one per stage, even if its end is told twice', () => {
+  it('have one per stage, even if its end is reported twice', () => {
     const failed = { outcome: 'exception', executed: 'yes', error: ERROR, durationMs: 1 };
     const spans = spansOf([
       byWorker(ADMITTED),
@@ -131,7 +131,7 @@ describe('the spans of a call', () => {
     expect(pending.at(-1)).toMatchObject({ name: 'call', endMs: 160, attributes: { 'sallyport.outcome': 'pending' } });
   });
 
-  it('whose end nobody hears are told as far as they are known, and are not kept for ever', () => {
+  it('whose end is not reported are exported as far as known, and are not kept for ever', () => {
     expect(brief(spansOf([byCaller(ACCEPTED)]))).toStrictEqual([['call', 96, 100]]);
     const many = Array.from({ length: 5 }, (_, each) =>
       byCaller({ ...ACCEPTED, trace: { traceId: TRACE, spanId: `span-${each}`, sampled: true } }),
@@ -142,7 +142,7 @@ describe('the spans of a call', () => {
     expect(spans.map(({ spanId }) => spanId)).toStrictEqual(['span-0', 'span-1', 'span-2']);
   });
 
-  it('that is not sampled, or whose trace nobody knows, are none', () => {
+  it('are not made for a call that is not sampled or has no known trace', () => {
     expect(spansOf([byCaller({ ...ACCEPTED, sampled: false })])).toStrictEqual([]);
     expect(
       spansOf([byWorker(ADMITTED, 1, { sampled: false }), byWorker(IDENTIFIED, 1, { sampled: false })]),

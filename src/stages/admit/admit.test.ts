@@ -76,7 +76,7 @@ describe('admit', () => {
     ['fenced', { kind: 'lost' }],
     ['cancel', { kind: 'ended', outcome: { kind: 'cancelled', executed: 'no' } }],
     ['renewed', { kind: 'admitted' }],
-  ] as const)('of a call held while somebody cancelled one looks at its lease: %s', async (lease, expected) => {
+  ] as const)('checks the lease of a call that was held while another was cancelled: %s', async (lease, expected) => {
     const found = { lane: { cancelSequence: 'another' }, lease };
     const { admitted } = await admitOf(sampleDelivery(), { heldMs: TRUST_MS + 1, found });
     expect(admitted).toMatchObject(expected);

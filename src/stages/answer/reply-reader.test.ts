@@ -63,7 +63,7 @@ describe('reply reader', () => {
     };
   }
 
-  it('a listener that throws costs nobody else a reply', async () => {
+  it('a listener that throws costs no other caller a reply', async () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const { reader, send, taken } = stage();
     const evil = reader.expect(0, () => {
@@ -116,7 +116,7 @@ describe('reply reader', () => {
     expect(await expected.outcome).toBe(OUTCOME);
   });
 
-  it('goes on after trouble of the store, and gives up when the store was replaced', async () => {
+  it('goes on after an error of the store, and gives up when the store was replaced', async () => {
     let failures = 3;
     const { reader, records } = stage(() => {
       failures -= 1;
@@ -134,7 +134,7 @@ describe('reply reader', () => {
     expect(records.size).toBe(0);
   });
 
-  it('a call that has no record in a store that was replaced rejects whoever waits, with and without an id', async () => {
+  it('a call that has no record in a store that was replaced rejects its waiters, with and without an id', async () => {
     const replaced = planeError('STORE_REPLACED', { expected: 'a', found: 'b' });
     const { reader } = stage(undefined, () => Promise.reject(replaced));
     const [accepted, asking] = [reader.expect(0), reader.expect(0)];
@@ -144,7 +144,7 @@ describe('reply reader', () => {
     await expect(asking.outcome).rejects.toBe(replaced);
   });
 
-  it('a waiter that was forgotten gets nothing, and reading ends when nobody waits', async () => {
+  it('a waiter that was forgotten gets nothing, and reading ends without waiters', async () => {
     const { reader, read, taken } = stage();
     const expected = reader.expect(0);
     expected.accepted(CALL);

@@ -5,7 +5,7 @@ import { WaiterTable } from './waiter-table.ts';
 type Waiter = { readonly correlationId: string };
 
 describe('waiting room', () => {
-  it('finds everybody by number and nobody by the number of one who left, whatever the order', () => {
+  it('finds every waiter by its number and none by the number of one that left, in any order', () => {
     const step = fc.record({ enters: fc.boolean(), which: fc.nat() });
     fc.assert(
       fc.property(fc.array(step, { minLength: 600, maxLength: 2000 }), (steps) => {
@@ -57,7 +57,7 @@ describe('waiting room', () => {
     expect(waiters.every((waiter) => room.find(waiter.correlationId) === waiter)).toBe(true);
   });
 
-  it.each(['', '~', 'zz', '-1', '1.5', '01', '1e0', '257', 'Infinity'])('finds nobody for %j', (correlationId) => {
+  it.each(['', '~', 'zz', '-1', '1.5', '01', '1e0', '257', 'Infinity'])('finds no waiter for %j', (correlationId) => {
     const room = new WaiterTable<Waiter>();
     room.add({ correlationId: room.newNumber() });
     expect(room.find(correlationId)).toBeUndefined();

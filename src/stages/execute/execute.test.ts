@@ -131,7 +131,7 @@ describe('execute', () => {
     expect((await executed({ tool: { effect }, ...abortWhileRunning(reason) })).ending).toMatchObject(expected);
   });
 
-  it('keeps what a tool answered although it was told to stop', async () => {
+  it('keeps the answer of a tool that was asked to stop', async () => {
     const controller = new AbortController();
     const run = async (): Promise<RunEnding> => {
       controller.abort('draining');

@@ -164,14 +164,17 @@ describe('a tool with a result hook', () => {
     ],
     ['takes too long', () => new Promise(() => undefined)],
     ['answers something else', () => ({ text: 'ada' })],
-  ])('has its result withheld by a hook that %s: it ran once, and nothing of it is told', async (_what, hook) => {
-    const writeBacks = { messages: [{ format: 'card', body: { name: 'ada' } }], cost: 3 };
-    const { ending, runs, lines } = await executed({ hook, run: () => returned({ name: 'ada' }, writeBacks) });
-    expect(ending).toMatchObject(WITHHELD);
-    expect(told(ending)).not.toContain('ada');
-    expect(JSON.stringify(lines)).not.toContain('ada');
-    expect(runs()).toBe(1);
-  });
+  ])(
+    'has its result withheld by a hook that %s: it ran once, and nothing of the result is given out',
+    async (_what, hook) => {
+      const writeBacks = { messages: [{ format: 'card', body: { name: 'ada' } }], cost: 3 };
+      const { ending, runs, lines } = await executed({ hook, run: () => returned({ name: 'ada' }, writeBacks) });
+      expect(ending).toMatchObject(WITHHELD);
+      expect(told(ending)).not.toContain('ada');
+      expect(JSON.stringify(lines)).not.toContain('ada');
+      expect(runs()).toBe(1);
+    },
+  );
 
   it('has a replaced result that does not match its output schema withheld', async () => {
     const validateOutput = (value: unknown): string[] =>
@@ -223,7 +226,7 @@ describe('a tool with a result hook', () => {
     ['draining', 'read', { kind: 'handed-back' }],
     ['lost', 'unsafe', { kind: 'lost' }],
   ] as const)(
-    'that is stopped (%s) while the hook is asked, being %s, tells nothing',
+    'that is stopped (%s) while the hook is asked, being %s, gives out no result',
     async (reason, effect, expected) => {
       const controller = new AbortController();
       const hook = (): Promise<never> => {

@@ -37,7 +37,7 @@ describe('decideAccess', () => {
 });
 
 describe('parseIdentity', () => {
-  it('gives one object for one text, and nobody who is handed it can change it', () => {
+  it('gives one frozen object for one text', () => {
     const text = JSON.stringify({ ...SAMPLE_IDENTITY, delegators: ['boss'] });
     const identity = parseIdentity(text);
     expect(parseIdentity(text)).toBe(identity);

@@ -136,7 +136,7 @@ describe('identify', () => {
     expect(given).toEqual([]);
   });
 
-  it('answers stale with its own digest when nobody serves the one asked for', async () => {
+  it('answers stale with its own digest when no worker serves the requested one', async () => {
     const { answer } = await identified(sampleDelivery({ toolDigest: 'older' }), { served: sampleServedTool() });
     expect(answer).toMatchObject({ outcome: { kind: 'stale', error: { facts: { current: 'digest-of-add' } } } });
   });
@@ -189,7 +189,7 @@ describe('identify', () => {
     ['acts for one that did not select it', named('main', 'boss'), 'boss', { main: taking('all'), boss: taking([]) }],
     ['acts for one that is not declared', named('main', 'boss'), 'boss', { main: taking('all') }],
     ['gets it from a peer only', named('main'), 'main', { main: taking([]), peer: taking('all') }],
-  ])('refuses a tool that everybody may use to an agent that %s', async (_what, delivery, agent, agents) => {
+  ])('refuses a tool that all subjects may use to an agent that %s', async (_what, delivery, agent, agents) => {
     const policy: Policy = { ...OPEN, agents };
     const { answer } = await identified(delivery, { served: sampleServedTool(), policy, injected: [] });
     expect(answer).toMatchObject({

@@ -13,7 +13,7 @@ describe('paceHandBack', () => {
     expect(pausesOf(3, 12)).toEqual([0, 0, 0, 30, 0, 0, 60, 0, 0, 90, 0, 0]);
   });
 
-  it('ends a call that nobody serves', () => {
+  it('ends a call that no worker serves', () => {
     expect(paceHandBack(0, { serving: 0, notServing: 2 })).toBeUndefined();
   });
 

@@ -31,7 +31,7 @@ describe('attemptOf', () => {
     });
   });
 
-  it('has no result only of a call that nobody watches, that is ok and that ran as it was sent', () => {
+  it('has no result only for a call that is not watched, is ok and ran as it was sent', () => {
     expect(attempted(OK).attempt).not.toHaveProperty('result');
     expect(attempted(OK).attempt.ending).toBe('ok');
   });
@@ -52,7 +52,7 @@ describe('attemptOf', () => {
     expect(attempt).toMatchObject({ ending, result: expect.stringMatching(SIGNATURE) });
   });
 
-  it('tells results apart, and the same ones not', () => {
+  it('distinguishes different results, and not equal ones', () => {
     const other: Outcome = { ...OK, content: [{ kind: 'text', text: 'another' }] };
     const resultOf = (outcome: Outcome) => attempted(outcome, { watched: true }).attempt.result;
     expect(resultOf(OK)).toBe(resultOf({ ...OK }));

@@ -12,7 +12,7 @@ const record = (outcome: Outcome, facts: Parameters<typeof encodeAudit>[1], dura
   decode(encodeAudit(outcome, facts, durationMs));
 
 describe('encodeAudit', () => {
-  it('tells every call its own facts, whatever was encoded before', () => {
+  it('writes the facts of each call, independent of earlier encodings', () => {
     const usual = { outcome: 'ok', executed: 'yes', code: null, ...FACTS };
     for (const durationMs of [5, 0.12, 0.13, 0.12, 5, 127, 128, 100_000]) {
       expect(record(OK, FACTS, durationMs)).toEqual({ ...usual, durationMs });
@@ -100,7 +100,7 @@ describe('encodeAudit', () => {
     expect(record(OK, { ...FACTS, sent: { ...sent, parent: undefined } }, 5)).not.toHaveProperty('parent');
   });
 
-  it('tells other endings and unknown facts', () => {
+  it('writes other endings and unknown facts', () => {
     expect(record({ ...OK, executed: 'unknown' }, FACTS, 5)).toMatchObject({ executed: 'unknown' });
     expect(record(errorOutcome('DEADLINE_PASSED', {}), FACTS, 5)).toMatchObject({
       outcome: 'expired',

@@ -26,7 +26,7 @@ describe('a call that did not end ok', () => {
     errorOutcome('TOOL_DENIED', { message: WORDS }, { executed: 'yes' }),
     errorOutcome('TOOL_THREW', { tool: 'notes.add', type: 'TypeError' }, { executed: 'yes' }),
     errorOutcome('MAY_HAVE_RUN', { tool: 'notes.add' }, { executed: 'unknown' }),
-  ])('is told to the log as a warning: $kind', async (outcome) => {
+  ])('is logged as a warning: $kind', async (outcome) => {
     const delivery = sampleDelivery({});
     const [line, ...others] = await linesOf(outcome, delivery);
     expect(others).toStrictEqual([]);
@@ -41,7 +41,7 @@ describe('a call that did not end ok', () => {
     expect(JSON.stringify(lines)).not.toContain('disk');
   });
 
-  it('is the only kind that the log is told of', async () => {
+  it('is the only kind that is logged', async () => {
     expect(await linesOf({ kind: 'ok', executed: 'yes', retryable: false, content: [] })).toStrictEqual([]);
   });
 });

@@ -57,7 +57,7 @@ describe('settle', () => {
     expect(new Set(requests.map(({ fence }) => fence))).toEqual(new Set([1]));
   });
 
-  it('remembers for loop detection what the tool itself gave, and its cost, whatever hooks made of it', async () => {
+  it('remembers for loop detection the tool’s own result and its cost, independent of hooks', async () => {
     const writeBacks = { files: [], messages: [], injectedTools: [], cost: 2 };
     const own: Outcome = { ...OK, structured: { page: 1 }, writeBacks };
     const withheld = errorOutcome(
@@ -75,7 +75,7 @@ describe('settle', () => {
     }
   });
 
-  it('stops trying when somebody else owns the call', async () => {
+  it('stops trying when another worker owns the call', async () => {
     const { done } = settling({ answers: [planeError('STORE_FULL', { problem: 'x' }), 'fenced'] });
     await vi.advanceTimersByTimeAsync(1000);
     expect((await done).answer).toBe('fenced');
@@ -214,7 +214,7 @@ describe('settle of an outcome with offers', () => {
     return { asked, told: told?.writeBacks?.injectedTools.map(({ tool }) => tool) };
   }
 
-  it('keeps them before it tells them, and tells only what was kept', async () => {
+  it('stores the offers before it returns them, and returns only the stored ones', async () => {
     const { asked, told } = await settled(offering('ok', 'a.b', 'a.c', 'a.b', 'no id'));
     expect(asked).toEqual([['a.b', 'a.c']]);
     expect(told).toEqual(['a.b', 'a.b']);

@@ -35,7 +35,7 @@ async function settleFor(store: Store, callerId: CallerId) {
 const take = (callerId: CallerId, acknowledged: string[] = []) =>
   direct.store.takeReplies({ lane: 0, callerId, acknowledged, waitMs: 0 });
 
-it('replies that nobody took are there after a restart, and name the call that has the outcome', async () => {
+it('replies that were not read are there after a restart, and name the call that has the outcome', async () => {
   const callerId = newCallerId();
   const { correlationId, outcome, callId } = await settleFor(direct.store, callerId);
   reopen();
@@ -63,7 +63,7 @@ it('replies that were acknowledged do not come back with a restart, and those of
   expect((await take(waits)).flatMap(({ items }) => items)).toMatchObject([{ correlationId: between.correlationId }]);
 });
 
-it('of several replies the one that is acknowledged goes, whichever it is', async () => {
+it('an acknowledged reply is removed, in any order, and the others stay', async () => {
   const callerId = newCallerId();
   for (let count = 0; count < 3; count += 1) await settleFor(direct.store, callerId);
   const [first, second, third] = await take(callerId);

@@ -187,7 +187,7 @@ it('no other connection can use the file while a store has it open', () => {
   other.close();
 });
 
-it('of a token of the gateway neither the secret nor its digest is written into the file', async () => {
+it('neither the secret of a gateway token nor its digest is written into the file', async () => {
   const direct = openDirectStore();
   const { text, id, secretDigest } = newTokenText();
   const token = { id, name: 'ci', scopes: ['operator'] as const };

@@ -132,7 +132,7 @@ describe('runTool', () => {
     });
   });
 
-  test('waits for schemas and tools that take their time, with whatever kind of promise', async () => {
+  test('waits for slow schemas and tools, with any kind of promise', async () => {
     const later = z.object({ n: z.number() }).refine(async ({ n }) => n > 1, 'too small');
     const run = (({ n }: { n: number }) => n) as unknown as Run;
     const change = (n: number) => ({ tool: { input: later }, module: { setup: later }, facts: { arguments: { n } } });
@@ -160,7 +160,7 @@ describe('runTool', () => {
     expect(entered).toBe(false);
   });
 
-  test('tells a wrong setup, a missing tool and a module that does not load to the operator', async () => {
+  test('reports a wrong setup, a missing tool and a module that does not load to the operator', async () => {
     expect(await endingOf(() => 1, { module: { setup: z.object({ key: z.string() }) } })).toMatchObject({
       kind: 'threw',
       type: 'SetupInvalid',
@@ -244,7 +244,7 @@ describe('runTool', () => {
     expect(await endingOf(run)).toMatchObject({ kind: 'too-large' });
   });
 
-  test('tells content blocks from JSON, and takes one structured block for the value', async () => {
+  test('distinguishes content blocks from JSON, and takes one structured block for the value', async () => {
     const bytes = Buffer.from([1, 2, 3]);
     expect(await endingOf(() => [text('see:'), image(bytes, 'image/png'), structured({ n: 1 })])).toMatchObject({
       result: {
@@ -311,7 +311,7 @@ describe('the context of a run', () => {
     });
   });
 
-  test('sums up what the call costs, and says nothing when nobody counts', async () => {
+  test('sums up the cost of the call, and reports nothing when no cost was counted', async () => {
     const counted = (...amounts: number[]): Promise<RunEnding> =>
       endingOf(((_: never, ctx: ToolContext) => amounts.forEach((amount) => ctx.cost(amount))) as Run);
     expect(await counted(0.25, 1)).toMatchObject({ writeBacks: { cost: 1.25 } });

@@ -113,7 +113,7 @@ describe('a secret that a command prints', () => {
     expect(await read([node(script)], 'PRINTED')).toStrictEqual({ kind: 'problem', problem });
   });
 
-  it('is missing when the command is, hangs, or nobody waits any more', async () => {
+  it('is missing when the command is missing, hangs, or the call was aborted', async () => {
     const missing = { name: 'PRINTED', command: [join(folder, 'nothing')] } as const;
     expect(await read([missing], 'PRINTED')).toMatchObject({ problem: 'its command cannot be started (ENOENT)' });
     const hanging = node('setInterval(() => {}, 1000)', { timeoutMs: 300 });

@@ -65,7 +65,7 @@ const returned = (value: JsonObject): RunEnding => ({
 });
 
 describe('what a run with secrets asks of services', () => {
-  it('holds marks in their place: services keep what they are told', async () => {
+  it('holds marks in their place, because services store what they get', async () => {
     const { told, all } = await run(
       async (request) => {
         const args = [{ text: `the key is ${request.arguments['key'] as string}` }];
@@ -152,7 +152,7 @@ describe('a run with secrets', () => {
     expect(all).not.toContain('aHVudGVyM');
   });
 
-  it('scrubs what it tells while it runs, by whatever way', async () => {
+  it('scrubs everything that it sends while it runs, on every way', async () => {
     const { told } = await run(
       async (order) => {
         order.onProgress({ message: 'with hunter2-hunter2' });
@@ -221,7 +221,7 @@ describe('a run with secrets', () => {
   });
 });
 
-describe('a run with secrets that asks its caller, or tells it something,', () => {
+describe('a run with secrets that asks its caller, or notifies it,', () => {
   it('says marks in their place', async () => {
     const { all, told, ending } = await run(
       async (request) => {

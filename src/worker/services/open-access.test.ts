@@ -83,7 +83,7 @@ describe('the access of a call to services', () => {
     await Promise.all(open);
   });
 
-  it('tells what a service says on purpose, and logs the rest', async () => {
+  it('passes on what a service says on purpose, and logs the rest', async () => {
     const said = stage(() => ({
       do: () => {
         throw new ServiceFailure('SHOP_CLOSED', 'Closed.');

@@ -115,7 +115,7 @@ describe('a service registry', () => {
     expect(life).toEqual(['+a', '+storage', '-user', '-user', '-a', '-storage']);
   });
 
-  it('tells the health of each; one that throws or does not answer has failed', async () => {
+  it('reports the health of each service; one that throws or does not answer has failed', async () => {
     vi.useFakeTimers();
     const registry = registryOf(
       service('a'),

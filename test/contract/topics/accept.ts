@@ -92,7 +92,7 @@ export function describeAccept(scene: Scene): void {
     expect((await recordOf(store, callId)).waiters).toBe(0);
   });
 
-  it('accept of a settled call replays its outcome, delivers nothing again and replies to nobody', async () => {
+  it('accept of a settled call replays its outcome, delivers nothing again and sends no reply', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const delivery = await holdOne(store, session, { key: 'k' });

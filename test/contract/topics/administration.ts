@@ -76,7 +76,7 @@ export function describeAdministration(scene: Scene): void {
     ]);
   });
 
-  it('pausing, resuming and agents have events of their own, whoever writes the policy', async () => {
+  it('pausing, resuming and agents have events of their own, for every writer of the policy', async () => {
     const store = await scene.open();
     const agents = { helper: { selection: [] } };
     const steps: Policy[] = [
@@ -138,7 +138,7 @@ export function describeAdministration(scene: Scene): void {
     ]);
   });
 
-  it('of two writers at once the one who won is in the audit, and nobody else', async () => {
+  it('of two writers at once only the one that won is in the audit', async () => {
     const stores = await scene.openMany(4);
     const answers = await Promise.all(
       stores.map((store, index) =>
@@ -273,7 +273,7 @@ export function describeAdministration(scene: Scene): void {
     ]);
   });
 
-  it('an administrative record is bounded, whatever was said and however much has changed', async () => {
+  it('an administrative record is bounded, for any comment and any number of changes', async () => {
     const store = await scene.open();
     const names = Array.from({ length: 400 }, (_, index) => [`role-${index}-${'x'.repeat(300)}`, ['ann']]);
     await store.writePolicy({

@@ -62,7 +62,7 @@ export function describeAgents(scene: Scene): void {
     }
   });
 
-  it('accept tells an agent neither a replay nor a conflict of a key that another agent has used', async () => {
+  it('accept gives an agent neither a replay nor a conflict of a key that another agent has used', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const other = await sibling(store, session);
@@ -100,7 +100,7 @@ export function describeAgents(scene: Scene): void {
     }
   });
 
-  it('cancel and redirect by another agent of the subject find no call, in whatever state it is', async () => {
+  it('cancel and redirect by another agent of the subject find no call, in any state', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const other = await sibling(store, session);

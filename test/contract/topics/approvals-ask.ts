@@ -35,7 +35,7 @@ import {
 import type { Scene } from '../scene.ts';
 
 export function describeAsking(scene: Scene): void {
-  it('ask puts a call aside: no worker holds it, nobody can claim it, its audit names the approval', async () => {
+  it('ask parks a call: no worker holds it, no worker can claim it, its audit names the approval', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const delivery = await holdOne(store, session);
@@ -69,7 +69,7 @@ export function describeAsking(scene: Scene): void {
     expect(answer).toEqual({ kind: 'asked', expiresAt: approval.expiresAt });
   });
 
-  it('ask keeps every word of the question, whatever is in it', async () => {
+  it('ask keeps every word of the question, with any content', async () => {
     const store = await scene.open();
     const delivery = await holdOne(store, await openSession(store, { subject: 'böse / "subject"\u2028%20' }));
     const odd = { arguments: '{"text":"a\\n;approval=x \\u0000 „“ \u202e"}', title: 'a;b=c\nd', detail: '\0\r\n' };
@@ -209,7 +209,7 @@ export function describeAsking(scene: Scene): void {
     expect(await store.readApproval(one.question.id)).toMatchObject({ state: 'allowed' });
   });
 
-  it('list tells pending questions by expiry, then the others, latest first', async () => {
+  it('list returns pending questions by expiry, then the others, latest first', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const ids = [];
@@ -253,7 +253,7 @@ export function describeAsking(scene: Scene): void {
     expect(await match(code.slice(0, 8))).toEqual([]);
   });
 
-  it('a parked call keeps its window place for nobody, whoever is accepted next', async () => {
+  it('a parked call does not keep its place in the window', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const admission = { ...ROOMY, subjectWindow: 1, subjectBacklog: 0 };

@@ -97,7 +97,7 @@ export function describeCallbacks(scene: Scene): void {
     expect(await ids(claimOf(session.lane, worker))).toEqual([second.question.id]);
   });
 
-  it('of many claims at once every callback goes to one', async () => {
+  it('each callback goes to one of many concurrent claims', async () => {
     const stores = await scene.openMany(3);
     const store = stores[0]!;
     const session = await openSession(store);
@@ -116,7 +116,7 @@ export function describeCallbacks(scene: Scene): void {
     expect([...first, ...rest].sort()).toEqual(asked.map(({ question }) => question.id).sort());
   });
 
-  it('nobody is given a callback that nobody asked for', async () => {
+  it('a callback that was not requested is given to no worker', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const asked = await askAbout(store, await holdOne(store, session));
@@ -125,7 +125,7 @@ export function describeCallbacks(scene: Scene): void {
     expect((await store.readApproval(asked.question.id))?.callback).toBe('none');
   });
 
-  it('while the worker that asked lives, a callback is its own for a lease; then it is anybody’s', async () => {
+  it('while the worker that asked lives, a callback is its own for a lease; then any worker gets it', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const delivery = await holdOne(store, session);

@@ -122,7 +122,7 @@ export function describeDeciding(scene: Scene): void {
     expect((await store.reapCalls(reapRequest(session.lane))).expired).toEqual([]);
   });
 
-  it('deny of a call that somebody may have run before does not say that it did not run', async () => {
+  it('deny of a call that a lost worker may have run does not say that it did not run', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const held = await askAbout(store, await holdOne(store, session), { mayHaveRun: true });
@@ -188,7 +188,7 @@ export function describeDeciding(scene: Scene): void {
     expect(await claimMany(store, { lane: session.lane })).toEqual([]);
   });
 
-  it('a decision that was not offered is told which are, and the question stays pending', async () => {
+  it('a decision that was not offered gets the list of offered ones, and the question stays pending', async () => {
     const store = await scene.open();
     const decisions: ApprovalDecision[] = ['allow-once', 'deny'];
     const asked = await askAbout(store, await holdOne(store, await openSession(store)), { question: { decisions } });
@@ -202,7 +202,7 @@ export function describeDeciding(scene: Scene): void {
     expect((await store.readApproval(asked.question.id))?.state).toBe('pending');
   });
 
-  it('the requester decides only where that is allowed, and is told apart from others of the same name', async () => {
+  it('the requester decides only where that is allowed, and is distinguished from others of the same name', async () => {
     const store = await scene.open();
     const subject = 'user with / and : in %2F the name';
     const session = await openSession(store, { subject });
@@ -248,7 +248,7 @@ export function describeDeciding(scene: Scene): void {
     ]);
   });
 
-  it('the first deny ends a quorum, also by somebody who had said yes', async () => {
+  it('the first deny ends a quorum, also from an approver that had said yes', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     for (const denier of [ALICE, BOB]) {
@@ -265,7 +265,7 @@ export function describeDeciding(scene: Scene): void {
     }
   });
 
-  it('a quorum allows for always only if everybody said so', async () => {
+  it('a quorum allows for always only if every approver said so', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     for (const [first, resolution] of [
@@ -331,7 +331,7 @@ export function describeDeciding(scene: Scene): void {
     }
   });
 
-  it('what is past its expiry by store time is not decided any more', async () => {
+  it('a question past its expiry by store time cannot be decided', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const request = askRequest(await holdOne(store, session), { timeoutMs: 50 });
@@ -346,7 +346,7 @@ export function describeDeciding(scene: Scene): void {
     expect(await claimMany(store, { lane: session.lane })).toEqual([]);
   });
 
-  it('what has lost its session is not decided any more', async () => {
+  it('a question whose session has ended cannot be decided', async () => {
     const store = await scene.open();
     for (const end of ['revoke', 'end-run'] as const) {
       const session = await openSession(store);
@@ -358,7 +358,7 @@ export function describeDeciding(scene: Scene): void {
     }
   });
 
-  it('an approval that does not exist is unknown, whatever its id looks like', async () => {
+  it('an approval that does not exist is unknown, for any form of its id', async () => {
     const store = await scene.open();
     const asked = askRequest(await holdOne(store, await openSession(store)));
     const decide = (id: string) => store.decideApproval({ ...decideRequest(asked), id: id as never });
@@ -369,7 +369,7 @@ export function describeDeciding(scene: Scene): void {
     }
   });
 
-  it('the approval comes again when the allowed call is lost, and says that somebody had it', async () => {
+  it('the approval is delivered again when the allowed call is lost, and says that a worker had it', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const asked = await askAbout(store, await holdOne(store, session));
@@ -393,7 +393,7 @@ export function describeDeciding(scene: Scene): void {
     expect(resumedWith).toEqual({ approval: asked.question.id, untouched: false });
   });
 
-  it('a grant for somebody else, without end, or with another decision is refused', async () => {
+  it('a grant for another subject, without end, or with another decision is refused', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const asked = await askAbout(store, await holdOne(store, session));

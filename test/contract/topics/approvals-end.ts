@@ -42,7 +42,7 @@ const SOON_MS = 60;
 const KEPT_MS = 1000;
 
 export function describeApprovalEnds(scene: Scene): void {
-  it('a parked call outlives its deadline, and expires with its approval when nobody decided', async () => {
+  it('a parked call outlives its deadline, and expires with its approval without a decision', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const waiter = newWaiter();
@@ -171,7 +171,7 @@ export function describeApprovalEnds(scene: Scene): void {
     }
   });
 
-  it('an allowed call that nobody took up before its deadline has not run, and one that somebody held may have', async () => {
+  it('an allowed call that no worker took up before its deadline has not run, and one that a worker held may have', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const [idle, taken] = [
@@ -217,7 +217,7 @@ export function describeApprovalEnds(scene: Scene): void {
     expect(await store.claimCallbacks(claim)).toEqual([]);
   });
 
-  it('whatever ends a parked call leaves nothing to claim and no idle clock standing still', async () => {
+  it('every ending of a parked call leaves nothing to claim and starts the idle clock again', async () => {
     const store = await scene.open();
     const session = await openSession(store, { idleMs: 1_000 });
     const [cancelled, denied] = [

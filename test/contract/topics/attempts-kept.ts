@@ -38,7 +38,7 @@ export function describeKeptAttempts(scene: Scene): void {
     expect(historyOf(third!)).toBeDefined();
   });
 
-  it('what only looks the same across two attempts is no repetition', async () => {
+  it('attempts that only look the same are no repetition', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     for (const beginning of ['xxab', 'cdyy', 'zzab', 'cdww']) await attemptOne(store, session, 'ok', signed(beginning));
@@ -77,7 +77,7 @@ export function describeKeptAttempts(scene: Scene): void {
     );
   });
 
-  it('what went wrong while others were under way is remembered with all that came after it', async () => {
+  it('a failure during concurrent calls is remembered with all later attempts', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const [first, ...others] = await holdAll(store, session, different(3));
@@ -89,7 +89,7 @@ export function describeKeptAttempts(scene: Scene): void {
     expect([endings.get(1), endings.get(4)]).toEqual(['failed', 'ok']);
   });
 
-  it('an attempt that went wrong long ago tells nothing about those after it', async () => {
+  it('an attempt that went wrong long ago does not affect later attempts', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const late = await holdOne(store, session, args(0));
@@ -111,7 +111,7 @@ export function describeKeptAttempts(scene: Scene): void {
     expect(historyOf(await holdOne(store, session, same))).toBeDefined();
   });
 
-  it('attempts of one moment are counted each by its tool, whatever else they differ in', async () => {
+  it('attempts of one moment are counted each by its tool, with any other differences', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const [one, other] = [toolId('files', 'read'), toolId('files', 'list')];
@@ -160,7 +160,7 @@ export function describeKeptAttempts(scene: Scene): void {
     expect((await holdOne(store, session)).runState.cost).toBe(111);
   });
 
-  it('a call that is queued again is told of its run as it is then', async () => {
+  it('a call that is queued again gets the current state of its run', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const waiting = await holdOne(store, session, args(0));

@@ -167,7 +167,7 @@ export function describeAttempts(scene: Scene): void {
     ]);
   });
 
-  it('what brought nothing new is counted over the runs of a session, for it alone, and until a loop ends a run', async () => {
+  it('calls without a new result are counted over the runs of one session, until a loop ends a run', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const from = await store.now();
@@ -215,7 +215,7 @@ export function describeAttempts(scene: Scene): void {
     expect(new Set(history?.map(({ ending }) => ending))).toEqual(new Set(['failed']));
   });
 
-  it('a call that nobody ran is remembered as refused', async () => {
+  it('a call that no worker ran is remembered as refused', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     for (const number of [1, 2, 3]) {
@@ -293,7 +293,7 @@ export function describeAttempts(scene: Scene): void {
     expect((await holdOne(store, session)).runState.cost).toBe(5);
   });
 
-  it('what ends after its run has ended leaves nothing behind', async () => {
+  it('a call that ends after its run has ended leaves no attempt behind', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const delivery = await holdOne(store, session);

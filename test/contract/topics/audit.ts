@@ -92,7 +92,7 @@ export function describeAudit(scene: Scene): void {
     }
   });
 
-  it('readAudit starts where it is told and reads no more than asked for', async () => {
+  it('readAudit starts at the given record and reads no more than the limit', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     await acceptMany(store, session, 5);
@@ -143,7 +143,7 @@ export function describeAudit(scene: Scene): void {
     expect((await recordOf(store, callId)).resolution).toBe('not-ran');
   });
 
-  it('resolve refuses calls that are not indeterminate and calls nobody knows', async () => {
+  it('resolve refuses calls that are not indeterminate and unknown calls', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const resolve = (callId: typeof queued) => store.resolveCall({ callId, resolution: 'ran', audit: detail('') });

@@ -211,7 +211,7 @@ export function describeCancel(scene: Scene): void {
     }
   });
 
-  it('cancel tells strangers, wrong tokens and unknown ids apart from nothing', async () => {
+  it('cancel gives strangers, wrong tokens and unknown ids the same answer', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const stranger = await openSession(store, { lane: session.lane });

@@ -68,7 +68,7 @@ export function describeClaim(scene: Scene): void {
     expect(sessionExpiresAt).toBeGreaterThan(acceptedAt);
   });
 
-  it('claim tells whether a waiter wants events', async () => {
+  it('claim returns whether a waiter wants events', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     await acceptOne(store, session, { waiter: newWaiter({ events: true }) });

@@ -15,7 +15,7 @@ async function endingOf(store: Store, { id, run, lane }: TestSession): Promise<s
 
 /** Sessions that another session delegated to. */
 export function describeDelegates(scene: Scene): void {
-  it('revoke ends a session with those that it delegated to, and they did, and nobody else', async () => {
+  it('revoke ends a session with those that it delegated to, directly or through others, and no other', async () => {
     const store = await scene.open();
     const boss = await openSession(store);
     const children = [await delegate(store, boss), await delegate(store, boss)];

@@ -88,7 +88,7 @@ export function describeFairness(scene: Scene): void {
     expect(callIds(await claimMany(store, { lane: session.lane }))).toEqual([first.callId]);
   });
 
-  it('an allowed call waits for a place in its subject’s window, before whoever came after it', async () => {
+  it('an allowed call waits for a place in its subject’s window, before later calls', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const first = await holdOne(store, session, windowOf(1));

@@ -63,7 +63,7 @@ export function describeGrants(scene: Scene): void {
     expect(created).toEqual([expect.objectContaining({ grant: made.id, approval: made.approval })]);
   });
 
-  it('find tells the usable grants of this subject and tool, latest first', async () => {
+  it('find returns the usable grants of this subject and tool, latest first', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const other = await openSession(store);
@@ -83,7 +83,7 @@ export function describeGrants(scene: Scene): void {
     expect(await find(TOOL, again)).toEqual([first.id]);
   });
 
-  it('use counts once per call, whoever repeats it, and names the grant in the audit of the call', async () => {
+  it('use counts once per call, for every worker that repeats it, and names the grant in the audit of the call', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const { id } = await grantTo(store, session, { usesLeft: 2 });
@@ -119,7 +119,7 @@ export function describeGrants(scene: Scene): void {
     expect((await store.listGrants({ limit: 10 })).map((grant) => grant.usesLeft)).toEqual([0]);
   });
 
-  it('of many uses at once as many pass as the grant has', async () => {
+  it('of many concurrent uses of a grant, only its allowed number pass', async () => {
     const [store, other] = await scene.openPair();
     const session = await openSession(store);
     const { id } = await grantTo(store, session, { usesLeft: 5 });

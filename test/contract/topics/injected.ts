@@ -64,7 +64,7 @@ export function describeInjected(scene: Scene): void {
     expect(await grantsOf(store, session)).toEqual([]);
   });
 
-  it('what was injected goes with its run, and stays in the others', async () => {
+  it('injected tools are removed with their run, and stay in the others', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const run = newRunId();

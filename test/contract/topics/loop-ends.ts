@@ -40,7 +40,7 @@ const attempt = (store: Store, session: TestSession, key: string): Promise<Accep
 
 /** What loop detection leaves behind when it ends a run. */
 export function describeLoopEnds(scene: Scene): void {
-  it('a call in a run that a loop ended is told so, with the rest of the time; other runs are unknown', async () => {
+  it('a call in a run that a loop ended gets that reason, with the rest of the time; other runs are unknown', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const before = await store.now();
@@ -128,7 +128,7 @@ export function describeLoopEnds(scene: Scene): void {
     expect(await store.startCall(startRequest(second))).toEqual({ kind: 'session-ended', ending: 'run-ended' });
   });
 
-  it('the next runs are told when runs were ended, the latest ones only, and an open run is not', async () => {
+  it('the next runs get the times when runs were ended, the latest ones only, and an open run does not', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const beside = await nextRun(store, session);
@@ -152,7 +152,7 @@ export function describeLoopEnds(scene: Scene): void {
     expect((await holdOne(store, stranger, args(7))).runState.loopEnds).toEqual([]);
   });
 
-  it('a call that is queued again is told the same of ended runs, and of its cost', async () => {
+  it('a call that is queued again gets the same facts of ended runs and of its cost', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     await endByLoop(store, session);

@@ -7,7 +7,7 @@ import type { Scene } from '../scene.ts';
 const RUNS = 40;
 
 export function describeModelBased(scene: Scene): void {
-  it('whatever happens to a few calls, the store answers as the model does and ends with the same records', async () => {
+  it('after any commands on a few calls, the store answers as the model does and ends with the same records', async () => {
     const options = { runs: RUNS, seed: randomInt(2 ** 31), withinMs: 45_000 };
     expect(await runAgainstModel(await scene.openPair(), options)).toBeGreaterThan(0);
   });

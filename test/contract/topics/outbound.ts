@@ -58,7 +58,7 @@ export function describeOutbound(scene: Scene): void {
     expect(await store.publishEffect(publishRequest(other as typeof held))).toEqual({ kind: 'fenced' });
   });
 
-  it('a key that is known is not published again, by whoever owns the call then', async () => {
+  it('a known effect key is not published again, by any owner of the call', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const held = await holdOne(store, session);
@@ -166,7 +166,7 @@ export function describeOutbound(scene: Scene): void {
     }
   });
 
-  it('an effect that nobody delivered in time fails, also on a platform that nobody serves', async () => {
+  it('an effect that was not delivered in time fails, also on a platform without a gateway', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const held = await holdOne(store, session);
@@ -181,7 +181,7 @@ export function describeOutbound(scene: Scene): void {
     });
   });
 
-  it('whoever waits for an effect is told by an event when it has ended', async () => {
+  it('a waiter for an effect gets an event when it has ended', async () => {
     const [worker, gateway] = await scene.openPair();
     const session = await openSession(worker);
     const held = await holdOne(worker, session);
@@ -343,7 +343,7 @@ function describeRedirects(scene: Scene): void {
     expect(await store.sendRedirects({ lane: session.lane, limit: 10 })).toBe(0);
   });
 
-  it('nobody redirects a call of another subject, with a wrong token, or one that is not there', async () => {
+  it('redirect refuses a call of another subject, a wrong token, and an unknown call', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const stranger = await openSession(store, { lane: session.lane });

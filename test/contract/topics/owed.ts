@@ -87,7 +87,7 @@ export function describeOwed(scene: Scene): void {
     expect(await store.holdOwed(two.request(digest))).toEqual({ kind: 'made' });
   });
 
-  it('a request that came before the client was told to come back takes the call only if that answer was lost', async () => {
+  it('a request that came before the client was asked to come back takes the call only if that answer was lost', async () => {
     const store = await scene.open();
     const [one, two, digest] = [gateway(store, 'ida'), gateway(store, 'ida'), newDigest()];
     const call = await one.make(digest);
@@ -100,7 +100,7 @@ export function describeOwed(scene: Scene): void {
     expect(await store.holdOwed(two.request(digest, { waitedMs: 60_000 }))).toEqual(takenOf(call));
   });
 
-  it('of many repeats at once each takes another call', async () => {
+  it('each of many concurrent repeats takes another call', async () => {
     const stores = await scene.openMany(3);
     const [one, digest] = [gateway(stores[0]!, 'ida'), newDigest()];
     const calls = await Promise.all(Array.from({ length: 6 }, () => one.make(digest)));
@@ -183,7 +183,7 @@ export function describeOwed(scene: Scene): void {
     expect(await store.holdOwed(one.request(newDigest()))).toEqual({ kind: 'made' });
   });
 
-  it('a call that its client names is taken whoever holds it, and only by its own subject', async () => {
+  it('a call that its client names is taken from any holder, and only by its own subject', async () => {
     const store = await scene.open();
     const [one, two, digest] = [gateway(store, 'ida'), gateway(store, 'ida'), newDigest()];
     const call = await one.make(digest);

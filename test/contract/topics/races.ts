@@ -278,7 +278,7 @@ export function describeRaces(scene: Scene): void {
     }
   });
 
-  it('of two approvers at once exactly one decides, and the call does what that one said', async () => {
+  it('exactly one of two concurrent approvers decides, and the call follows that decision', async () => {
     const [store, other] = await scene.openPair();
     const session = await openSession(store);
     for (let round = 0; round < 40; round += 1) {

@@ -115,7 +115,7 @@ export function describeRecover(scene: Scene): void {
     expect(taken.recovered).toEqual({ starts: 1, wasRunning: true, effect: 'idempotent', cancelRequested: false });
   });
 
-  it('reclaim tells that the call is to be cancelled', async () => {
+  it('reclaim returns that the call is to be cancelled', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const lost = await holdOne(store, session);
@@ -254,7 +254,7 @@ export function describeRecover(scene: Scene): void {
     expect(await claimMany(store, { lane: session.lane })).toEqual([]);
   });
 
-  it('abandon of a call that was never delivered is fenced, whatever fence it names', async () => {
+  it('abandon of a call that was never delivered is fenced, with any fence', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const held = await holdOne(store, session);
@@ -265,7 +265,7 @@ export function describeRecover(scene: Scene): void {
     expect(await claimOne(store, { lane: session.lane })).toMatchObject({ callId, fence: 1, handedBack: 0 });
   });
 
-  it('abandon of a resumed call is fenced until somebody holds it again', async () => {
+  it('abandon of a resumed call is fenced until a worker holds it again', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const held = await holdOne(store, session);

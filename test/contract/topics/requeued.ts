@@ -31,7 +31,7 @@ export function describeRequeued(scene: Scene): void {
     expect((await recordOf(store, delivery.callId)).outcome).toEqual(sameBytes(TIMED_OUT));
   });
 
-  it('reap says of a call that everybody handed back that nothing ran', async () => {
+  it('reap of a call that every worker handed back says that nothing ran', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     let delivery = await holdOne(store, session, { deadlineMs: DEADLINE_MS });
@@ -70,7 +70,7 @@ export function describeRequeued(scene: Scene): void {
     expect((await recordOf(store, delivery.callId)).outcome).toEqual(sameBytes(outcome));
   });
 
-  it('reap says of a call that was never anybody’s, and of one parked before any start, that nothing ran', async () => {
+  it('reap of a call that no worker ever held, and of one parked before any start, says that nothing ran', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const parked = await holdOne(store, session);

@@ -138,7 +138,7 @@ export function describeShares(scene: Scene): void {
     expect(retryAfterMs).toBeLessThan(7_300_000);
   });
 
-  it('what a subject uses is exact through settle, cancel, expiry, recovery, decisions and retention', async () => {
+  it('the use of a subject is counted exactly through settle, cancel, expiry, recovery, decisions and retention', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const { lane } = session;

@@ -120,7 +120,7 @@ export function describeStart(scene: Scene): void {
     },
   );
 
-  it('a call that lost two workers after its start is used up, whatever maxAttempts says', async () => {
+  it('a call that lost two workers after its start is used up, for any maxAttempts', async () => {
     const store = await scene.open();
     const first = await holdOne(store, await openSession(store));
     const request = { effect: 'read', maxAttempts: 10 } as const;

@@ -112,7 +112,7 @@ export function describeTokenRevocation(scene: Scene): void {
     for (const revoked of await Promise.all(answers)) expect(new Set(revoked)).toEqual(new Set([true]));
   });
 
-  it('a login link that is revoked while it is redeemed logs nobody in', async () => {
+  it('a login link that is revoked while it is redeemed gives no login', async () => {
     const store = await scene.open();
     const link = await createLoginLink(store, 'http://127.0.0.1', { by: 'test', via: 'cli' }, { name: 'rita' });
     const code = link.split('#')[1]!;

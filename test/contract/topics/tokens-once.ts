@@ -8,7 +8,7 @@ import type { Scene } from '../scene.ts';
 const newUse = (lifetimeMs = HOUR_MS) => ({ digest: sha256(newToken()), attempt: randomId(), lifetimeMs });
 
 export function describeOnce(scene: Scene): void {
-  it('the first attempt has it, and hears so again; others hear that it is used', async () => {
+  it('the first attempt succeeds, also when it is repeated; others get the answer that it is used', async () => {
     const [store, other] = await scene.openPair();
     const use = newUse();
     expect(await store.useOnce(use)).toBe('first');
@@ -17,7 +17,7 @@ export function describeOnce(scene: Scene): void {
     expect(await store.useOnce({ ...use, attempt: randomId() })).toBe('used');
   });
 
-  it('of many attempts at once exactly one is the first', async () => {
+  it('exactly one of many concurrent attempts is the first use', async () => {
     const stores = await scene.openMany(4);
     const use = newUse();
     const attempts = Array.from({ length: 40 }, (_, number) =>
@@ -26,14 +26,14 @@ export function describeOnce(scene: Scene): void {
     expect((await Promise.all(attempts)).filter((answer) => answer === 'first')).toHaveLength(1);
   });
 
-  it('what is used says nothing of something else', async () => {
+  it('a used name does not affect other names', async () => {
     const store = await scene.open();
     const use = newUse();
     expect(await store.useOnce(use)).toBe('first');
     expect(await store.useOnce({ ...newUse(), attempt: use.attempt })).toBe('first');
   });
 
-  it('something can be used again when it has expired, and not before, whatever later attempts say', async () => {
+  it('a single-use name can be used again when it has expired, and not before, for any later attempts', async () => {
     const store = await scene.open();
     const [short, long] = [newUse(5), newUse()];
     await store.useOnce(short);
@@ -45,7 +45,7 @@ export function describeOnce(scene: Scene): void {
     expect(await store.useOnce({ ...long, attempt: randomId() })).toBe('used');
   });
 
-  it('what has no lifetime left cannot be used', async () => {
+  it('a name without lifetime left cannot be used', async () => {
     const store = await scene.open();
     for (const lifetimeMs of [0, -1, Number.NaN]) expect(await store.useOnce(newUse(lifetimeMs))).toBe('used');
     await expect(store.useOnce(newUse(Number.POSITIVE_INFINITY))).rejects.toMatchObject({ code: 'INTERNAL' });
@@ -58,7 +58,7 @@ export function describeOnce(scene: Scene): void {
     await expect(store.useOnce({ ...newUse(), digest: 'x'.repeat(257) })).rejects.toMatchObject({ code: 'INTERNAL' });
   });
 
-  it('a store whose data was taken away lets nobody be the first again', async ({ skip }) => {
+  it('a store whose data was removed accepts no first use again', async ({ skip }) => {
     const store = await scene.open();
     const use = newUse();
     await store.useOnce(use);

@@ -25,7 +25,7 @@ async function create(store: Store, overrides: Parameters<typeof newRequest>[0] 
 }
 
 export function describeTokens(scene: Scene): void {
-  it('a token is what it was made with, and proven by its secret, whoever asks', async () => {
+  it('a token has the fields it was made with, and its secret proves it to every reader', async () => {
     const [store, other] = await scene.openPair();
     const before = await store.now();
     const named = { identity: IDENTITY, decidesAs: 'acme/ann', unattended: true } as const;
@@ -70,7 +70,7 @@ export function describeTokens(scene: Scene): void {
     expect(await store.listTokens({ limit: 10 })).toHaveLength(1);
   });
 
-  it('a revoked token proves nothing from the next proof on, for everybody, and stays listed', async () => {
+  it('a revoked token is refused from the next proof on, by every reader, and stays listed', async () => {
     const [store, other] = await scene.openPair();
     const [request, neighbour] = [await create(store), await create(store)];
     expect(await other.proveToken(proofOf(request))).toBeDefined();
@@ -116,7 +116,7 @@ export function describeTokens(scene: Scene): void {
     expect(await idsOf(2)).toEqual(made.slice(0, 2));
   });
 
-  it('of many that make the same token at once, one does, and all hear the same', async () => {
+  it('of many concurrent creations of the same token, one succeeds, and all get the same answer', async () => {
     const stores = await scene.openMany(4);
     const request = newRequest();
     const answers = await Promise.all(stores.map((store) => store.createToken(request)));

@@ -38,7 +38,7 @@ export function describeConversations(scene: Scene): void {
     expect(textsOf(await conversation.window({ last: 125 }))).toEqual(texts.slice(5));
   });
 
-  it('search finds by words, whatever their case and accents, rare words first', async () => {
+  it('search finds by words, in any case and with any accents, rare words first', async () => {
     const conversation = (await openOne())();
     await say(conversation, 'the dentist is at nine', 'the weather is fine', 'the Café is open', 'the end of the day');
     expect(textsOf(await conversation.search({ text: 'when is the DENTIST?' }))[0]).toBe('the dentist is at nine');
@@ -54,7 +54,7 @@ export function describeConversations(scene: Scene): void {
     expect(textsOf(await conversation.search({ text: '東京' }))).toEqual(['明日は東京で会議があります']);
   });
 
-  it('a call that is run again appends its messages once, and is told the first ones', async () => {
+  it('a call that is run again appends its messages once, and gets the first ones', async () => {
     const open = await openOne();
     const first = open('call-1');
     const told = [await first.append({ role: 'user', text: 'one' }), await first.append({ role: 'user', text: 'one' })];

@@ -23,7 +23,7 @@ function conversationOf({ subject, channel, space = '', platform = '' }: Anybody
 }
 
 export function describeIsolation(scene: Scene): void {
-  it('everybody finds exactly what was written in its own conversation, knowledge and tasks', async () => {
+  it('every subject finds exactly what was written in its own conversation, knowledge and tasks', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anybody, { minLength: 2, maxLength: 12 }), async (people) => {
         const { as } = await stageServices(scene.store);
@@ -59,7 +59,7 @@ export function describeIsolation(scene: Scene): void {
     );
   });
 
-  it('ids of somebody else lead nowhere', async () => {
+  it('ids of another subject find nothing', async () => {
     const { as } = await stageServices(scene.store);
     const tenant = newTenant();
     const [ann, bob] = [as({ tenant, subject: 'ann' }), as({ tenant, subject: 'bob' })];

@@ -31,7 +31,7 @@ test('a record shows each of its facts once, also one that the console does not 
   expect(facts.find(({ name }) => name === 'novelty')?.value).toBe('{"a":1}');
 });
 
-test('links of a record lead into the console whatever the id is', () => {
+test('links of a record lead into the console for any id', () => {
   const facts = groupFacts(record).flatMap(({ facts: some }) => some);
   expect(facts.find(({ name }) => name === 'Call')?.href).toBe('/console/calls/0.a%2Fb');
 });

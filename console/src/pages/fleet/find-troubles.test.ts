@@ -8,7 +8,7 @@ test('a healthy worker has no troubles', () => {
   expect(findTroubles({ ...worker, services: [{ service: 'db', state: 'ok' }] })).toEqual([]);
 });
 
-test('the worst trouble of a worker comes first', () => {
+test('the worst problem of a worker comes first', () => {
   const troubles = findTroubles({
     ...worker,
     crashes: 2,

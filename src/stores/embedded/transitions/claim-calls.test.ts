@@ -27,7 +27,7 @@ async function takeOver(store: Store): Promise<number> {
   return (await store.reclaimCalls(request)).deliveries.length;
 }
 
-it('a lease that ran out while nobody served can be renewed for one lease more', async () => {
+it('a lease that ran out while no process served can be renewed for one lease more', async () => {
   const session = await openSession(direct.store, { lifetimeMs: 9 * HOUR_MS, idleMs: 9 * HOUR_MS });
   const [lives, died] = [
     await holdOne(direct.store, session, { deadlineMs: 9 * HOUR_MS }),

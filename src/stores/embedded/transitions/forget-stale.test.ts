@@ -64,7 +64,7 @@ it('a session is kept while one that it delegated to is, so that it can be revok
   expect(await store.listSessions(10)).toEqual([]);
 });
 
-it('a session is told from an unknown one for a day after its end, and kept while a call of it lives', async () => {
+it('an ended session is distinguished from an unknown one for a day, and kept while a call of it lives', async () => {
   const [ended, busy] = [await openSession(store), await openSession(store, { lifetimeMs: 8 * DAY_MS })];
   const delivery = await holdOne(store, busy, { deadlineMs: 7 * DAY_MS });
   await askAbout(store, delivery, { timeoutMs: 7 * DAY_MS });

@@ -16,7 +16,7 @@ describe('DeadlineWatch', () => {
     return { watch, ended, start };
   }
 
-  it('ends each run at its own time, in whatever order they were added', () => {
+  it('ends each run at its own time, for any order of adding', () => {
     const { ended, start } = stage();
     start('long', 300);
     start('short', 100);

@@ -22,7 +22,7 @@ describe('termsOf', () => {
     expect(termsOf(text)).toEqual(terms);
   });
 
-  it('gives words of letters and digits only, short and not too many, whatever the text', () => {
+  it('gives words of letters and digits only, short and not too many, for any text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const terms = termsOf(text);
