@@ -92,6 +92,15 @@ describe('renderArguments', () => {
     expect(render(value, masks).digest).toBeUndefined();
   });
 
+  it.each(['/token~2', 'token', '/list/~'])(
+    'masks everything if a mask is at %j, which is not a pointer',
+    (pointer) => {
+      const { text, redacted } = render({ token: 'hunter2' }, [{ pointer, spans: [[0, 1]] }]);
+      expect(text).toBe('[secret, 19 characters]');
+      expect(redacted).toBe(1);
+    },
+  );
+
   it('spells out a text that looks like a mark, in keys as in values', () => {
     const forged = '[secret 1a2b3c4d, 41 characters]';
     const value = { [forged]: `a ${forged}`, other: ['[SECRET, 1 character]', forged] };

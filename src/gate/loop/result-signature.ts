@@ -3,7 +3,7 @@ import type { ContentBlock, WriteBacks } from '../../domain/outcome/content.ts';
 import { type JsonValue } from '../../base/json.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
-import { readPointer } from './read-pointer.ts';
+import { parsePointer, readPointer, type MemberStep } from '../../base/json-pointer.ts';
 import { signatureOf } from './signature.ts';
 import { StableText } from './stable-text.ts';
 
@@ -16,12 +16,24 @@ export function resultSignature(outcome: Outcome, tool: Pick<ToolDeclaration, 'p
   return signatureOf(declared ?? stableText(outcome));
 }
 
+/** Parsed pointers by the list that declares them. A tool's declaration never changes, so an entry is valid for as long as the list lives. */
+const parsedLists = new WeakMap<readonly string[], readonly (readonly MemberStep[] | undefined)[]>();
+
+function parsed(pointers: readonly string[]): readonly (readonly MemberStep[] | undefined)[] {
+  let steps = parsedLists.get(pointers);
+  if (steps === undefined) {
+    steps = pointers.map((pointer) => parsePointer(pointer));
+    parsedLists.set(pointers, steps);
+  }
+  return steps;
+}
+
 /** The declared values as text. Undefined if none of them exists: then the whole result is used. */
 function projection(structured: JsonValue | undefined, pointers: readonly string[]): string | undefined {
   const text = new StableText(false);
   let found = pointers.length === 0;
-  for (const pointer of pointers) {
-    const value = structured === undefined ? undefined : readPointer(structured, pointer);
+  for (const steps of parsed(pointers)) {
+    const value = structured === undefined || steps === undefined ? undefined : readPointer(structured, steps);
     found ||= value !== undefined;
     text.mark('/');
     if (value !== undefined) text.addValue(value);
