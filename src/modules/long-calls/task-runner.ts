@@ -5,9 +5,10 @@ import { NO_WRITE_BACKS, type ContentBlock } from '../../domain/outcome/content.
 import { parseScopedId, type CallId } from '../../domain/identity/ids.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { Store } from '../../domain/ports/store.ts';
-import type { RunEnding, RunRequest, StopSignal, ToolRunner } from '../../domain/ports/tool-runner.ts';
+import type { RunEnding, RunRequest, ToolRunner } from '../../domain/ports/tool-runner.ts';
 import { cancelRequest, unsafeDigestOf } from '../../stages/accept/cancel-request.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
+import { pause } from '../../base/pause.ts';
 
 export interface TaskNeeds {
   readonly store: () => Pick<Store, 'readCall' | 'cancelCall' | 'listOwnCalls' | 'readCatalog'>;
@@ -149,16 +150,4 @@ function returned(value: JsonValue, content?: readonly ContentBlock[]): Extract<
     result: { value, ...(content === undefined ? {} : { content }) },
     writeBacks: NO_WRITE_BACKS,
   };
-}
-
-function pause(ms: number, signal: StopSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const over = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', over);
-      resolve();
-    };
-    const timer = setTimeout(over, ms);
-    signal.addEventListener('abort', over, { once: true });
-  });
 }

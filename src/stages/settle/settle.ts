@@ -8,6 +8,7 @@ import { encodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { attemptOf } from './attempt-of.ts';
 import { encodeAudit, readSent, type SettlementFacts } from './encode-audit.ts';
 import { keepOffers } from './keep-offers.ts';
+import { pause } from '../../base/pause.ts';
 
 export type { SettlementFacts } from './encode-audit.ts';
 
@@ -68,7 +69,7 @@ export async function settle(
       const isOver = delivered.signal.aborted && delivered.signal.reason !== 'cancelled';
       if (isOver || !(error instanceof PlaneError) || !TRANSIENT_ERRORS.includes(error.code)) throw error;
       needs.log.warn({ stage: 'settle', callId: request.callId, error }, 'not settled yet; trying again');
-      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+      await pause(TRY_AGAIN_MS);
     }
   }
 }
