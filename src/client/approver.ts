@@ -2,7 +2,7 @@ import { APPROVAL_LIMITS, type Principal } from '../domain/policy/approval.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { Identity, SessionHandle } from '../domain/identity/session.ts';
 import type { Store } from '../domain/ports/store.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { hasLoneSurrogate } from '../base/json-rules.ts';
 
 /**

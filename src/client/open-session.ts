@@ -4,7 +4,7 @@ import { planeError } from '../domain/errors/errors.ts';
 import { DELEGATOR_ENDED, type Identity, type SessionHandle } from '../domain/identity/session.ts';
 import { isUnattendedRun } from '../domain/identity/unattended.ts';
 import type { Store } from '../domain/ports/store.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { hasLoneSurrogate } from '../base/json-rules.ts';
 import { newRunId, newSessionId, newToken } from '../domain/identity/new-id.ts';
 

@@ -2,7 +2,7 @@ import type { Actor } from '../domain/identity/actor.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken, type TokenScope } from '../domain/identity/gateway-token.ts';
 import type { TokenStore } from '../domain/ports/token-store.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { randomId } from '../domain/identity/new-id.ts';
 import { newTokenText } from '../domain/identity/token-text.ts';
 import { newLoginCode, readLoginCode } from './bearer.ts';

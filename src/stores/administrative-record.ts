@@ -7,7 +7,7 @@ import type { WithdrawModulesRequest } from '../domain/ports/catalog-store.ts';
 import type { OpenSessionRequest } from '../domain/ports/session-store.ts';
 import type { CreateTokenRequest, RecordLoginRequest } from '../domain/ports/token-store.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { encode } from '../base/message-pack.ts';
 import { boundedChanges, findPolicyChanges } from './policy-changes.ts';
 

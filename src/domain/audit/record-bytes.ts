@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import type { AdministrativeFacts, AuditHead, AuditRecord, ChainedRecord } from './audit-record.ts';
 import type { Identity } from '../identity/session.ts';
 import { readAuditDetail } from './audit-detail.ts';
-import { sha256, sha256Bytes } from '../tool/digest.ts';
+import { sha256, sha256Bytes } from '../../base/sha256.ts';
 
 /** The store's part of a record, and the bytes of its author. */
 type Entry = Pick<AuditRecord, 'lane' | 'sequence' | 'at' | 'event'> & {

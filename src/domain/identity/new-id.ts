@@ -10,7 +10,8 @@ import {
   type WorkerId,
 } from './ids.ts';
 import { UNATTENDED_RUN } from './unattended.ts';
-import { agentsTag, keyDigest, keyOfAgents, laneOf, sha256, subjectScope, TAG_LENGTH } from '../tool/digest.ts';
+import { agentsTag, keyDigest, keyOfAgents, laneOf, subjectScope, TAG_LENGTH } from '../tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 
 const ID_BYTES = 16;
 /** Random bytes for many ids at once: a system call for each 16 bytes would cost more than the rest of an accept. */

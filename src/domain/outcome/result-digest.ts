@@ -1,7 +1,7 @@
 import type { ContentBlock } from './content.ts';
 import type { Outcome } from './outcome.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
-import { sha256 } from '../tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 
 /** SHA-256 of an outcome's result: canonical JSON of content, structured value and message. Bytes are replaced by their own SHA-256. */
 export function resultDigest({ content, structured, error }: Outcome): string {

@@ -5,7 +5,7 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Effect, ToolDeclaration } from '../../domain/tool/tool.ts';
 import type { Redactor } from '../../domain/ports/redactor.ts';
 import { cutDetail, withArguments } from '../../domain/audit/audit-detail.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { decodeEnvelope } from '../../domain/call/envelope.ts';
 import { encode } from '../../base/message-pack.ts';
 import { resultDigest } from '../../domain/outcome/result-digest.ts';
