@@ -3,7 +3,7 @@ import { planeError } from '../domain/errors/errors.ts';
 import type { Identity, SessionHandle } from '../domain/identity/session.ts';
 import type { Store } from '../domain/ports/store.ts';
 import { sha256 } from '../base/sha256.ts';
-import { hasLoneSurrogate } from '../base/json-rules.ts';
+import { hasLoneSurrogate } from '../base/well-formed.ts';
 
 /**
  * The person or session that lists and decides approvals. A `session` proves itself with its token. For the other kinds the trusted side

@@ -1,5 +1,6 @@
 import type { ContentBlock } from '../../domain/outcome/content.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { startOf } from '../../base/cut-text.ts';
 
 const MAX_CHARACTERS = 16_000;
 
@@ -29,8 +30,6 @@ function textOf(block: ContentBlock): string {
   }
 }
 
-/** Cuts a long text, but never in the middle of a character. */
 function cut(text: string): string {
-  if (text.length <= MAX_CHARACTERS) return text;
-  return `${text.slice(0, MAX_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return text.length <= MAX_CHARACTERS ? text : `${startOf(text, MAX_CHARACTERS)}…`;
 }
