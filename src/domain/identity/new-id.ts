@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { ApprovalId, GrantId } from '../policy/approval.ts';
 import {
   parseScopedId,
@@ -11,22 +11,14 @@ import {
 } from './ids.ts';
 import { UNATTENDED_RUN } from './unattended.ts';
 import { agentsTag, keyDigest, keyOfAgents, laneOf, subjectScope, TAG_LENGTH } from '../tool/digest.ts';
+import { randomText } from '../../base/random-pool.ts';
 import { sha256 } from '../../base/sha256.ts';
 
 const ID_BYTES = 16;
-/** Random bytes for many ids at once: a system call for each 16 bytes would cost more than the rest of an accept. */
-const random = Buffer.allocUnsafe(ID_BYTES * 256);
-let used = random.length;
 
 /** 128 random bits, 22 characters. */
 export function randomId(): string {
-  if (used === random.length) {
-    randomFillSync(random);
-    used = 0;
-  }
-  const id = random.toString('base64url', used, used + ID_BYTES);
-  used += ID_BYTES;
-  return id;
+  return randomText(ID_BYTES, 'base64url');
 }
 
 /**
