@@ -18,6 +18,7 @@ while read -r sign group; do
 done
 for each in $groups; do kill -s KILL -- "-$each" 2>/dev/null; done`;
 
+/** The guard of this process, until it exits. */
 let running: ProcessGuard | undefined;
 
 export function processGuard(): ProcessGuard {

@@ -11,8 +11,9 @@ import {
 } from './ids.ts';
 import { UNATTENDED_RUN } from './unattended.ts';
 import { agentsTag, keyDigest, keyOfAgents, laneOf, subjectScope, TAG_LENGTH } from '../tool/digest.ts';
-import { randomText } from '../../base/random-pool.ts';
 import { sha256 } from '../../base/sha256.ts';
+import { BoundedCache } from '../../base/bounded-cache.ts';
+import { randomText } from '../../base/random-pool.ts';
 
 const ID_BYTES = 16;
 
@@ -100,20 +101,17 @@ interface SessionScope {
   readonly tag: string;
 }
 
-const MAX_SCOPES = 16_384;
-const scopes = new Map<SessionId, SessionScope>();
+/** One for the process. Every call needs the parts of its session's id. */
+const scopes = new BoundedCache<SessionId, SessionScope>(16_384);
 
-/** The parts of the session's id that every call needs; cached. */
 function scopeOf(session: SessionId): SessionScope | undefined {
   const known = scopes.get(session);
   if (known !== undefined) return known;
   const parsed = parseScopedId(session);
   if (parsed === undefined) return undefined;
   const { lane, scope: subject, rest } = parsed;
-  const scope = { prefix: `${lane}.${subject}.`, tag: rest.endsWith(NAMES_AGENTS) ? rest.slice(0, TAG_LENGTH) : '' };
-  if (scopes.size >= MAX_SCOPES) scopes.clear();
-  scopes.set(session, scope);
-  return scope;
+  const tag = rest.endsWith(NAMES_AGENTS) ? rest.slice(0, TAG_LENGTH) : '';
+  return scopes.set(session, { prefix: `${lane}.${subject}.`, tag });
 }
 
 interface RunIdOptions {

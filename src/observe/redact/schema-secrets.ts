@@ -9,6 +9,7 @@ export interface SchemaPlace {
 }
 
 const NOWHERE: SchemaPlace = { isSecret: false, member: () => NOWHERE, item: () => NOWHERE };
+/** By the schema of a tool's declaration, which never changes. */
 const known = new WeakMap<JsonObject, SchemaPlace>();
 
 /**
