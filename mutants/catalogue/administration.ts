@@ -34,8 +34,8 @@ export const ADMINISTRATION: readonly Mutant[] = [
     id: 'record-names-the-wrong-actor',
     bug: 'The actor of every change is written down as unknown.',
     file: 'src/stores/administrative-record.ts',
-    find: "by: cut(actor?.by ?? 'unknown', nameLength),",
-    replace: "by: cut('unknown', nameLength),",
+    find: "by: shorten(actor?.by ?? 'unknown', nameLength),",
+    replace: "by: shorten('unknown', nameLength),",
     caughtBy: [{ file: 'test/contract/redis.test.ts', title: 'a change of the policy is in the audit with who' }],
   },
   {

@@ -80,9 +80,9 @@ export const RESULT_HOOKS: readonly Mutant[] = [
     id: 'commands-that-withhold-quote-the-result',
     bug: 'The log has what a failing result command printed, which may be the result.',
     file: 'src/gate/hooks/command-protocol.ts',
-    find: 'export function readResultOutput({ exitCode, signal, stdout }: EndedProcess): ResultAnswer | undefined {\n  if (exitCode !== 0) throw badEnding({ exitCode, signal });',
+    find: 'export function readResultOutput({ exitCode, signal, stdout }: ExitedProgram): ResultAnswer | undefined {\n  if (exitCode !== 0) throw badEnding({ exitCode, signal });',
     replace:
-      'export function readResultOutput({ exitCode, signal, stdout, stderr }: EndedProcess): ResultAnswer | undefined {\n  if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });',
+      'export function readResultOutput({ exitCode, signal, stdout, stderr }: ExitedProgram): ResultAnswer | undefined {\n  if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });',
     caughtBy: [
       { file: 'test/gate/command-hooks.test.ts', title: 'withholds the result, and the log quotes nothing of it' },
     ],

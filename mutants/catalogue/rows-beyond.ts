@@ -75,9 +75,9 @@ export const ROWS_BEYOND: readonly Mutant[] = [
   {
     id: 'grandchildren-live-on',
     bug: 'What a tool started is not ended with its process.',
-    file: 'src/worker/runners/process/tool-process.ts',
-    find: "process.kill(-pid, 'SIGKILL');",
-    replace: "process.kill(pid, 'SIGKILL');",
+    file: 'src/base/kill-group.ts',
+    find: "process.kill(-leader, 'SIGKILL');",
+    replace: "process.kill(leader, 'SIGKILL');",
     caughtBy: [{ file: 'test/runners/process-runner.test.ts', title: 'leaves no grandchild behind' }],
   },
 ];

@@ -4,7 +4,7 @@ import { planeError } from '../domain/errors/errors.ts';
 import type { TrailQuery } from '../domain/ports/audit-store.ts';
 import { readSealed } from '../domain/audit/audit-detail.ts';
 import { parseRecord, payloadDigest } from '../domain/audit/record-bytes.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { openSeal } from './seal-arguments.ts';
 
 export interface OpenedArguments {

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { createSealer, openSeal } from './seal-arguments.ts';
 
 const AUDITOR = generateKeyPairSync('x25519');

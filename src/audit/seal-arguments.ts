@@ -8,7 +8,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import type { ArgumentSealer, SealBinding } from '../domain/ports/argument-sealer.ts';
-import { sha256Bytes } from '../domain/tool/digest.ts';
+import { sha256Bytes } from '../base/sha256.ts';
 
 /*
  * Version 1, all lengths in bytes:

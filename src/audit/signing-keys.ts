@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { planeError, type PlaneError } from '../domain/errors/errors.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 
 export interface SigningKey {
   readonly id: string;

@@ -1,5 +1,5 @@
 import type { NumberedText, PlacedStatement, SignedStatement, StatementMark } from '../domain/audit/audit-record.ts';
-import { sha256, sha256Bytes } from '../domain/tool/digest.ts';
+import { sha256, sha256Bytes } from '../base/sha256.ts';
 
 /** The hash that the first statement is chained to. */
 export const FIRST_STATEMENT_LINK = sha256('sallyport audit statements 1\n');

@@ -1,5 +1,6 @@
 const SLAB_BYTES = 256 * 1024;
 
+/** One for the process; only its unused rest is kept, at most `SLAB_BYTES`. */
 let slab = Buffer.alloc(0);
 let used = 0;
 

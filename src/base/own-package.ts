@@ -10,6 +10,7 @@ interface Resolver {
   _resolveFilename(request: string, ...rest: unknown[]): string;
 }
 
+/** Node's loader hooks are registered for the whole process and cannot be removed. */
 let registered = false;
 
 /**

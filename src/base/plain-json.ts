@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from './json.ts';
-import { hasLoneSurrogate } from './json-rules.ts';
+import { hasLoneSurrogate } from './well-formed.ts';
 
 const MAX_DEPTH = 64;
 

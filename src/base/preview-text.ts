@@ -1,3 +1,5 @@
+import { startOf } from './cut-text.ts';
+
 /** Max length of the arguments shown in a list: enough to recognise a call. */
 export const PREVIEW_CHARACTERS = 1000;
 
@@ -7,7 +9,7 @@ export const PREVIEW_CHARACTERS = 1000;
  */
 export function previewOf(shown: string): { readonly text: string; readonly cut: number } {
   if (shown.length <= PREVIEW_CHARACTERS) return { text: shown, cut: 0 };
-  const start = shown.slice(0, PREVIEW_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '');
+  const start = startOf(shown, PREVIEW_CHARACTERS);
   const mark = start.lastIndexOf('[secret');
   const text = mark >= 0 && !start.includes(']', mark) ? start.slice(0, mark) : start;
   return { text, cut: shown.length - text.length };

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from './json.ts';
-import { hasLoneSurrogate, isExactNumber, keyProblem } from './json-rules.ts';
+import { isExactNumber, keyProblem } from './json-rules.ts';
+import { hasLoneSurrogate } from './well-formed.ts';
 
 export interface JsonLimits {
   readonly bytes: number;

@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ApprovalId } from '../domain/policy/approval.ts';
 import type { CallRecord } from '../domain/call/call.ts';
 import type { CallId } from '../domain/identity/ids.ts';
 import type { CallReader } from '../domain/ports/call-store.ts';
 import { decodeOutcome } from '../domain/outcome/outcome-bytes.ts';
+import { pause } from '../base/pause.ts';
 
 /** What became of a yes with edited arguments. A worker checks the arguments only when it takes the call again. */
 export type EditResult =

@@ -35,6 +35,7 @@ export function ownCommand({ script, cwd, startedAs, path = [], exists = existsS
   return shellWord(place.includes(sep) ? place : `.${sep}${place}`);
 }
 
+/** What started the process does not change. */
 let known: string | undefined;
 
 /** The command that starts this program, for this process. It is determined once. */

@@ -5,7 +5,7 @@ import { CLOSED_POLICY } from '../domain/policy/policy.ts';
 import type { SessionHandle } from '../domain/identity/session.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import type { Store } from '../domain/ports/store.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import {
   askAbout,
   HOUR_MS,

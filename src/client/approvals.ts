@@ -12,6 +12,7 @@ import { encode } from '../base/message-pack.ts';
 import { toViewer, type Approver, type Viewer } from './approver.ts';
 import { decideRequest, type Decision } from './decide-request.ts';
 import { refuseOtherGrant } from './earlier-grant.ts';
+import { pause } from '../base/pause.ts';
 
 /**
  * The trusted side's view of approvals. The gate asks the questions; here approvers list and decide them. An approval that the approver may
@@ -191,16 +192,4 @@ function standingFor({ principal, identity }: Viewer, { question }: Approval, po
 function withoutDetail(approval: Approval): Approval {
   const { detail: _, ...question } = approval.question;
   return { ...approval, question };
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done);
-  });
 }

@@ -2,8 +2,8 @@ import { APPROVAL_LIMITS, type Principal } from '../domain/policy/approval.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { Identity, SessionHandle } from '../domain/identity/session.ts';
 import type { SessionProof, SessionReader } from '../domain/ports/session-store.ts';
-import { sha256 } from '../domain/tool/digest.ts';
-import { hasLoneSurrogate } from '../base/json-rules.ts';
+import { sha256 } from '../base/sha256.ts';
+import { hasLoneSurrogate } from '../base/well-formed.ts';
 
 /**
  * The person or session that lists and decides approvals. A `session` proves itself with its token. For the other kinds the trusted side

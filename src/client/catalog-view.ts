@@ -3,6 +3,7 @@ import type { ToolId } from '../domain/identity/ids.ts';
 import type { CatalogReader, CatalogWatch } from '../domain/ports/catalog-store.ts';
 import { deepFreeze } from '../base/deep-freeze.ts';
 import { shareNext } from '../domain/call/share-next.ts';
+import { pause } from '../base/pause.ts';
 
 /** The catalog as this process last read it. */
 export interface CatalogView {
@@ -75,7 +76,7 @@ export function createCatalogView(store: CatalogReader & CatalogWatch): CatalogV
             after = next.sequence;
             listener(take(next));
           } catch {
-            await new Promise((resolve) => setTimeout(resolve, 500));
+            await pause(500);
           }
         }
       };

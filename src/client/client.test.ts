@@ -8,7 +8,7 @@ import type { AcceptAnswer, AcceptRequest, TakenReply } from '../domain/ports/ca
 import type { Store } from '../domain/ports/store.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import { callIdFor } from '../domain/identity/new-id.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { encodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import {
   deferred,

@@ -33,6 +33,7 @@ import { createSessionToolkits, type SessionToolkit, type ToolkitSettings } from
 import { createSurfaces, type Surfaces } from './surfaces.ts';
 import { createUnknownTools } from './unknown-tools.ts';
 import { watchToolkit } from './watch-toolkit.ts';
+import { pause } from '../base/pause.ts';
 
 export type { CallAnswer, CallInput, CallOptions, RedirectTarget };
 
@@ -248,7 +249,7 @@ export function createClient(store: CallerStore, settings: ClientSettings): Omit
     const changed = (await catalog.find(id))?.tool.digest !== digest;
     const pauseMs = RETRY_PAUSES_MS[attempt];
     if (pauseMs === undefined || (attempt > 0 && changed)) return stale;
-    if (!changed) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if (!changed) await pause(pauseMs);
     return findAndTry(wish.session, id, wish.arguments, wish.options, wish.key, attempt + 1);
   }
 
@@ -326,7 +327,7 @@ export function createClient(store: CallerStore, settings: ClientSettings): Omit
         const answer = await read(session, callId);
         const leftMs = giveUpAt - performance.now();
         if (answer.kind === 'settled' || leftMs <= 0 || options.signal?.aborted === true) return answer;
-        await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, leftMs)));
+        await pause(Math.min(pauseMs, leftMs));
       }
     },
     openSession: (options, actor = settings.actor) => openSession(store, options, actor),

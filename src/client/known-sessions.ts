@@ -5,7 +5,7 @@ import type { Identity, SessionHandle } from '../domain/identity/session.ts';
 import type { CallProof } from '../domain/ports/call-store.ts';
 import type { SessionReader } from '../domain/ports/session-store.ts';
 import { envelopeHead } from '../domain/call/envelope-text.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 
 export type Caller = Pick<SessionHandle, 'id' | 'token' | 'run'>;
 

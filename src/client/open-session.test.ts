@@ -4,7 +4,7 @@ import type { SessionId } from '../domain/identity/ids.ts';
 import type { Identity, Session, SessionEnding } from '../domain/identity/session.ts';
 import type { OpenSessionRequest } from '../domain/ports/session-store.ts';
 import { partialStore } from '../../test/support/sample-call.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { newRunId } from '../domain/identity/new-id.ts';
 import { openSession, type OpenSessionOptions } from './open-session.ts';
 

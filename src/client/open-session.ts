@@ -5,8 +5,8 @@ import { DELEGATOR_ENDED, type Identity, type SessionHandle } from '../domain/id
 import { isUnattendedRun } from '../domain/identity/unattended.ts';
 import type { SessionOpening, SessionProof, SessionReader } from '../domain/ports/session-store.ts';
 import type { StoreLanes } from '../domain/ports/store.ts';
-import { sha256 } from '../domain/tool/digest.ts';
-import { hasLoneSurrogate } from '../base/json-rules.ts';
+import { sha256 } from '../base/sha256.ts';
+import { hasLoneSurrogate } from '../base/well-formed.ts';
 import { newRunId, newSessionId, newToken } from '../domain/identity/new-id.ts';
 
 export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegators' | 'unattended'> {

@@ -13,7 +13,7 @@ import type { Identity, Session, SessionEnding } from '../domain/identity/sessio
 import { createEventBus } from '../observe/event-bus.ts';
 import type { Store } from '../domain/ports/store.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { createClient } from './client.ts';
 
 const ADMISSION = { liveCalls: 1, liveBytes: 1, retainedBytes: 1, subjectWindow: 1, subjectBacklog: 1 };

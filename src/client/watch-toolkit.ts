@@ -1,6 +1,7 @@
 import { PlaneError } from '../domain/errors/errors.ts';
 import type { CatalogWatch } from '../domain/ports/catalog-store.ts';
 import type { SessionToolkit } from './session-toolkits.ts';
+import { pause } from '../base/pause.ts';
 
 /** Poll interval. A new catalog is noticed at once; a new policy at the next poll. */
 const LOOK_EVERY_MS = 2000;
@@ -34,7 +35,7 @@ export function watchToolkit(
           if (goesOn()) listener(undefined);
           return;
         }
-        await new Promise((resolve) => setTimeout(resolve, AFTER_TROUBLE_MS));
+        await pause(AFTER_TROUBLE_MS);
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { SessionId } from '../domain/identity/ids.ts';
 import type { SessionHandle } from '../domain/identity/session.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { newTokenText, readTokenText } from '../domain/identity/token-text.ts';
 
 /** The value after `Bearer` in the Authorization header: a token of the gateway, or a session's own token. */

@@ -8,7 +8,7 @@ import type {
   TokenProof,
   TokenRevocation,
 } from '../domain/ports/token-store.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { randomId } from '../domain/identity/new-id.ts';
 import { newTokenText } from '../domain/identity/token-text.ts';
 import { newLoginCode, readLoginCode } from './bearer.ts';

@@ -1,5 +1,6 @@
 import type { DiagnosticEvent, DiagnosticEventOf } from '../domain/events/diagnostic-event.ts';
 import type { DiagnosticListener } from '../domain/ports/events.ts';
+import { isThenable } from '../base/is-thenable.ts';
 
 /** Marks the place of events that were dropped because the queue was full. */
 interface Gap {
@@ -165,8 +166,4 @@ export class EventQueue {
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }

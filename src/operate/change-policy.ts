@@ -3,6 +3,7 @@ import { planeError } from '../domain/errors/errors.ts';
 import type { Policy, PolicyRecord } from '../domain/policy/policy.ts';
 import type { PolicyWriter } from '../domain/ports/policy-store.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
+import { pause } from '../base/pause.ts';
 
 /** Max attempts. An attempt fails only if another writer succeeded, so even with this many writers at once every one of them succeeds. */
 const MAX_TRIES = 100;
@@ -24,7 +25,7 @@ export async function changePolicy(
       throw planeError('POLICY_CONFLICT', { expected: current.version, found: written.version });
     }
     // Wait for a random time; otherwise the same writers would collide again.
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(attempt * 2, MAX_PAUSE_MS)));
+    await pause(Math.random() * Math.min(attempt * 2, MAX_PAUSE_MS));
     current = await store.readPolicy();
   }
 }

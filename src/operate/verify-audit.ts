@@ -24,9 +24,7 @@ export async function verifyAudit(
 }
 
 /** The lengths of the audit lanes according to the store itself. A trail with fewer records was cut short. */
-export async function knownLengths(
-  store: AuditStates | undefined,
-): Promise<KnownLength[]> {
+export async function knownLengths(store: AuditStates | undefined): Promise<KnownLength[]> {
   if (store === undefined) return [];
   const known: KnownLength[] = [];
   for (const lane of store.auditLanes) {

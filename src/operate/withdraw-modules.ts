@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { publishModules } from '../modules/catalog/publish-catalog.ts';
 import type { Administered } from '../domain/identity/actor.ts';
 import type { Catalog } from '../domain/tool/catalog.ts';
@@ -11,6 +10,7 @@ import type { Log } from '../domain/ports/log.ts';
 import type { FleetReader, WorkerEntry } from '../domain/ports/fleet-registry.ts';
 import { catalogDigest } from '../domain/tool/digest.ts';
 import { byThisProcess } from './by-this-process.ts';
+import { pause } from '../base/pause.ts';
 
 export interface WithdrawRequest {
   /** Ids of modules. `unserved`: all modules that no live worker has, except those that a live worker failed to load. */

@@ -7,9 +7,10 @@ import type { WithdrawModulesRequest } from '../domain/ports/catalog-store.ts';
 import type { OpenSessionRequest } from '../domain/ports/session-store.ts';
 import type { CreateTokenRequest, RecordLoginRequest } from '../domain/ports/token-store.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
-import { sha256 } from '../domain/tool/digest.ts';
+import { sha256 } from '../base/sha256.ts';
 import { encode } from '../base/message-pack.ts';
 import { boundedChanges, findPolicyChanges } from './policy-changes.ts';
+import { shorten } from '../base/cut-text.ts';
 
 /** The audit record of an administrative change. The store writes it in the same atomic step as the change. Both stores write the same record. */
 export interface AdministrativeRecord {
@@ -68,7 +69,7 @@ function recordAbout(
   // A token whose stored facts were edited by hand can still be revoked: facts of a wrong type are left out.
   const facts = {
     ...(id === undefined ? {} : { token: id }),
-    ...(typeof name === 'string' ? { tokenName: cut(name, AUDIT_LIMITS.nameLength) } : {}),
+    ...(typeof name === 'string' ? { tokenName: shorten(name, AUDIT_LIMITS.nameLength) } : {}),
     ...(Array.isArray(scopes) ? { scopes } : {}),
     ...(unattended === true ? { unattended } : {}),
   };
@@ -102,18 +103,14 @@ function detailOf(
   const { nameLength, detailLength, commentLength } = AUDIT_LIMITS;
   return Uint8Array.from(
     encode({
-      by: cut(actor?.by ?? 'unknown', nameLength),
-      ...(actor === undefined ? {} : { via: cut(actor.via, nameLength) }),
-      ...(actor?.bearer === undefined ? {} : { bearer: cut(actor.bearer, nameLength) }),
+      by: shorten(actor?.by ?? 'unknown', nameLength),
+      ...(actor === undefined ? {} : { via: shorten(actor.via, nameLength) }),
+      ...(actor?.bearer === undefined ? {} : { bearer: shorten(actor.bearer, nameLength) }),
       ...facts,
-      ...(comment === undefined ? {} : { comment: cut(comment, commentLength) }),
-      ...(detail === undefined ? {} : { detail: cut(detail, detailLength) }),
+      ...(comment === undefined ? {} : { comment: shorten(comment, commentLength) }),
+      ...(detail === undefined ? {} : { detail: shorten(detail, detailLength) }),
     }),
   );
-}
-
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 function digestOf(policy: Policy): string {

@@ -3,6 +3,7 @@ import { AUDIT_LIMITS, type AdministrativeEvent } from '../domain/audit/audit-re
 import type { Paused, Policy } from '../domain/policy/policy.ts';
 import type { Rule } from '../domain/policy/rule.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
+import { shorten } from '../base/cut-text.ts';
 
 export interface PolicyChanges {
   readonly event: Extract<AdministrativeEvent, `policy.${string}` | `agents.${string}` | `plane.${string}`>;
@@ -97,7 +98,7 @@ function isSame(one: unknown, other: unknown): boolean {
 /** Cuts the list to the number of changes that an audit record can hold. The last entry then says how many more there were. */
 export function boundedChanges(changed: readonly string[]): string[] {
   const { changes, nameLength } = AUDIT_LIMITS;
-  const short = changed.map((text) => (text.length <= nameLength ? text : `${text.slice(0, nameLength - 1)}…`));
+  const short = changed.map((text) => shorten(text, nameLength));
   if (short.length <= changes) return short;
   return [...short.slice(0, changes - 1), `${short.length - changes + 1} more changes`];
 }

@@ -1,9 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Approval } from '../domain/policy/approval.ts';
 import type { ApprovalResolved, HookedTool } from '../domain/policy/hook.ts';
 import { entriesOf } from '../domain/tool/module.ts';
 import type { Plane } from '../domain/ports/plane.ts';
 import { randomId } from '../domain/identity/new-id.ts';
+import { pause } from '../base/pause.ts';
 
 type Needs = Pick<Plane, 'workerId' | 'store' | 'hooks' | 'approvals' | 'events' | 'log' | 'tools'>;
 
@@ -96,9 +96,4 @@ function describeResolved({ question, resolution = 'cancelled', votes }: Approva
     ...(by === undefined ? {} : { by: `${by.kind} ${by.name}` }),
     binding,
   };
-}
-
-/** Ends early when the signal is aborted. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { planeError } from '../domain/errors/errors.ts';
 import { findWebhookProblem } from '../base/http/webhook-url.ts';
 import type { JsonObject } from '../base/json.ts';
@@ -7,6 +6,7 @@ import type { Log } from '../domain/ports/log.ts';
 import { MIN_SECRET_LENGTH } from '../base/http/signature.ts';
 import { isWorthAnother, signedPost } from '../base/http/signed-post.ts';
 import { requestedMessage, resolvedMessage } from './webhook-message.ts';
+import { pause } from '../base/pause.ts';
 
 export interface WebhookOptions {
   /** https://, or http:// of this machine. */
@@ -123,9 +123,4 @@ function checkOptions(url: string, secret: string): void {
     problems.push(`the secret of approvals.webhook must have ${MIN_SECRET_LENGTH} characters or more`);
   }
   if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems });
-}
-
-/** Ends early when the signal is aborted. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await wait(ms, undefined, { signal }).catch(() => undefined);
 }

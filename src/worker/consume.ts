@@ -10,6 +10,7 @@ import type { Slots } from './slots.ts';
 import type { StoreAge } from './store-age.ts';
 import type { ToolLimiter } from './tool-limiter.ts';
 import type { VitalSigns } from './vital-signs.ts';
+import { pause } from '../base/pause.ts';
 
 export interface ConsumerSettings {
   readonly workerId: WorkerId;
@@ -248,8 +249,4 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       await readingNested;
     },
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,6 +1,7 @@
 import type { Plane } from '../domain/ports/plane.ts';
 import type { Slots } from './slots.ts';
 import type { ToolLimiter } from './tool-limiter.ts';
+import { pause } from '../base/pause.ts';
 
 /** Max calls that may stand aside without a slot. Further ones keep their slot; otherwise calls for other workers would fill this worker's memory. */
 export const MAX_ASIDE = 256;
@@ -22,15 +23,7 @@ export function createHoldWithoutSlot({ slots, nested, limiter }: AsideNeeds): P
     const takeTurn = limiter.lend(delivery.tool);
     aside += 1;
     if (lends) own.release(1);
-    await new Promise<void>((resolve) => {
-      const over = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', over);
-        resolve();
-      };
-      const timer = setTimeout(over, waitMs);
-      signal.addEventListener('abort', over, { once: true });
-    });
+    await pause(waitMs, signal);
     if (lends) own.retake();
     aside -= 1;
     takeTurn();

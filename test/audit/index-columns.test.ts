@@ -7,7 +7,7 @@ import type { AuditFilter, AuditRecord } from '../../src/domain/audit/audit-reco
 import type { AuditSink } from '../../src/domain/ports/audit-store.ts';
 import { chainEntry, parseRecord } from '../../src/domain/audit/record-bytes.ts';
 import { withSealed } from '../../src/domain/audit/audit-detail.ts';
-import { sha256 } from '../../src/domain/tool/digest.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 import { encode } from '../../src/base/message-pack.ts';
 import { sampleEntry, stageTrails, type StagedTrail } from './trails.ts';
 

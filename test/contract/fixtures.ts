@@ -28,7 +28,8 @@ import type {
 } from '../../src/domain/ports/call-store.ts';
 import type { AskRequest, DecideRequest } from '../../src/domain/ports/approval-store.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
-import { bodyDigest, sha256 } from '../../src/domain/tool/digest.ts';
+import { bodyDigest } from '../../src/domain/tool/digest.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 import { encodeEnvelope } from '../../src/domain/call/envelope.ts';
 import {
   callIdFor,

@@ -4,7 +4,7 @@ import { createOwedCalls, type OwedCalls } from '../../src/gateway/mcp/owed-call
 import { MAX_UNFINISHED } from '../../src/gateway/mcp/unfinished-work.ts';
 import { openEmbeddedStore, type EmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import type { HoldOwedRequest, OwedStore, ReleaseOwedRequest } from '../../src/domain/ports/owed-store.ts';
-import { sha256 } from '../../src/domain/tool/digest.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 import { callIdFor, newSessionId, randomId } from '../../src/domain/identity/new-id.ts';
 import { storeTimeAfter } from '../contract/observe.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';

@@ -3,7 +3,7 @@ import type { CallId } from '../../src/domain/identity/ids.ts';
 import type { Rule } from '../../src/domain/policy/rule.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
 import { canonicalJson } from '../../src/base/canonical-json.ts';
-import { sha256 } from '../../src/domain/tool/digest.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 import { randomId } from '../../src/domain/identity/new-id.ts';
 import { eventually } from '../support/process.ts';
 import {

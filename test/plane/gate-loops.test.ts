@@ -13,7 +13,7 @@ import { connect, type Client, type Outcome, type SessionHandle } from '../../sr
 import type { Policy } from '../../src/domain/policy/policy.ts';
 import type { AnyStore } from '../../src/domain/ports/store.ts';
 import { prepareCall } from '../../src/stages/accept/prepare-call.ts';
-import { sha256 } from '../../src/domain/tool/digest.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 import { randomId } from '../../src/domain/identity/new-id.ts';
 import { decodeOutcome } from '../../src/domain/outcome/outcome-bytes.ts';
 import { eventually, spawnNode, temporaryFolder } from '../support/process.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Rule } from '../../src/domain/policy/rule.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
-import { sha256 } from '../../src/domain/tool/digest.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 import { canonicalJson } from '../../src/base/canonical-json.ts';
 import {
   decide,

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/base/json.ts';
 import type { Rule } from '../../src/domain/policy/rule.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
 import { canonicalJson } from '../../src/base/canonical-json.ts';
-import { sha256 } from '../../src/domain/tool/digest.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 import { SILENT_LOG } from '../support/sample-call.ts';
 import { decide, park, policyWith, recordOf, untilAsked } from './support/gate-plane.ts';
 import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts';

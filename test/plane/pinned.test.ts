@@ -6,7 +6,7 @@ import { prepareCall } from '../../src/stages/accept/prepare-call.ts';
 import { DEFAULT_ADMISSION } from '../../src/operate/defaults.ts';
 import { indexTools } from '../../src/domain/tool/catalog.ts';
 import { toolId } from '../../src/domain/identity/ids.ts';
-import { sha256 } from '../../src/domain/tool/digest.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 import { eventually } from '../support/process.ts';
 import { PINNED_MODULES, startPinnedCaller, type PinnedCaller } from './support/pinned-caller.ts';
 import { BACKENDS, LEASE_MS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';

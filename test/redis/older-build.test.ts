@@ -6,7 +6,7 @@ import type { HoldOwedRequest } from '../../src/domain/ports/owed-store.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { openConnection, sendCommand, untilReady, type Connection } from '../../src/stores/redis/connection.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { sha256 } from '../../src/domain/tool/digest.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 import { callIdFor, randomId } from '../../src/domain/identity/new-id.ts';
 import { HOUR_MS, openSession } from '../contract/fixtures.ts';
 import { storeTimeAfter } from '../contract/observe.ts';

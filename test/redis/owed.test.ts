@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { MAX_OWED_PER_SUBJECT, type HoldOwedRequest } from '../../src/domain/ports/owed-store.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { sha256 } from '../../src/domain/tool/digest.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 import { callIdFor, newSessionId, randomId } from '../../src/domain/identity/new-id.ts';
 import { HOUR_MS } from '../contract/fixtures.ts';
 import { storeTimeAfter } from '../contract/observe.ts';

@@ -6,7 +6,7 @@ import { openConnection, untilReady, type Connection } from '../../src/stores/re
 import { callFunction, readFunctions } from '../../src/stores/redis/function-library.ts';
 import { deploymentKeys, laneKeys } from '../../src/stores/redis/keys.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { sha256 } from '../../src/domain/tool/digest.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 import { randomId } from '../../src/domain/identity/new-id.ts';
 import { newTokenText } from '../../src/domain/identity/token-text.ts';
 import { storeTimeAfter } from '../contract/observe.ts';

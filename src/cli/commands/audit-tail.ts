@@ -13,6 +13,7 @@ import { jsonLine, printRecords } from '../show-audit.ts';
 import { SingleOption } from '../single-option.ts';
 import { warnOfStrays } from '../warn-of-strays.ts';
 import { withTrail, type OpenTrail } from '../with-trail.ts';
+import { pause } from '../../base/pause.ts';
 
 const DEFAULT_LIMIT = 20;
 const LOOK_EVERY_MS = 300;
@@ -53,6 +54,6 @@ async function tail(context: CommandContext, { trail, store }: OpenTrail): Promi
       if (terminal.json) terminal.printRaw(jsonLine(chained, process.stdout.isTTY));
       else printRecords(terminal, [chained], false);
     }
-    await Promise.race([interrupted, new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))]);
+    await Promise.race([interrupted, pause(LOOK_EVERY_MS)]);
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { CallRecord } from '../../domain/call/call.ts';
 import type { CallReader } from '../../domain/ports/call-store.ts';
@@ -13,6 +12,7 @@ import { describeTurn, findTurnHolder } from '../serial-turn.ts';
 import { exitCodeOf, showOutcome } from '../show-outcome.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
+import { pause } from '../../base/pause.ts';
 
 const FIRST_MS = 25;
 const MAX_MS = 500;

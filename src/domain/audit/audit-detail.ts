@@ -2,6 +2,7 @@ import { AUDIT_LIMITS, type AuditFacts, type AuditPayload } from './audit-record
 import type { Outcome } from '../outcome/outcome.ts';
 import { takeBytes } from '../../base/byte-slab.ts';
 import { decodeAll, encode } from '../../base/message-pack.ts';
+import { shorten } from '../../base/cut-text.ts';
 
 type Shape = 'text' | 'number' | 'texts' | 'true';
 
@@ -131,7 +132,5 @@ function cutBytes(text: string, most: number): string {
 }
 
 export function cutDetail(text: string): string {
-  const { detailLength } = AUDIT_LIMITS;
-  if (text.length <= detailLength) return text;
-  return `${text.slice(0, detailLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return shorten(text, AUDIT_LIMITS.detailLength);
 }

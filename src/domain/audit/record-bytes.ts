@@ -1,8 +1,8 @@
-import { randomFillSync } from 'node:crypto';
 import type { AdministrativeFacts, AuditHead, AuditRecord, ChainedRecord } from './audit-record.ts';
 import type { Identity } from '../identity/session.ts';
 import { readAuditDetail } from './audit-detail.ts';
-import { sha256, sha256Bytes } from '../tool/digest.ts';
+import { sha256, sha256Bytes } from '../../base/sha256.ts';
+import { randomCopy } from '../../base/random-pool.ts';
 
 /** The store's part of a record, and the bytes of its author. */
 type Entry = Pick<AuditRecord, 'lane' | 'sequence' | 'at' | 'event'> & {
@@ -15,16 +15,6 @@ type Entry = Pick<AuditRecord, 'lane' | 'sequence' | 'at' | 'event'> & {
 };
 
 const SALT_BYTES = 16;
-const SALTS_AT_ONCE = 256;
-let salts = Buffer.alloc(0);
-
-/** Generates many salts at once: a system call for each would cost more than the rest of a record. */
-function newSalt(): Uint8Array {
-  if (salts.length < SALT_BYTES) salts = randomFillSync(Buffer.allocUnsafeSlow(SALT_BYTES * SALTS_AT_ONCE));
-  const salt = Uint8Array.from(salts.subarray(0, SALT_BYTES));
-  salts = salts.subarray(SALT_BYTES);
-  return salt;
-}
 
 /** Salted: a reader that has only the record cannot guess the payload by trying digests. */
 export function payloadDigest(salt: Uint8Array, bytes: Uint8Array): string {
@@ -45,7 +35,7 @@ export function nextLink(previous: Uint8Array, text: string): Uint8Array {
 
 /** Makes the record of an entry and chains it to the one before. */
 export function chainEntry(entry: Entry, store: string, previous: Uint8Array): ChainedRecord {
-  const salt = newSalt();
+  const salt = randomCopy(SALT_BYTES);
   const digest = payloadDigest(salt, entry.detail);
   const text = JSON.stringify(
     entry.callId === undefined ? administrativeRecordOf(entry, store, digest) : recordOf(entry, store, digest),

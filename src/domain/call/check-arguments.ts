@@ -1,5 +1,6 @@
 import { LIMITS } from './call.ts';
-import { hasLoneSurrogate, isExactNumber, keyProblem } from '../../base/json-rules.ts';
+import { isExactNumber, keyProblem } from '../../base/json-rules.ts';
+import { hasLoneSurrogate } from '../../base/well-formed.ts';
 
 /** Accepted arguments. `canonical` is RFC 8785 and was written in a single read of the value: what was checked is what is sent. */
 export interface WrittenArguments {

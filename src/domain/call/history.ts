@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { HISTORY_LENGTH, SIGNATURE_LENGTH, type Attempt, type AttemptEnding, type RunHistory } from './attempt.ts';
+import { BoundedCache } from '../../base/bounded-cache.ts';
 
 /**
  * Layout of a run's history: the attempts one after the other, in no order, as `shared/attempts.lua` writes them. Each has sequence, time,
@@ -37,20 +38,19 @@ const MORE = '+';
 const MORE_BYTE = MORE.charCodeAt(0);
 const ENDING_OF_BYTE = Array.from({ length: 256 }, (_, byte) => ENDING_OF_LETTER[String.fromCharCode(byte)]);
 
-const MAX_TAGS = 16_384;
-const tags = new Map<string, string>();
+/** One for the process. Every call is judged by its tool's tag, and catalogs have thousands of tools. */
+const tags = new BoundedCache<string, string>(16_384);
 
 /** The short digest that identifies a tool in a history, computed as in the store's scripts. */
 export function toolTag(tool: string): string {
-  let tag = tags.get(tool);
-  if (tag === undefined) {
-    if (tags.size >= MAX_TAGS) tags.clear();
-    tag = hash('sha1', tool, 'hex').slice(0, TOOL_TAG_LENGTH);
-    tags.set(tool, tag);
-  }
-  return tag;
+  return tags.getOrMake(tool, hashTool);
 }
 
+function hashTool(tool: string): string {
+  return hash('sha1', tool, 'hex').slice(0, TOOL_TAG_LENGTH);
+}
+
+/** Working memory of one synchronous read. */
 const letters = new DataView(new ArrayBuffer(SIGNATURE_LENGTH));
 
 /**

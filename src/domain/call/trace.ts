@@ -1,12 +1,10 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Trace } from './trace-context.ts';
+import { randomText } from '../../base/random-pool.ts';
 
 const SPAN_BYTES = 8;
 const TRACE_BYTES = 16;
 const SAMPLED = 0x01;
-/** Random bytes for many ids at once, as in `ids.ts`. */
-const random = Buffer.allocUnsafe(SPAN_BYTES * 256);
-let used = random.length;
 
 type Samples = (traceId: string) => boolean;
 
@@ -35,12 +33,7 @@ export function childTrace(parent: Trace): Trace {
 
 function randomHex(bytes: number): string {
   for (;;) {
-    if (used + bytes > random.length) {
-      randomFillSync(random);
-      used = 0;
-    }
-    const id = random.toString('hex', used, used + bytes);
-    used += bytes;
+    const id = randomText(bytes, 'hex');
     // All zeros means "none".
     if (/[^0]/.test(id)) return id;
   }

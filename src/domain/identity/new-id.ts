@@ -1,5 +1,4 @@
-import { randomBytes, randomFillSync } from 'node:crypto';
-import { avoidDash } from '../../base/avoid-dash.ts';
+import { randomBytes } from 'node:crypto';
 import type { ApprovalId, GrantId } from '../policy/approval.ts';
 import {
   parseScopedId,
@@ -11,23 +10,16 @@ import {
   type WorkerId,
 } from './ids.ts';
 import { UNATTENDED_RUN } from './unattended.ts';
-import { agentsTag, keyDigest, keyOfAgents, laneOf, sha256, subjectScope, TAG_LENGTH } from '../tool/digest.ts';
+import { agentsTag, keyDigest, keyOfAgents, laneOf, subjectScope, TAG_LENGTH } from '../tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
+import { BoundedCache } from '../../base/bounded-cache.ts';
+import { randomText } from '../../base/random-pool.ts';
 
 const ID_BYTES = 16;
-/** Random bytes for many ids at once: a system call for each 16 bytes would cost more than the rest of an accept. */
-const random = Buffer.allocUnsafe(ID_BYTES * 256);
-let used = random.length;
 
 /** 128 random bits, 22 characters, the first of them no dash. */
 export function randomId(): string {
-  if (used === random.length) {
-    randomFillSync(random);
-    used = 0;
-  }
-  avoidDash(random, used);
-  const id = random.toString('base64url', used, used + ID_BYTES);
-  used += ID_BYTES;
-  return id;
+  return randomText(ID_BYTES, 'base64url');
 }
 
 /**
@@ -109,20 +101,17 @@ interface SessionScope {
   readonly tag: string;
 }
 
-const MAX_SCOPES = 16_384;
-const scopes = new Map<SessionId, SessionScope>();
+/** One for the process. Every call needs the parts of its session's id. */
+const scopes = new BoundedCache<SessionId, SessionScope>(16_384);
 
-/** The parts of the session's id that every call needs; cached. */
 function scopeOf(session: SessionId): SessionScope | undefined {
   const known = scopes.get(session);
   if (known !== undefined) return known;
   const parsed = parseScopedId(session);
   if (parsed === undefined) return undefined;
   const { lane, scope: subject, rest } = parsed;
-  const scope = { prefix: `${lane}.${subject}.`, tag: rest.endsWith(NAMES_AGENTS) ? rest.slice(0, TAG_LENGTH) : '' };
-  if (scopes.size >= MAX_SCOPES) scopes.clear();
-  scopes.set(session, scope);
-  return scope;
+  const tag = rest.endsWith(NAMES_AGENTS) ? rest.slice(0, TAG_LENGTH) : '';
+  return scopes.set(session, { prefix: `${lane}.${subject}.`, tag });
 }
 
 interface RunIdOptions {

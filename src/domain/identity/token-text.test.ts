@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sha256 } from '../tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { newTokenText, readTokenText } from './token-text.ts';
 
 describe('the text of a token', () => {

@@ -1,7 +1,8 @@
 import type { ContentBlock } from './content.ts';
 import type { Outcome } from './outcome.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
-import { sha256 } from '../tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
+import { wellFormed } from '../../base/well-formed.ts';
 
 /** SHA-256 of an outcome's result: canonical JSON of content, structured value and message. Bytes are replaced by their own SHA-256. */
 export function resultDigest({ content, structured, error }: Outcome): string {
@@ -9,14 +10,10 @@ export function resultDigest({ content, structured, error }: Outcome): string {
     canonicalJson({
       content: content.map(withDigests),
       ...(structured === undefined ? {} : { structured }),
+      // A tool's message may have half of a surrogate pair, which canonical JSON refuses.
       ...(error === undefined ? {} : { message: wellFormed(error.message) }),
     }),
   );
-}
-
-/** A message that was cut may end with half of a surrogate pair, which canonical JSON refuses. */
-function wellFormed(text: string): string {
-  return Buffer.from(text).toString('utf8');
 }
 
 function withDigests(block: ContentBlock): object {

@@ -114,6 +114,7 @@ interface Resolved {
   readonly agents: ReadonlyMap<string, LoopSettings>;
 }
 
+/** By the loop policy, which never changes: another version of the policy has another object. */
 const known = new WeakMap<LoopPolicy, Resolved>();
 
 /** The loop settings of one agent. Computed once per policy; returns the same object each time. */

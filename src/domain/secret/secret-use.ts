@@ -90,6 +90,7 @@ function firstRefusal(names: Iterable<string>, place: SecretPlace, user: SecretU
   return undefined;
 }
 
+/** By the setup, which never changes; an entry is released together with it. */
 const known = new WeakMap<JsonObject, FoundReferences>();
 
 /** The references in a setup, computed once. A setup lives as long as its module, and every call needs its references. */

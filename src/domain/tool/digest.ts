@@ -2,19 +2,7 @@ import { hash } from 'node:crypto';
 import { entriesOf, type ModuleDeclaration } from './module.ts';
 import type { ToolDeclaration } from './tool.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
-
-/** One-shot hashing: a hash object costs the garbage collector more than the hashing itself. */
-export function sha256(data: string | Uint8Array): string {
-  return hash('sha256', data, 'hex');
-}
-
-export function sha256Bytes(data: Uint8Array): Uint8Array {
-  return hash('sha256', data, 'buffer');
-}
-
-function shortDigest(data: string, characters: number): string {
-  return hash('sha256', data, 'base64url').slice(0, characters);
-}
+import { sha256, shortSha256 } from '../../base/sha256.ts';
 
 /** Digest of the tool as callers see it. Limits, poll cadence, progress and cost concern only the worker and are not included. */
 export function toolDigest(tool: Omit<ToolDeclaration, 'digest' | 'limits' | 'poll' | 'progress' | 'cost'>): string {
@@ -62,14 +50,14 @@ export function bodyDigest(tool: string, canonicalArguments: string, input?: str
 
 /** Identifies a subject without its text; used in ids and keys. */
 export function subjectScope(tenant: string, subject: string): string {
-  return shortDigest(`${tenant.length}:${tenant}${subject}`, 12);
+  return shortSha256(`${tenant.length}:${tenant}${subject}`, 12);
 }
 
 const DIGEST_SHAPE = /^[A-Za-z0-9_-]{22}$/;
 
 /** A key that already has the form of a digest, as every generated key does, is used unchanged. */
 export function keyDigest(key: string): string {
-  return DIGEST_SHAPE.test(key) ? key : shortDigest(key, 22);
+  return DIGEST_SHAPE.test(key) ? key : shortSha256(key, 22);
 }
 
 /** Number of characters in an id that identify the agents of its session. */

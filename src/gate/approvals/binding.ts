@@ -1,6 +1,6 @@
 import type { ApprovalQuestion, Asker } from '../../domain/policy/approval.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 
 export interface BoundParts extends Pick<ApprovalQuestion, 'tool' | 'toolDigest' | 'arguments' | 'session'> {
   readonly askers: readonly Pick<Asker, 'kind' | 'id' | 'digest'>[];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApprovalId, ApprovalQuestion, Asker, Grant, GrantId } from '../../domain/policy/approval.ts';
 import { toolId, type CallId, type RunId, type SessionId } from '../../domain/identity/ids.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { grantMatches, makeGrant, type AskedCall } from './grants.ts';
 
 const RULE: Asker = { kind: 'rule', id: 'writes', digest: 'r1', grantable: true };

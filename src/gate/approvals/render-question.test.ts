@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../base/json.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { parseStrictJson } from '../../base/strict-json.ts';
 import { renderArguments, renderQuestion } from './render-question.ts';
 
@@ -91,6 +91,15 @@ describe('renderArguments', () => {
     expect(render(value).digest).toMatch(/^[0-9a-f]{64}$/);
     expect(render(value, masks).digest).toBeUndefined();
   });
+
+  it.each(['/token~2', 'token', '/list/~'])(
+    'masks everything if a mask is at %j, which is not a pointer',
+    (pointer) => {
+      const { text, redacted } = render({ token: 'hunter2' }, [{ pointer, spans: [[0, 1]] }]);
+      expect(text).toBe('[secret, 19 characters]');
+      expect(redacted).toBe(1);
+    },
+  );
 
   it('spells out a text that looks like a mark, in keys as in values', () => {
     const forged = '[secret 1a2b3c4d, 41 characters]';

@@ -1,6 +1,6 @@
 import { nameOfAsker, type ApprovalQuestion, type QuestionMask } from '../../domain/policy/approval.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { stepsOf } from '../../base/json-pointer.ts';
+import { parsePointer } from '../../base/json-pointer.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
 import { escapeHidden, toVisibleJsonString } from '../../base/escape-text.ts';
 import { parseStrictJson } from '../../base/strict-json.ts';
@@ -121,12 +121,14 @@ function treeOf(masks: readonly Mask[]): MaskNode | undefined {
   const root: MaskNode = { below: new Map() };
   for (const { pointer, spans } of masks) {
     let node = root;
-    for (const step of stepsOf(pointer)) {
-      const next: MaskNode = node.below.get(step) ?? { below: new Map() };
-      node.below.set(step, next);
+    const steps = parsePointer(pointer);
+    for (const { name } of steps ?? []) {
+      const next: MaskNode = node.below.get(name) ?? { below: new Map() };
+      node.below.set(name, next);
       node = next;
     }
-    node.mask = spans ?? 'whole';
+    // A mask whose place cannot be read masks everything.
+    node.mask = steps === undefined ? 'whole' : (spans ?? 'whole');
   }
   return root;
 }

@@ -1,5 +1,6 @@
 import type { HookContext, HookEventName, HookFailed, HookFailure } from '../../domain/policy/hook.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
+import { isThenable } from '../../base/is-thenable.ts';
 import type { Stage } from '../../domain/call/stages.ts';
 import type { Log } from '../../domain/ports/log.ts';
 import type { StopSignal } from '../../domain/ports/tool-runner.ts';
@@ -86,10 +87,6 @@ function isHookError(cause: unknown): cause is HookError {
     // `cause` is a proxy whose prototype cannot be read.
     return false;
   }
-}
-
-function isThenable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
 /** Creates the abort signal only on first use: creating one costs more than a short hook takes, and most hooks never use it. */

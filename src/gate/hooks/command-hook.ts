@@ -1,8 +1,9 @@
 import { basename, extname } from 'node:path';
 import type { HookContext, HookEventName, HookMatch } from '../../domain/policy/hook.ts';
 import { NAME_PATTERN } from '../../domain/identity/ids.ts';
+import { runProgram, type ExitedProgram, type ProgramRequest } from '../../base/run-program.ts';
 import { checkEnding, readOutput, readResultOutput, writeInput } from './command-protocol.ts';
-import { runProcess } from './run-process.ts';
+import { HookError } from './call-hook.ts';
 import { registerHook, type RegisteredHook } from './registered-hook.ts';
 
 /** A hook that is a program: it reads one JSON object from stdin and answers with its exit code and its output. */
@@ -21,6 +22,8 @@ export interface CommandHookSource extends HookMatch {
 }
 
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG'];
+const MAX_OUTPUT_BYTES = 1024 * 1024;
+const KEPT_ERROR_BYTES = 4096;
 
 export function commandHookId({ id, command }: CommandHookSource): string {
   if (id !== undefined) return id;
@@ -37,7 +40,7 @@ export function registerCommand(source: CommandHookSource): RegisteredHook {
   const cwd = source.cwd ?? process.cwd();
   const env = environmentOf(source.env ?? []);
   const run = async (event: unknown, { signal }: HookContext): Promise<unknown> => {
-    const ended = await runProcess({ command, cwd, env, stdin: writeInput(on, event, cwd), signal });
+    const ended = await runCommand({ command, cwd, env, stdin: writeInput(on, event, cwd), signal });
     if (on === 'before_tool_call') return readOutput(ended);
     return on === 'tool_result' ? readResultOutput(ended) : checkEnding(ended);
   };
@@ -49,6 +52,20 @@ export function registerCommand(source: CommandHookSource): RegisteredHook {
     ...(priority === undefined ? {} : { priority }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
+}
+
+async function runCommand(request: Omit<ProgramRequest, 'maxOutputBytes' | 'keptErrorBytes'>): Promise<ExitedProgram> {
+  const ending = await runProgram({ ...request, maxOutputBytes: MAX_OUTPUT_BYTES, keptErrorBytes: KEPT_ERROR_BYTES });
+  switch (ending.kind) {
+    case 'exited':
+      return ending;
+    case 'not-started':
+      throw new HookError('not-started', `it could not be started (${ending.code})`);
+    case 'printed-too-much':
+      throw new HookError('exited', `it printed more than ${MAX_OUTPUT_BYTES} bytes`);
+    case 'stopped':
+      throw request.signal.reason;
+  }
 }
 
 /** The environment of the command: only the default variables and those that the operator named, nothing else of this process's environment. */

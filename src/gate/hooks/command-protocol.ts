@@ -11,7 +11,7 @@ import type {
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { parseStrictJson } from '../../base/strict-json.ts';
 import { HookError } from './call-hook.ts';
-import type { EndedProcess } from './run-process.ts';
+import type { ExitedProgram } from '../../base/run-program.ts';
 import { oneLine } from './show-cause.ts';
 
 /**
@@ -79,7 +79,7 @@ const resultOutput = z.strictObject({
 const EXIT_DENY = 2;
 
 /** Reads the answer of a `before_tool_call` command. Throws for every ending that is not one of the known ones. */
-export function readOutput({ exitCode, signal, stdout, stderr }: EndedProcess): BeforeAnswer | undefined {
+export function readOutput({ exitCode, signal, stdout, stderr }: ExitedProgram): BeforeAnswer | undefined {
   if (exitCode === EXIT_DENY) return blocked(stderr);
   if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
   const said = stdout.toString('utf8').trim();
@@ -95,7 +95,7 @@ export function readOutput({ exitCode, signal, stdout, stderr }: EndedProcess): 
  * Reads the answer of a `tool_result` command. No output keeps the result. Throws for an exit code other than 0, exit code 2 included, and
  * for output that cannot be used. Error messages never quote the output: it may contain the result.
  */
-export function readResultOutput({ exitCode, signal, stdout }: EndedProcess): ResultAnswer | undefined {
+export function readResultOutput({ exitCode, signal, stdout }: ExitedProgram): ResultAnswer | undefined {
   if (exitCode !== 0) throw badEnding({ exitCode, signal });
   const said = stdout.toString('utf8').trim();
   if (said === '') return undefined;
@@ -111,7 +111,7 @@ export function readResultOutput({ exitCode, signal, stdout }: EndedProcess): Re
 }
 
 /** Checks how a command ended that only observes. Its output is ignored; a bad exit is a failure. */
-export function checkEnding({ exitCode, signal, stderr }: EndedProcess): void {
+export function checkEnding({ exitCode, signal, stderr }: ExitedProgram): void {
   if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
 }
 
@@ -119,7 +119,7 @@ function badEnding({
   exitCode,
   signal,
   stderr,
-}: Omit<EndedProcess, 'stdout' | 'stderr'> & { stderr?: string }): HookError {
+}: Omit<ExitedProgram, 'kind' | 'stdout' | 'stderr'> & { stderr?: string }): HookError {
   const how = signal === null ? `exit code ${exitCode}` : `signal ${signal}`;
   return new HookError('exited', `it ended with ${how}${stderr === undefined ? '' : `: ${stderr}`}`);
 }

@@ -118,8 +118,10 @@ describe('a hook that', () => {
   it('answers by any kind of promise is waited for', async () => {
     // oxlint-disable-next-line unicorn/no-thenable -- that is what it is about
     const thenable = { then: (resolve: (answer: object) => void) => resolve({ block: true }) };
-    const set = hookSet({ id: 'odd', run: () => thenable });
-    expect(await runBeforeHooks(set, hookedCall(), recordingNeeds())).toMatchObject({ kind: 'blocked' });
+    for (const answer of [thenable, Object.assign(() => {}, thenable)]) {
+      const set = hookSet({ id: 'odd', run: () => answer });
+      expect(await runBeforeHooks(set, hookedCall(), recordingNeeds())).toMatchObject({ kind: 'blocked' });
+    }
   });
 });
 

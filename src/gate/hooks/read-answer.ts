@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { checkArguments } from '../../domain/call/check-arguments.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 import { oneLine } from './show-cause.ts';
+import { shorten } from '../../base/cut-text.ts';
 
 /** A hook's answer after it was parsed. */
 export type ReadAnswer =
@@ -102,7 +103,7 @@ function shown(given: string | undefined, most: number): string | undefined {
 
 /** Keeps line breaks: these texts are shown as they are. */
 function cut(given: string | undefined, most: number): string | undefined {
-  return given === undefined || given.length <= most ? given : `${given.slice(0, most - 1)}…`;
+  return given === undefined ? undefined : shorten(given, most);
 }
 
 function malformed(problem: string): ReadAnswer {

@@ -1,6 +1,6 @@
 import type { HookContext, HookEventName, HookMatch } from '../../domain/policy/hook.ts';
 import { DEFAULT_HOOK_TIMEOUT_MS } from '../../domain/policy/hook.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { createHookMeter, type HookMeter } from './hook-meter.ts';
 
 /** A hook that was loaded and checked, from a file or a command. */

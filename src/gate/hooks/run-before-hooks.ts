@@ -5,7 +5,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { HookedCall, HooksVerdict, ReadRewritten, RewrittenArguments } from '../../domain/ports/gate-hooks.ts';
 import { checkArguments } from '../../domain/call/check-arguments.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { orElse, andThen } from '../../base/and-then.ts';
 import { callHook, HookError, reportFailure, type HookReporting } from './call-hook.ts';
 import type { HookSet } from './hook-set.ts';

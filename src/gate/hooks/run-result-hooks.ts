@@ -10,6 +10,7 @@ import { callHook, HookError, reportFailure, type HookCallEnding, type HookRepor
 import type { HookSet } from './hook-set.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 import { readResultAnswer, showBlock, type ReplacedResult } from './result-blocks.ts';
+import { startOf } from '../../base/cut-text.ts';
 
 export type ResultNeeds = HookReporting & ResultChecks;
 
@@ -119,7 +120,7 @@ const MAX_MESSAGE = 2000;
 function reworded(error: OutcomeError, { kind }: Outcome, content: Outcome['content']): OutcomeError {
   const text = content.find((block) => block.kind === 'text' && block.text.trim() !== '');
   const said = text?.kind === 'text' ? text.text : FIXED_MESSAGE[kind === 'denied' ? 'denied' : 'failed'];
-  const message = said.length > MAX_MESSAGE ? `${said.slice(0, MAX_MESSAGE)}…` : said;
+  const message = said.length > MAX_MESSAGE ? `${startOf(said, MAX_MESSAGE)}…` : said;
   return { ...error, message, ...(error.facts === undefined ? {} : { facts: { ...error.facts, message } }) };
 }
 

@@ -1,3 +1,5 @@
+import { shorten, startOf } from '../../base/cut-text.ts';
+
 const MAX_CHARACTERS = 500;
 /** Runs of white space and of characters that could break the line, hide a part of it, or control a terminal. */
 const UNPRINTABLE = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
@@ -15,11 +17,10 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 /** Turns text of untrusted origin into one printable line of at most `mostCharacters` characters. */
 export function oneLine(text: string, mostCharacters = MAX_CHARACTERS): string {
   // Cut first, so that a very long text is not searched from end to end.
-  const line = text
-    .slice(0, mostCharacters * 4)
+  const line = startOf(text, mostCharacters * 4)
     .replaceAll(UNPRINTABLE, ' ')
     .trim();
-  return line.length > mostCharacters ? `${line.slice(0, mostCharacters - 1)}…` : line;
+  return shorten(line, mostCharacters);
 }
 
 /** Describes why a hook failed, only for the operator's log. Accepts any thrown value and never throws itself. */

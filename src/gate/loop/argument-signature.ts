@@ -5,6 +5,7 @@ import { shortSignature } from '../../domain/call/history.ts';
 import { isTimeSince1970, scrubText } from './scrub-text.ts';
 import { signatureOf } from './signature.ts';
 import { isLongId } from './stable-text.ts';
+import { BoundedCache } from '../../base/bounded-cache.ts';
 
 /** Signatures of a call's arguments, in addition to the signature of the text that the caller sent. */
 export interface ArgumentSignatures {
@@ -157,16 +158,11 @@ const THINGS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-const MAX_NAMES = 4096;
-const kinds = new Map<string, NameKind>();
+/** One for the process. Every argument of every call is asked for, and tools use the same few names. */
+const kinds = new BoundedCache<string, NameKind>(4096);
 
 function kindOf(name: string): NameKind {
-  let kind = kinds.get(name);
-  if (kind === undefined) {
-    if (kinds.size >= MAX_NAMES) kinds.clear();
-    kinds.set(name, (kind = readKind(name)));
-  }
-  return kind;
+  return kinds.getOrMake(name, readKind);
 }
 
 const LAST_WORD = /([A-Z]?[a-z]+|[A-Z]+)[^A-Za-z]*$/;

@@ -7,6 +7,7 @@ import { OPEN, type LoopWindow } from './loop-window.ts';
 const WORK = 2;
 const SLOTS = 2 * HISTORY_LENGTH;
 
+/** Working memory of one synchronous call: a slot is read only after this call has taken it. */
 const isTaken = new Uint8Array(SLOTS);
 const signatureAt = new Float64Array(SLOTS);
 const resultAt = new Float64Array(SLOTS);

@@ -42,6 +42,7 @@ const UNLESS_SLOW: readonly Detect[] = [
   detectSameTarget,
 ];
 
+/** Working memory of one synchronous call, refilled by each: it carries nothing from one call to the next. */
 const window = new LoopWindow();
 
 /**

@@ -166,6 +166,12 @@ describe('a declared projection', () => {
     expect(resultSignature(says('a'), { progress: ['/b'] })).not.toBe(resultSignature(says('b'), { progress: ['/b'] }));
     expect(of({ a: 1, b: 1 }, ['/b', '/c'])).toBe(of({ a: 2, b: 1 }, ['/b', '/c']));
   });
+
+  test.each(['a', '/~2', '/~'])('names nothing if it is %j, which is not a pointer', (pointer) => {
+    const value = { a: 1, '~2': 2, '~': 3, at: 'x' };
+    expect(of(value, [pointer])).toBe(of(value));
+    expect(of(value, [pointer, '/a'])).toBe(of({ a: 1, at: 'y' }, [pointer, '/a']));
+  });
 });
 
 describe('endOfAttempt', () => {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { stepsOf } from '../../base/json-pointer.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { ContentBlock, WriteBacks } from '../../domain/outcome/content.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
+import { parsePointer, readPointer, type MemberStep } from '../../base/json-pointer.ts';
 import { signatureOf } from './signature.ts';
 import { StableText } from './stable-text.ts';
 
@@ -16,12 +16,24 @@ export function resultSignature(outcome: Outcome, tool: Pick<ToolDeclaration, 'p
   return signatureOf(declared ?? stableText(outcome));
 }
 
+/** Parsed pointers by the list that declares them. A tool's declaration never changes, so an entry is valid for as long as the list lives. */
+const parsedLists = new WeakMap<readonly string[], readonly (readonly MemberStep[] | undefined)[]>();
+
+function parsed(pointers: readonly string[]): readonly (readonly MemberStep[] | undefined)[] {
+  let steps = parsedLists.get(pointers);
+  if (steps === undefined) {
+    steps = pointers.map((pointer) => parsePointer(pointer));
+    parsedLists.set(pointers, steps);
+  }
+  return steps;
+}
+
 /** The declared values as text. Undefined if none of them exists: then the whole result is used. */
 function projection(structured: JsonValue | undefined, pointers: readonly string[]): string | undefined {
   const text = new StableText(false);
   let found = pointers.length === 0;
-  for (const pointer of pointers) {
-    const value = structured === undefined ? undefined : readPointer(structured, pointer);
+  for (const steps of parsed(pointers)) {
+    const value = structured === undefined || steps === undefined ? undefined : readPointer(structured, steps);
     found ||= value !== undefined;
     text.mark('/');
     if (value !== undefined) text.addValue(value);
@@ -78,27 +90,4 @@ function bytesDigest(bytes: Uint8Array): string {
   const first = hash('sha256', bytes.subarray(0, HASHED_BYTES / 2), 'base64url');
   const last = hash('sha256', bytes.subarray(bytes.byteLength - HASHED_BYTES / 2), 'base64url');
   return `${bytes.byteLength} ${first} ${last}`;
-}
-
-const known = new Map<string, readonly string[]>();
-const MAX_KNOWN = 1000;
-
-/** Reads the value at a JSON pointer (RFC 6901). Own members only; undefined if there is no value. */
-function readPointer(value: JsonValue, pointer: string): JsonValue | undefined {
-  let found: JsonValue | undefined = value;
-  for (const step of knownSteps(pointer)) {
-    if (typeof found !== 'object' || found === null) return undefined;
-    if (Array.isArray(found) && !/^(?:0|[1-9]\d{0,9})$/.test(step)) return undefined;
-    found = Object.hasOwn(found, step) ? (found as Record<string, JsonValue>)[step] : undefined;
-  }
-  return found;
-}
-
-function knownSteps(pointer: string): readonly string[] {
-  let steps = known.get(pointer);
-  if (steps !== undefined) return steps;
-  steps = stepsOf(pointer);
-  if (known.size >= MAX_KNOWN) known.clear();
-  known.set(pointer, steps);
-  return steps;
 }

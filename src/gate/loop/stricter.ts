@@ -11,6 +11,7 @@ const MIN_BLOCK = 5;
 const MIN_WARN = 3;
 const MIN_END = 3;
 
+/** By the settings, which never change; at most one entry per number of ended runs. */
 const known = new WeakMap<LoopSettings, (EffectiveLoopSettings | undefined)[]>();
 
 /**

@@ -5,8 +5,7 @@ import { toolId } from '../../domain/identity/ids.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { CLOSED_POLICY, type Policy } from '../../domain/policy/policy.ts';
 import type { ArgumentCondition, Rule } from '../../domain/policy/rule.ts';
-import { compileCondition, conditionIsMet } from '../rules/compile-condition.ts';
-import { parsePointer } from '../rules/json-pointer.ts';
+import { compileCondition, conditionIsMet, parsePlace } from '../rules/compile-condition.ts';
 import { findContradiction } from './contradictions.ts';
 import { checkRules, findRuleProblems } from './rule-problems.ts';
 import { typesAt } from './schema-types.ts';
@@ -161,7 +160,7 @@ describe('findContradiction', () => {
 });
 
 describe('typesAt', () => {
-  const at = (schema: JsonValue, pointer: string) => [...typesAt(schema, parsePointer(pointer)!)].sort();
+  const at = (schema: JsonValue, pointer: string) => [...typesAt(schema, parsePlace(pointer)!)].sort();
   const ANY = ['boolean', 'group', 'list', 'null', 'number', 'text'];
   it.each<[JsonValue, string, string[]]>([
     [true, '/a', ANY],

@@ -5,8 +5,7 @@ import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { VERDICTS, type ArgumentCondition, type Rule } from '../../domain/policy/rule.ts';
 import { UNMATCHED } from '../../domain/policy/rule-decision.ts';
 import { EFFECTS } from '../../domain/tool/tool.ts';
-import { COMPARISONS } from '../rules/compile-condition.ts';
-import { parsePointer } from '../rules/json-pointer.ts';
+import { COMPARISONS, parsePlace } from '../rules/compile-condition.ts';
 import { readHostEntry } from '../rules/match-host.ts';
 import { readRoot } from '../rules/match-root.ts';
 import { matchGlob, matchPattern } from '../rules/match-text.ts';
@@ -71,7 +70,7 @@ const condition = z
     at: z
       .string()
       .max(1024)
-      .refine((text) => parsePointer(text) !== undefined && isWellFormed(text), {
+      .refine((text) => parsePlace(text) !== undefined && isWellFormed(text), {
         message: 'expected a JSON pointer such as /url or /items/*/url; / and ~ in a name are ~1 and ~0',
       }),
     not: z.boolean('expected true or false').exactOptional(),

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import type { PointerStep } from '../rules/json-pointer.ts';
+import type { PointerStep } from '../../base/json-pointer.ts';
 import { JSON_TYPES, typeOfJson, type JsonType } from '../rules/json-values.ts';
 
 export type JsonTypes = ReadonlySet<JsonType>;

@@ -3,9 +3,8 @@ import { isJsonObject } from '../../base/json.ts';
 import { toolPatternMatches } from '../../domain/policy/policy.ts';
 import type { ArgumentCondition, Rule } from '../../domain/policy/rule.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
-import { comparisonsOf } from '../rules/compile-condition.ts';
+import { comparisonsOf, parsePlace } from '../rules/compile-condition.ts';
 import { isAbout } from '../rules/compile-rules.ts';
-import { parsePointer } from '../rules/json-pointer.ts';
 import { typesOf } from './contradictions.ts';
 import { guessName, type NearNames } from '../../base/settings/describe-issue.ts';
 import { typesAt } from './schema-types.ts';
@@ -70,7 +69,7 @@ function findPointerProblems(rule: Rule, about: readonly RuleTool[], near: NearN
 
 /** Explains why a tool can never have the value that the condition compares. Undefined if it can. */
 function findMisfit(tool: RuleTool, condition: ArgumentCondition, near?: NearNames): string | undefined {
-  const steps = parsePointer(condition.at) ?? [];
+  const steps = parsePlace(condition.at) ?? [];
   const types = typesAt(tool.inputSchema, steps);
   if (types.size === 0) {
     const { properties } = tool.inputSchema;

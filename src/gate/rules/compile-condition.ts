@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { ArgumentCondition } from '../../domain/policy/rule.ts';
-import { parsePointer, type PointerStep } from './json-pointer.ts';
+import { parsePointer, type PointerStep } from '../../base/json-pointer.ts';
 import { oneOfValues } from './json-values.ts';
 import { isMet, type Judge, type Judgement } from './judgement.ts';
 import { matchHost } from './match-host.ts';
@@ -22,6 +22,17 @@ export const COMPARISONS = [
 ] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
+const MAX_STEPS = 32;
+
+/**
+ * Parses the place that a condition names: a JSON pointer (RFC 6901) in which `*` means every element of a list or every member of an
+ * object. Undefined if the text is not one.
+ */
+export function parsePlace(text: string): readonly PointerStep[] | undefined {
+  const steps = parsePointer(text, { every: true });
+  return steps === undefined || steps.length > MAX_STEPS ? undefined : Object.freeze(steps);
+}
+
 export interface CompiledCondition {
   readonly steps: readonly PointerStep[];
   readonly not: boolean;
@@ -41,7 +52,7 @@ const NOT_UNDERSTOOD: CompiledCondition = Object.freeze({
 });
 
 export function compileCondition(condition: ArgumentCondition): CompiledCondition {
-  const steps = parsePointer(condition.at);
+  const steps = parsePlace(condition.at);
   const [comparison, ...more] = comparisonsOf(condition);
   const isKnown = Object.keys(condition).every((key) => KEYS.includes(key));
   if (steps === undefined || comparison === undefined || more.length > 0 || !isKnown) return NOT_UNDERSTOOD;

@@ -161,6 +161,8 @@ describe('a pointer', () => {
     ['/list/0', 'holds'],
     ['/list/1', 'fails'],
     ['/list/2', 'missing'],
+    ['/list/999999999', 'missing'],
+    ['/list/1000000000', 'unclear'],
     ['/list/01', 'unclear'],
     ['/list/-', 'unclear'],
     ['/list/length', 'unclear'],

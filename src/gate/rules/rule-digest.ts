@@ -1,6 +1,6 @@
 import type { Rule, RuleVerdict } from '../../domain/policy/rule.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 
 /** Digest of the rule as it is written: a changed text is another rule and asks again. */
 export function ruleDigest(rule: Rule | { readonly unmatched: RuleVerdict }): string {

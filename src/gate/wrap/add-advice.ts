@@ -69,6 +69,7 @@ export const adviseInModelOutput: Advise = (result, advice) => {
   return result;
 };
 
+/** The functions that replace a tool's `toModelOutput`, so that none is replaced twice. Weak: an entry disappears with its function. */
 const converters = new WeakSet<object>();
 
 /** Whether a tool is made for the AI SDK: it has the `inputSchema` that the SDK reads, or its own `toModelOutput`. */

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import { EFFECTS, type Effect } from '../../domain/tool/tool.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import type { GatedTool, LoopFacts } from './gate-parts.ts';
 import { isToolId, toolIdOf } from './tool-id.ts';
 

@@ -3,6 +3,7 @@ import type { Fault } from '../../domain/outcome/error-category.ts';
 import { errorOutcome } from '../../domain/errors/errors.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { startOf } from '../../base/cut-text.ts';
 
 /** Decides whether returned data reports a failure, and what a tool's own error means. */
 export interface ResultJudge {
@@ -58,8 +59,8 @@ export function isErrorText(value: unknown): value is string {
 }
 
 export function outcomeOfErrorText(text: string): Outcome {
-  const content = [{ kind: 'text', text: text.slice(0, MAX_ERROR_CHARACTERS) } as const];
-  return errorOutcome('TOOL_FAILED', { message: text.slice(0, MAX_MESSAGE) }, { executed: 'yes', content });
+  const content = [{ kind: 'text', text: startOf(text, MAX_ERROR_CHARACTERS) } as const];
+  return errorOutcome('TOOL_FAILED', { message: startOf(text, MAX_MESSAGE) }, { executed: 'yes', content });
 }
 
 /** The fault of a returned failure, from the HTTP status in its data, as on a worker. */

@@ -1,5 +1,5 @@
 import { NAME_PATTERN, splitToolId, type ToolId } from '../../domain/identity/ids.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 
 const DIGEST_LENGTH = 16;
 /** Max readable characters in a part of an id, next to `_` and the digest. */

@@ -10,6 +10,7 @@ import type { GatewayEnv } from '../http/gateway-env.ts';
 import { requireScope } from '../http/require-scope.ts';
 import type { IsRequester } from '../requesters.ts';
 import { problemSchema } from './problem-schema.ts';
+import { startOf } from '../../base/cut-text.ts';
 
 export type Api = OpenAPIHono<GatewayEnv>;
 export type ApiContext = Context<GatewayEnv>;
@@ -153,7 +154,7 @@ export function newApi(): Api {
 }
 
 function cut(text: string): string {
-  return text.length <= MAX_PROBLEM_LENGTH ? text : `${text.slice(0, MAX_PROBLEM_LENGTH)}…`;
+  return text.length <= MAX_PROBLEM_LENGTH ? text : `${startOf(text, MAX_PROBLEM_LENGTH)}…`;
 }
 
 /** Returns the object without the members that are undefined. */

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '../../domain/call/call.ts';
 import { planeError } from '../../domain/errors/errors.ts';
@@ -27,6 +26,7 @@ import { sendFile } from './send-file.ts';
 import { filesOf, showOutcome } from './show-outcome.ts';
 import { listCalls } from './list-calls.ts';
 import { wholeNumber } from './page-schema.ts';
+import { pause } from '../../base/pause.ts';
 
 const TAG = 'calls';
 const MAX_WAIT_MS = 25_000;

@@ -1,6 +1,6 @@
 import { planeError } from '../../domain/errors/errors.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 
 const CHECK_LENGTH = 16;
 

@@ -3,7 +3,7 @@ import type { StoreLanes } from '../../domain/ports/store.ts';
 import type { TokenProof } from '../../domain/ports/token-store.ts';
 import type { GatewayToken } from '../../domain/identity/gateway-token.ts';
 import { parseScopedId } from '../../domain/identity/ids.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import type { Authenticated } from '../authenticated.ts';
 import { administers } from '../actor-of.ts';
 import { readBearer } from '../bearer.ts';

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type Context } from 'hono';
 import { planeError } from '../../domain/errors/errors.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import type { GatewayEnv } from './gateway-env.ts';
 import { LOGIN_PAGE, LOGIN_SCRIPT, LOGIN_STYLE } from './login-page.ts';
 import { CONSOLE_POLICY } from './security-headers.ts';

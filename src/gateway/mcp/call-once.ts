@@ -8,7 +8,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { SessionHandle } from '../../domain/identity/session.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import type { Answered, Pursued } from './call-context.ts';
 import { CallUnderWay } from './call-under-way.ts';
 import type { CallMeta } from './call-meta.ts';

@@ -4,6 +4,7 @@ import type { ApprovalId } from '../../domain/policy/approval.ts';
 import type { CallEvent } from '../../domain/call/call-event.ts';
 import type { CallId } from '../../domain/identity/ids.ts';
 import type { McpPlane } from './mcp-plane.ts';
+import { pause } from '../../base/pause.ts';
 
 /** Most calls are over before the first poll for a question. */
 const LOOK_FIRST_MS = 40;
@@ -89,17 +90,4 @@ function toStanding(answer: CallAnswer): CallStanding {
   if (answer.kind !== 'pending') return answer;
   const { callId, approval } = answer;
   return approval === undefined ? { kind: 'pending', callId } : { kind: 'parked', callId, approval };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    if (signal.aborted) return done();
-    signal.addEventListener('abort', done);
-  });
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { parseScopedId, type CallId } from '../../domain/identity/ids.ts';
 import type { SessionHandle } from '../../domain/identity/session.ts';
 import type { HoldOwedRequest, OwedStore, ReleaseOwedRequest } from '../../domain/ports/owed-store.ts';
@@ -6,6 +5,7 @@ import type { Log } from '../../domain/ports/log.ts';
 import { callIdFor, randomId } from '../../domain/identity/new-id.ts';
 import { NOTICE_GONE_MS, OpenRequests } from './open-requests.ts';
 import { MAX_UNFINISHED, mayBeDone, UnfinishedWork } from './unfinished-work.ts';
+import { pause } from '../../base/pause.ts';
 
 /** Another gateway that sends no beat for this long is dead, and the calls that it held are owed. */
 const LEASE_MS = 3000;
@@ -187,7 +187,7 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
           }
           // The other gateway also needs a moment to notice that a connection is gone, so a beat that it sent before that proves nothing.
           waitingSince ??= answer.since + NOTICE_GONE_MS;
-          await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+          await pause(LOOK_EVERY_MS, signal);
           // A lost request must not become the holder: its repeat may be waiting here too, and has to find the entry free.
           if (signal.aborted || isLost?.() === true) return { kind: 'aborted' };
         }

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { SingleUse } from '../../domain/ports/token-store.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { randomId } from '../../domain/identity/new-id.ts';
 import { parseStrictJson } from '../../base/strict-json.ts';
 import type { McpBearer } from './mcp-plane.ts';

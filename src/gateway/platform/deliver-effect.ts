@@ -1,3 +1,4 @@
+import { startOf } from '../../base/cut-text.ts';
 import { decode, encode } from '../../base/message-pack.ts';
 import type { ContentBlock } from '../../domain/outcome/content.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
@@ -135,8 +136,6 @@ function textOf(block: ContentBlock): string {
   }
 }
 
-/** Cuts a long text, but never in the middle of a character. */
 function cut(text: string): string {
-  if (text.length <= MAX_CHARACTERS) return text;
-  return `${text.slice(0, MAX_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return text.length <= MAX_CHARACTERS ? text : `${startOf(text, MAX_CHARACTERS)}…`;
 }

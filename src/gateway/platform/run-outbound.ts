@@ -1,9 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { EffectRecord } from '../../domain/platform/platform-effect.ts';
 import type { Log } from '../../domain/ports/log.ts';
 import type { DeliveryStore } from '../../domain/ports/store.ts';
 import { randomId } from '../../domain/identity/new-id.ts';
 import { deliverEffect, type ServedPlatform } from './deliver-effect.ts';
+import { pause } from '../../base/pause.ts';
 
 export interface OutboundSettings {
   readonly platforms: Readonly<Record<string, ServedPlatform>>;
@@ -129,9 +129,4 @@ export function runOutbound(settings: OutboundSettings, { store, log, onAttempt 
       await Promise.all(Object.values(platforms).map(async ({ adapter }) => adapter.close?.()));
     },
   };
-}
-
-/** Waits; ends early if the signal is aborted. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await wait(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -1,3 +1,4 @@
+import { parsePointer } from '../../base/json-pointer.ts';
 import { MAX_COST } from '../../domain/outcome/content.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import type { ToolDefinition } from './define-module.ts';
@@ -6,8 +7,6 @@ import { quoted, suggestName } from './module-problem.ts';
 const POLL_MS = { from: 100, to: 24 * 60 * 60 * 1000 };
 const MAX_POINTERS = 20;
 const MAX_POINTER_LENGTH = 256;
-/** A JSON pointer (RFC 6901): empty, or steps that begin with a slash; `~` only as `~0` and `~1`. */
-const POINTER = /^(?:\/(?:[^/~]|~[01])*)*$/u;
 
 export type Accounts = Pick<ToolDeclaration, 'poll' | 'progress' | 'cost'>;
 
@@ -47,7 +46,8 @@ function findProgressProblem(progress: unknown): string | undefined {
   if (!Array.isArray(progress) || progress.length > MAX_POINTERS)
     return `may have a list of up to ${MAX_POINTERS} JSON pointers as "progress"`;
   const wrong = (progress as readonly unknown[]).find(
-    (pointer) => typeof pointer !== 'string' || pointer.length > MAX_POINTER_LENGTH || !POINTER.test(pointer),
+    (pointer) =>
+      typeof pointer !== 'string' || pointer.length > MAX_POINTER_LENGTH || parsePointer(pointer) === undefined,
   );
   if (wrong !== undefined || progress.includes(undefined))
     return `has something in "progress" that is no JSON pointer like "/status": ${JSON.stringify(wrong)?.slice(0, 80)}`;

@@ -1,15 +1,3 @@
-/** Half a surrogate pair. UTF-8 cannot encode it, so the text that is hashed would differ from the text that was written. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-const LONE_SURROGATES = /\p{Surrogate}/gu;
-
-export function hasLoneSurrogate(text: string): boolean {
-  return LONE_SURROGATE.test(text);
-}
-
-export function wellFormed(text: string): string {
-  return text.replace(LONE_SURROGATES, '\uFFFD');
-}
-
 interface HiddenRange {
   readonly what: string;
   readonly pattern: RegExp;
@@ -31,7 +19,7 @@ const HIDDEN: readonly HiddenRange[] = [
   { what: 'a tag character', pattern: /[\u{E0000}-\u{E0FFF}]/u },
   // One selector after an emoji is usual; a sequence of them can carry data.
   { what: 'a variation selector', pattern: /[\uFE00-\uFE0D]|[\uFE0E\uFE0F]{2}/u },
-  { what: 'half a surrogate pair', pattern: LONE_SURROGATE },
+  { what: 'half a surrogate pair', pattern: /\p{Surrogate}/u },
 ];
 
 /** Names the first kind of hidden character in a text that is shown to models and reviewers; undefined if there is none. */

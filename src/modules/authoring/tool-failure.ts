@@ -1,4 +1,4 @@
-import { wellFormed } from './shown-text.ts';
+import { wellFormed } from '../../base/well-formed.ts';
 
 /** Marks a ToolFailure. `instanceof` is not used: a module may load another copy of this package than the worker. */
 const MARK = Symbol.for('sallyport.tool-failure');

@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { startOf } from '../../base/cut-text.ts';
 
 const MAX_REASON = 400;
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}]+/gu;
@@ -30,5 +31,5 @@ function lineIn(stack: string, file: string): string | undefined {
 
 function cut(text: string): string {
   const line = text.split('\n', 1)[0]!.replaceAll(HIDDEN, ' ').trim();
-  return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line;
+  return line.length > MAX_REASON ? `${startOf(line, MAX_REASON)}…` : line;
 }

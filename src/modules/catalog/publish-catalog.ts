@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../../domain/tool/catalog.ts';
 import { planeError } from '../../domain/errors/errors.ts';
@@ -6,6 +5,7 @@ import type { BrokenModule, ModuleDeclaration } from '../../domain/tool/module.t
 import type { CatalogPublishing } from '../../domain/ports/catalog-store.ts';
 import { catalogDigest } from '../../domain/tool/digest.ts';
 import { compareVersions } from './compare-versions.ts';
+import { pause } from '../../base/pause.ts';
 
 export interface PublishRequest {
   readonly modules: readonly ModuleDeclaration[];

@@ -30,6 +30,7 @@ export function schemaValidatorFor(schema: JsonObject): SchemaValidator | undefi
 const STEP = 'sallyport:step';
 /** Max steps of one validation. References may fan out without end although the schema is small; each one followed costs a step. */
 const MAX_STEPS = 200_000;
+/** Refilled before each validation. Module-level, because compiled validators are synchronous and get no argument of ours. */
 let stepsLeft = 0;
 
 class OutOfSteps extends Error {}
@@ -88,6 +89,7 @@ interface Instance {
   readonly ajv: Ajv;
   compiles: number;
 }
+/** At most two per dialect: one that stops at the first problem and one that finds all. */
 const instances = new Map<string, Instance>();
 
 function instanceOf(dialect: Dialect, all: boolean): Instance {

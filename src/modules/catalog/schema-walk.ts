@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { unescapeStep } from '../../base/json-pointer.ts';
+import { readReference } from '../../base/json-pointer.ts';
 
 /** Keywords whose value is one schema, a list of schemas, or schemas by name. Everything else is data and is never searched for schemas. */
 const ONE = [
@@ -82,22 +82,6 @@ export function resolveLocalReference(
   reference: string,
   anchors: ReadonlyMap<string, JsonObject>,
 ): JsonValue | undefined {
-  if (reference === '#') return root;
-  if (!reference.startsWith('#/')) return anchors.get(reference.slice(1));
-  let value: JsonValue | undefined = root;
-  for (const part of reference.slice(2).split('/')) {
-    const name = decodePointerPart(part);
-    if (name === undefined || typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
-      return undefined;
-    value = (value as JsonObject)[name];
-  }
-  return value;
-}
-
-function decodePointerPart(part: string): string | undefined {
-  try {
-    return unescapeStep(decodeURIComponent(part));
-  } catch {
-    return undefined;
-  }
+  const isPointer = reference === '#' || reference.startsWith('#/');
+  return isPointer ? readReference(root, reference) : anchors.get(reference.slice(1));
 }

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonObject } from '../../base/json.ts';
-import { stepsOf } from '../../base/json-pointer.ts';
+import { parsePointer } from '../../base/json-pointer.ts';
 import { findSchemaFault } from './inspect-schema.ts';
 import { schemaValidatorFor } from './schema-dialects.ts';
 
@@ -141,7 +141,7 @@ function describeProblem(error: ErrorObject): string {
 
 /** Shows the place `/list/0/name` as `list[0].name`. Names may come from the caller, so they are cut and escaped. */
 function showPlace(pointer: string, last?: unknown): string {
-  const names = stepsOf(pointer);
+  const names = (parsePointer(pointer) ?? []).map(({ name }) => name);
   if (typeof last === 'string') names.push(last);
   const shown = names.slice(0, 12).map((name, index) => {
     if (/^\d{1,9}$/.test(name)) return `[${name}]`;

@@ -7,9 +7,10 @@ import type { JsonValue } from '../../base/json.ts';
 import type { CallCancellation, CallReader } from '../../domain/ports/call-store.ts';
 import type { CatalogReader } from '../../domain/ports/catalog-store.ts';
 import type { OwnCalls } from '../../domain/ports/outbound-store.ts';
-import type { RunEnding, RunRequest, StopSignal, ToolRunner } from '../../domain/ports/tool-runner.ts';
+import type { RunEnding, RunRequest, ToolRunner } from '../../domain/ports/tool-runner.ts';
 import { cancelRequest, unsafeDigestOf } from '../../stages/accept/cancel-request.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
+import { pause } from '../../base/pause.ts';
 
 export interface TaskNeeds {
   readonly store: () => CallCancellation & CallReader & CatalogReader & OwnCalls;
@@ -151,16 +152,4 @@ function returned(value: JsonValue, content?: readonly ContentBlock[]): Extract<
     result: { value, ...(content === undefined ? {} : { content }) },
     writeBacks: NO_WRITE_BACKS,
   };
-}
-
-function pause(ms: number, signal: StopSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const over = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', over);
-      resolve();
-    };
-    const timer = setTimeout(over, ms);
-    signal.addEventListener('abort', over, { once: true });
-  });
 }

@@ -1,5 +1,5 @@
 import { splitToolId } from '../../domain/identity/ids.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 
 /** The strictest rule among the providers: letters, digits, `_` and `-`, not a digit first (Gemini), max 64 characters. */
 export const TOOL_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;

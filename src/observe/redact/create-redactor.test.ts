@@ -116,6 +116,14 @@ describe('redacted arguments', () => {
     expect(shown(value, {})).toBe(canonicalJson(value));
   });
 
+  it('mask what a reference with a percent escape declares', () => {
+    const schema: JsonObject = {
+      $defs: { 'card pin': { writeOnly: true } },
+      properties: { a: { $ref: '#/$defs/card%20pin' } },
+    };
+    expect(shown({ a: 'hush' }, schema)).not.toContain('hush');
+  });
+
   it('mask headers in lists and commands in words', () => {
     const text = shown({
       headers: [

@@ -7,6 +7,7 @@ import { mayHoldSecret } from './may-hold-secret.ts';
 import { redactJson } from './redact-json.ts';
 import type { RedactionKey } from './redaction-key.ts';
 import { secretsOfSchema } from './schema-secrets.ts';
+import { endOf, startOf } from '../../base/cut-text.ts';
 
 /** Longer texts are cut for display. Beginning and end are kept: an attacker would hide things in an end that is not shown. @internal */
 export const SHOWN_CHARACTERS = 1024;
@@ -45,7 +46,5 @@ function parse(canonical: string): JsonValue | undefined {
 function cut(text: string): string {
   if (text.length <= SHOWN_CHARACTERS) return text;
   const note = ` … (${text.length} characters) … `;
-  const head = text.slice(0, SHOWN_CHARACTERS - SHOWN_TAIL - note.length);
-  // A cut may split a surrogate pair, so a remaining half is removed.
-  return head.replace(/[\uD800-\uDBFF]$/, '') + note + text.slice(-SHOWN_TAIL).replace(/^[\uDC00-\uDFFF]/, '');
+  return startOf(text, SHOWN_CHARACTERS - SHOWN_TAIL - note.length) + note + endOf(text, SHOWN_TAIL);
 }

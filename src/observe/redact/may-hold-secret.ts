@@ -23,6 +23,7 @@ for (let code = 0; code < 32; code += 1) TRIPLES[(27 << 10) | (21 << 5) | code] 
 mark('://', ADDRESS);
 
 const CHUNK = 16 * 1024;
+/** Working memory of one synchronous check. */
 const bytes = Buffer.alloc(CHUNK);
 
 /**

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { unescapeStep } from '../../base/json-pointer.ts';
+import { readReference } from '../../base/json-pointer.ts';
 
 /** All schemas that apply to one value, from all branches together. */
 export interface SchemaPlace {
@@ -9,6 +9,7 @@ export interface SchemaPlace {
 }
 
 const NOWHERE: SchemaPlace = { isSecret: false, member: () => NOWHERE, item: () => NOWHERE };
+/** By the schema of a tool's declaration, which never changes. */
 const known = new WeakMap<JsonObject, SchemaPlace>();
 
 /**
@@ -86,20 +87,7 @@ function spread(root: JsonObject, schemas: readonly (JsonValue | undefined)[]): 
     for (const name of IN_PLACE_LISTS) if (Array.isArray(next[name])) waiting.push(...next[name]);
     for (const name of IN_PLACE) waiting.push(next[name]);
     if (isJsonObject(next['dependentSchemas'])) waiting.push(...Object.values(next['dependentSchemas']));
-    if (typeof next['$ref'] === 'string') waiting.push(resolve(root, next['$ref']));
+    if (typeof next['$ref'] === 'string') waiting.push(readReference(root, next['$ref']));
   }
   return [...found];
-}
-
-/** Resolves `#` and references such as `#/$defs/name`: a tool's schema may contain no others. */
-function resolve(root: JsonObject, reference: string): JsonValue | undefined {
-  if (reference === '#') return root;
-  if (!reference.startsWith('#/')) return undefined;
-  let value: JsonValue | undefined = root;
-  for (const part of reference.slice(2).split('/')) {
-    const name = unescapeStep(part);
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as JsonObject)[name];
-  }
-  return value;
 }

@@ -1,3 +1,5 @@
+import { BoundedCache } from '../../base/bounded-cache.ts';
+
 const WORDS: ReadonlySet<string> = new Set([
   'pass',
   'password',
@@ -56,8 +58,8 @@ const KEYS: ReadonlySet<string> = new Set(['key', 'keys']);
 
 const WORD = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
 const MAX_KEY_LENGTH = 256;
-const MAX_KNOWN = 4096;
-const known = new Map<string, boolean>();
+/** One for the process. Every key of every redacted value is asked for, and tools use the same few names. */
+const answers = new BoundedCache<string, boolean>(4096);
 
 /**
  * Whether a name shows, word by word, that its value is a secret: `apiKey`, `api_key` and `X-Auth-Token` do, `max_tokens`, `author` and
@@ -65,12 +67,7 @@ const known = new Map<string, boolean>();
  */
 export function isSecretKey(key: string): boolean {
   if (key.length > MAX_KEY_LENGTH) return hasSecretWord(key.slice(-MAX_KEY_LENGTH));
-  let answer = known.get(key);
-  if (answer === undefined) {
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(key, (answer = hasSecretWord(key)));
-  }
-  return answer;
+  return answers.getOrMake(key, hasSecretWord);
 }
 
 /** Whether a name ends with a word for a password. What follows such a name is always taken for the password. */

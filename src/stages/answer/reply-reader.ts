@@ -3,6 +3,7 @@ import type { CallerId, CallId } from '../../domain/identity/ids.ts';
 import type { CallReader, CallReplies, ReplyItem } from '../../domain/ports/call-store.ts';
 import type { IncarnationCheck } from '../../domain/ports/store.ts';
 import { WaiterTable } from './waiter-table.ts';
+import { pause } from '../../base/pause.ts';
 
 type Needs = CallReplies & CallReader & IncarnationCheck;
 
@@ -214,8 +215,4 @@ function expectReply(reader: ReplyReader, lane: number, onEvent?: (event: Uint8A
 /** After a store was replaced, its answers will never arrive. */
 function isFinal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'STORE_REPLACED';
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -12,7 +12,7 @@ import {
   SILENT_LOG,
 } from '../../../test/support/sample-call.ts';
 import { readAuditDetail, readSealed } from '../../domain/audit/audit-detail.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { begin } from './begin.ts';
 
 async function begun(

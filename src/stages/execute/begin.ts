@@ -5,7 +5,7 @@ import type { Identity } from '../../domain/identity/session.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../domain/ports/plane.ts';
 import { withArguments, withSealed } from '../../domain/audit/audit-detail.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { encode } from '../../base/message-pack.ts';
 
 export interface BeginningCall {

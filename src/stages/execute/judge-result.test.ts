@@ -119,5 +119,7 @@ describe('judgeResult', () => {
     });
     const long = judgeResult({ value: { error: 'x'.repeat(10_000) } }, []);
     expect(long.kind === 'failed' && long.message.length).toBe(2001);
+    const faces = judgeResult({ value: { error: `x${'\u{1f600}'.repeat(5_000)}` } }, []);
+    expect(faces).toMatchObject({ message: `x${'\u{1f600}'.repeat(999)}…` });
   });
 });

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import type { ToolResult } from '../../domain/ports/tool-runner.ts';
 import { matchesDenial } from './match-denial.ts';
 import { DENIAL_STATUSES, FAILURE_STATUSES, normalise, saysRefusal } from './refusal-phrases.ts';
+import { startOf } from '../../base/cut-text.ts';
 
 export type Judgement =
   | { readonly kind: 'ok' }
@@ -141,5 +142,5 @@ function parseObject(text: string): JsonObject | undefined {
 }
 
 function cut(text: string): string {
-  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
+  return text.length > MAX_MESSAGE ? `${startOf(text, MAX_MESSAGE)}…` : text;
 }

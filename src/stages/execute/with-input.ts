@@ -1,7 +1,7 @@
 import type { Envelope } from '../../domain/call/call.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { readInput } from '../../domain/call/read-input.ts';
 import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
 

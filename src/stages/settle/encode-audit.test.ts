@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { errorOutcome } from '../../domain/errors/errors.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { readAuditDetail } from '../../domain/audit/audit-detail.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { decode } from '../../base/message-pack.ts';
 import { encodeAudit } from './encode-audit.ts';
 

@@ -6,10 +6,11 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Effect, ToolDeclaration } from '../../domain/tool/tool.ts';
 import type { Redactor } from '../../domain/ports/redactor.ts';
 import { cutDetail, withArguments } from '../../domain/audit/audit-detail.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { decodeEnvelope } from '../../domain/call/envelope.ts';
 import { encode } from '../../base/message-pack.ts';
 import { resultDigest } from '../../domain/outcome/result-digest.ts';
+import { BoundedCache } from '../../base/bounded-cache.ts';
 
 /** What the audit keeps of a settled call in addition to what the store adds. Of the arguments it keeps only what a redactor leaves. */
 export interface SettlementFacts {
@@ -50,8 +51,8 @@ interface KnownRecords {
   readonly encoded: Map<number, Uint8Array>;
 }
 
-const known = new Map<string, KnownRecords>();
-const MAX_TOOLS = 1000;
+/** One for the process, by the digest of the tool: encoding the record would otherwise be a large part of settling a short call. */
+const recordsOfTools = new BoundedCache<string, KnownRecords>(1000);
 const MAX_MS = 128;
 
 /** Encodes the audit detail of a settled call. The bytes may be shared with other calls: treat them as read-only. */
@@ -98,10 +99,9 @@ function encodeFixed(sent: Outcome, facts: SettlementFacts, durationMs: number):
     durationMs < MAX_MS &&
     facts.sent?.parent === undefined;
   if (!isUsual || toolDigest === undefined) return encodeRecord(sent, facts, durationMs);
-  let records = known.get(toolDigest);
+  let records = recordsOfTools.get(toolDigest);
   if (records === undefined || records.policyVersion !== policyVersion || records.permission !== permission) {
-    if (known.size >= MAX_TOOLS) known.clear();
-    known.set(toolDigest, (records = { policyVersion, permission, encoded: new Map() }));
+    records = recordsOfTools.set(toolDigest, { policyVersion, permission, encoded: new Map() });
   }
   const before = records.encoded.get(durationMs);
   if (before !== undefined) return before;

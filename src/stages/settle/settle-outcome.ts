@@ -1,3 +1,4 @@
+import { pause } from '../../base/pause.ts';
 import { PlaneError, errorOutcome } from '../../domain/errors/errors.ts';
 import { releasesKey, withAdvice, type Outcome } from '../../domain/outcome/outcome.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
@@ -60,7 +61,7 @@ export async function settleOutcome(
       const isOver = delivered.signal.aborted && delivered.signal.reason !== 'cancelled';
       if (isOver || !(error instanceof PlaneError) || !TRANSIENT_ERRORS.includes(error.code)) throw error;
       needs.log.warn({ stage: 'settle', callId: request.callId, error }, 'not settled yet; trying again');
-      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+      await pause(TRY_AGAIN_MS);
     }
   }
 }

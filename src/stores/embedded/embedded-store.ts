@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { planeError } from '../../domain/errors/errors.ts';
 import { DEFAULT_FOLDER } from '../../domain/default-folder.ts';
 import type { TrailStore } from '../../domain/ports/store.ts';
@@ -8,6 +7,7 @@ import { StoreClient } from './store-client.ts';
 import { COPY_METHOD } from './rpc.ts';
 import { STORE_METHODS, type StoreMethod } from './store-methods.ts';
 import { openSocketLink, openThreadLink, type LinkEvents, type StoreLink } from './store-link.ts';
+import { pause } from '../../base/pause.ts';
 
 export interface EmbeddedStoreOptions {
   /** The folder of the store's files. Default: `.sallyport` in the working directory. */

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { planeError, PlaneError } from '../../domain/errors/errors.ts';
 import { PendingRequests } from './pending-requests.ts';
 import {
@@ -12,6 +11,7 @@ import {
 } from './rpc.ts';
 import type { LinkEvents, StoreLink } from './store-link.ts';
 import type { StoreMethod } from './store-methods.ts';
+import { pause } from '../../base/pause.ts';
 
 const LOOK_EVERY_MS = 1_000;
 const TRY_AGAIN_MS = 25;

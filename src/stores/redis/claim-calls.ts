@@ -82,6 +82,7 @@ function blockFor(waitMs: number): string[] {
   return waitMs <= 0 ? [] : ['BLOCK', String(waitMs)];
 }
 
+/** Streams whose group exists, by the context that made sure of it; released together with the context. */
 const ensuredGroups = new WeakMap<RedisContext, Set<string>>();
 
 /** Creates the consumer group, once per stream and process. If the group is missing later, the store was replaced; a new group would hide that. */

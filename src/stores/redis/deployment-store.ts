@@ -13,6 +13,7 @@ import { recordOfPolicy, recordOfWithdrawal } from '../administrative-record.ts'
 import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
 import { forgetPool } from './private-pools.ts';
 import type { RedisContext } from './redis-context.ts';
+import { pause } from '../../base/pause.ts';
 
 /**
  * A lane whose version is so far ahead of the policy was overwritten by hand: operators cannot have written so many versions since a failover or a
@@ -104,7 +105,7 @@ export function createCatalogStore(context: RedisContext): CatalogStore {
         if (version !== null && asNumber(version) > after) return readCatalog();
         const left = until - performance.now();
         if (left <= 0) return undefined;
-        await new Promise((resolve) => setTimeout(resolve, Math.min(WATCH_EVERY_MS, left)));
+        await pause(Math.min(WATCH_EVERY_MS, left));
       }
     },
     async writeCatalog({ expectedSequence, digest, modules }) {

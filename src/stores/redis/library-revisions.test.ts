@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { composeScopeLibrary } from '../../worker/services/storage/redis/scope-functions.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { composeLibrary, readFunctions, type FunctionHeader } from './function-library.ts';
 
 /**

@@ -18,6 +18,7 @@ import {
 } from './function-library.ts';
 import type { RedisConnectionOptions } from './redis-options.ts';
 import { deploymentKeys, laneKeys, type DeploymentKeys, type LaneKeys } from './keys.ts';
+import { pause } from '../../base/pause.ts';
 
 type Argument = string | Buffer;
 
@@ -164,8 +165,4 @@ export function createRedisContext(options: ContextOptions): RedisContext {
 
 function isFunctionMissing(error: PlaneError): boolean {
   return error.code === 'STORE_FAILED' && error.message.includes('Function not found');
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

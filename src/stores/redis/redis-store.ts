@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { planeError } from '../../domain/errors/errors.ts';
 import type {
   AcceptAnswer,
@@ -34,6 +33,7 @@ import { refuseUnsafeServer } from './safety.ts';
 import { createSessionStore } from './session-store.ts';
 import { renewCalls, settleCalls, startCalls } from './settle-calls.ts';
 import { createTokenStore } from './token-store.ts';
+import { pause } from '../../base/pause.ts';
 
 const TRY_AGAIN_MS = 50;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;

@@ -3,7 +3,7 @@ import { planeError } from '../../domain/errors/errors.ts';
 import { TOKEN_LIMITS } from '../../domain/identity/gateway-token.ts';
 import type { SessionCare } from '../../domain/ports/session-store.ts';
 import { LOGIN_KNOWN_MS, type TokenStore } from '../../domain/ports/token-store.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { recordOfLogin, recordOfNewToken } from '../administrative-record.ts';
 import { checkNewToken, checkUse, TAKEN } from '../check-token.ts';
 import { asList, asText, wordOf } from './answers.ts';

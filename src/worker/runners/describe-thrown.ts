@@ -1,6 +1,7 @@
 import { classifyThrown } from '../../domain/outcome/classify-thrown.ts';
 import type { Fault } from '../../domain/outcome/error-category.ts';
-import { wellFormed } from '../../modules/authoring/shown-text.ts';
+import { wellFormed } from '../../base/well-formed.ts';
+import { startOf } from '../../base/cut-text.ts';
 
 const TYPE_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
 const MAX_CAUSE = 8192;
@@ -48,7 +49,7 @@ function causeText(thrown: unknown): string {
     parts.push(ownText(current));
     current = readCause(current);
   }
-  return wellFormed(parts.join('\ncaused by: ')).slice(0, MAX_CAUSE);
+  return startOf(wellFormed(parts.join('\ncaused by: ')), MAX_CAUSE);
 }
 
 function ownText(thrown: unknown): string {

@@ -1,4 +1,4 @@
-import { wellFormed } from '../../modules/authoring/shown-text.ts';
+import { wellFormed } from '../../base/well-formed.ts';
 import type { Progress } from '../../domain/ports/tool-runner.ts';
 
 const PROGRESS_EVERY_MS = 100;

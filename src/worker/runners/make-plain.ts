@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
-import { hasLoneSurrogate } from '../../modules/authoring/shown-text.ts';
+import { hasLoneSurrogate } from '../../base/well-formed.ts';
 
 const MAX_RESULT_DEPTH = 64;
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,39}$/;

@@ -35,7 +35,7 @@ function plainNotice(data: unknown): JsonValue {
   }
 }
 
-/** Kept outside the facts of a run, because most runs send no notices. */
+/** By the facts of a run, and released together with them. Kept outside of them, because most runs send no notices. */
 const tells = new WeakMap<object, Tell>();
 
 export function noticeOf(run: object, host: { onLog(line: ToolLogLine): void }): Tell {

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { displayFileName, hasLoneSurrogate, isMediaType } from '../../modules/authoring/shown-text.ts';
+import { displayFileName, isMediaType } from '../../modules/authoring/shown-text.ts';
 import {
   MAX_COST,
   NO_WRITE_BACKS,
@@ -13,6 +13,7 @@ import { splitToolId } from '../../domain/identity/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { isUri } from '../../base/uri-template.ts';
 import { makePlain, NotPlain, type SizeBudget } from './make-plain.ts';
+import { hasLoneSurrogate } from '../../base/well-formed.ts';
 
 const MAX_BLOCKS = 1000;
 export const MAX_FILES = 100;

@@ -1,4 +1,4 @@
-import { hasLoneSurrogate } from '../../modules/authoring/shown-text.ts';
+import { hasLoneSurrogate } from '../../base/well-formed.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { EFFECT_NAME_PATTERN, type PlatformMessage } from '../../domain/platform/platform-effect.ts';
 import type { PlatformRequest } from '../../domain/ports/tool-runner.ts';

@@ -4,6 +4,7 @@ import { findSurfaceTool } from '../../modules/authoring/surface-tools.ts';
 import { readToolFailure } from '../../modules/authoring/tool-failure.ts';
 import { classifyThrown } from '../../domain/outcome/classify-thrown.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
+import { isThenable } from '../../base/is-thenable.ts';
 import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
 import { checkArguments } from '../../domain/call/check-arguments.ts';
 import { copyJson } from './copy-json.ts';
@@ -209,12 +210,6 @@ function readThrown(thrown: unknown, context: CallContext, { maxResultBytes }: R
   if (failure === undefined) return { kind: 'threw', isEntered: true, ...describeThrown(thrown) };
   const fault = classifyThrown(thrown);
   return { kind: 'refused', ...failure, ...(fault === undefined ? {} : { fault }), writeBacks };
-}
-
-/** Whether `await` would treat the value as a promise. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
-  return typeof (value as { then?: unknown }).then === 'function';
 }
 
 /** The ending of a run whose tool was not entered, because the module's own code or a schema threw first. */

@@ -113,6 +113,20 @@ describe('a secret that a command prints', () => {
     expect(await read([node(script)], 'PRINTED')).toStrictEqual({ kind: 'problem', problem });
   });
 
+  it('is read although a process that the command left behind holds its output open', async () => {
+    const leave = 'require("child_process").spawn("sleep", ["60"], { stdio: "inherit" }).unref()';
+    const provider = node(`${leave}; console.log("the value")`, { timeoutMs: 20_000 });
+    expect(await read([provider], 'PRINTED')).toStrictEqual({ kind: 'read', value: 'the value' });
+  });
+
+  it('is missing when the system refuses to start the command', async () => {
+    const refused = { name: 'PRINTED', command: ['/bin/echo', 'a\0b'] } as const;
+    expect(await read([refused], 'PRINTED')).toStrictEqual({
+      kind: 'problem',
+      problem: 'its command cannot be started (ERR_INVALID_ARG_VALUE)',
+    });
+  });
+
   it('is missing when the command is missing, hangs, or the call was aborted', async () => {
     const missing = { name: 'PRINTED', command: [join(folder, 'nothing')] } as const;
     expect(await read([missing], 'PRINTED')).toMatchObject({ problem: 'its command cannot be started (ENOENT)' });

@@ -1,5 +1,5 @@
 import type { Identity } from '../../domain/identity/session.ts';
-import { sha256 } from '../../domain/tool/digest.ts';
+import { sha256 } from '../../base/sha256.ts';
 
 export const SCOPES = ['subject', 'channel', 'tenant'] as const;
 export type ScopeKind = (typeof SCOPES)[number];

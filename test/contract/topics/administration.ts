@@ -8,7 +8,7 @@ import type { AuditEntry } from '../../../src/domain/ports/audit-store.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
 import { readAuditDetail } from '../../../src/domain/audit/audit-detail.ts';
 import { canonicalJson } from '../../../src/base/canonical-json.ts';
-import { sha256 } from '../../../src/domain/tool/digest.ts';
+import { sha256 } from '../../../src/base/sha256.ts';
 import { newTokenText } from '../../../src/domain/identity/token-text.ts';
 import { HOUR_MS, openSession } from '../fixtures.ts';
 import { readWholeAudit } from '../observe.ts';

@@ -6,7 +6,7 @@ import {
   type HoldOwedRequest,
 } from '../../../src/domain/ports/owed-store.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
-import { sha256 } from '../../../src/domain/tool/digest.ts';
+import { sha256 } from '../../../src/base/sha256.ts';
 import { callIdFor, newSessionId, randomId } from '../../../src/domain/identity/new-id.ts';
 import { HOUR_MS, reapRequest } from '../fixtures.ts';
 import { storeTimeAfter } from '../observe.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sha256 } from '../../../src/domain/tool/digest.ts';
+import { sha256 } from '../../../src/base/sha256.ts';
 import { newRunId, newSessionId, newToken } from '../../../src/domain/identity/new-id.ts';
 import { openSession, type TestSession } from '../fixtures.ts';
 import { laneState, storeTimeAfter } from '../observe.ts';

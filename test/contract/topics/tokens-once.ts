@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sha256 } from '../../../src/domain/tool/digest.ts';
+import { sha256 } from '../../../src/base/sha256.ts';
 import { newToken, randomId } from '../../../src/domain/identity/new-id.ts';
 import { HOUR_MS } from '../fixtures.ts';
 import { storeTimeAfter } from '../observe.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { NewToken, TokenScope } from '../../../src/domain/identity/gateway-token.ts';
 import type { CreateTokenRequest } from '../../../src/domain/ports/token-store.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
-import { sha256 } from '../../../src/domain/tool/digest.ts';
+import { sha256 } from '../../../src/base/sha256.ts';
 import { newTokenText } from '../../../src/domain/identity/token-text.ts';
 import { HOUR_MS, openSession } from '../fixtures.ts';
 import { storeTimeAfter } from '../observe.ts';

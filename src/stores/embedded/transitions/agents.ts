@@ -1,24 +1,23 @@
 import { agentsOf, isSameAgent as isSame, reaches } from '../../../domain/identity/agent.ts';
 import type { Identity } from '../../../domain/identity/session.ts';
 import { agentsTag } from '../../../domain/tool/digest.ts';
+import { BoundedCache } from '../../../base/bounded-cache.ts';
 
 interface KnownIdentity {
   readonly identity: Identity;
   readonly tag: string;
 }
 
-const MAX_KNOWN = 1_024;
-const known = new Map<string, KnownIdentity>();
+/** One for the process, by text. Every accept needs an identity; sessions and their calls have the same text. */
+const identities = new BoundedCache<string, KnownIdentity>(1_024);
 
-/** Cached, because every accept needs it: sessions and their calls have the same text. */
 function read(identityText: string): KnownIdentity {
-  const found = known.get(identityText);
-  if (found !== undefined) return found;
+  return identities.getOrMake(identityText, parse);
+}
+
+function parse(identityText: string): KnownIdentity {
   const identity = JSON.parse(identityText) as Identity;
-  const made = { identity, tag: agentsTag(agentsOf(identity)) };
-  if (known.size >= MAX_KNOWN) known.clear();
-  known.set(identityText, made);
-  return made;
+  return { identity, tag: agentsTag(agentsOf(identity)) };
 }
 
 /** Returns the tag that call ids of these agents contain. */

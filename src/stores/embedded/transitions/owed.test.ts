@@ -3,7 +3,7 @@ import { HOUR_MS, reapRequest } from '../../../../test/contract/fixtures.ts';
 import { openDirectStore, type DirectStore } from '../../../../test/embedded/direct-store.ts';
 import type { CallId } from '../../../domain/identity/ids.ts';
 import { MAX_OWED_PER_SUBJECT, type HoldOwedRequest } from '../../../domain/ports/owed-store.ts';
-import { sha256 } from '../../../domain/tool/digest.ts';
+import { sha256 } from '../../../base/sha256.ts';
 import { callIdFor, newSessionId, randomId } from '../../../domain/identity/new-id.ts';
 
 let now: number;

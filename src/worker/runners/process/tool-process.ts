@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
 import { decode } from '../../../base/message-pack.ts';
 import { findMessagePackProblem } from '../../../base/check-message-pack.ts';
+import { killGroup } from '../../../base/kill-group.ts';
 import { encodeFrame, FRAME_SLACK_BYTES, FrameReader } from '../../../base/frames.ts';
 import { CHANNEL_FD, type ToProcess } from './messages.ts';
 import { OutputLines } from './output-lines.ts';
@@ -186,14 +187,6 @@ export class ToolProcess {
     this.#channel?.destroy();
     this.#user?.onGone(how);
     this.#resolveGone();
-  }
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // No process is left in the group.
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../base/json.ts';
 import type { Relation } from '../../../domain/ports/tool-services.ts';
-import { sha256 } from '../../../domain/tool/digest.ts';
+import { sha256 } from '../../../base/sha256.ts';
 import { ServiceFailure } from '../service-failure.ts';
 import { busy } from '../storage/change-document.ts';
 import type { Put, ScopedStore, StoredDocument } from '../storage/scoped-store.ts';

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { BoundedCache } from '../../../base/bounded-cache.ts';
 
 /** Each dimension is stored in one byte, from -127 to 127. That is a quarter of the size of 32-bit numbers, and precise enough for ranking. */
 const LARGEST = 127;
@@ -38,13 +39,13 @@ function directionsOf(packed: Uint8Array): Int8Array {
   return new Int8Array(packed.buffer, packed.byteOffset + TAG_BYTES, packed.byteLength - TAG_BYTES);
 }
 
-const tags = new Map<string, Buffer>();
+/** One for the process. A search compares every stored vector, and a deployment has a few models. */
+const tags = new BoundedCache<string, Buffer>(64);
 
 function tagOf(model: string): Buffer {
-  let tag = tags.get(model);
-  if (tag === undefined) {
-    tag = hash('sha256', model, 'buffer').subarray(0, TAG_BYTES);
-    tags.set(model, tag);
-  }
-  return tag;
+  return tags.getOrMake(model, hashModel);
+}
+
+function hashModel(model: string): Buffer {
+  return hash('sha256', model, 'buffer').subarray(0, TAG_BYTES);
 }

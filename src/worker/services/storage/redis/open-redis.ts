@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { planeError } from '../../../../domain/errors/errors.ts';
 import {
   openConnection,
@@ -10,6 +9,7 @@ import {
 import type { RedisConnectionOptions } from '../../../../stores/redis/redis-options.ts';
 import type { Batch, CommitAnswer, ListQuery, ScopedStore, StoredDocument, StoredVector } from '../scoped-store.ts';
 import { functionName, isFunctionMissing, loadScopeFunctions, type ScopeFunction } from './scope-functions.ts';
+import { pause } from '../../../../base/pause.ts';
 
 export interface RedisScopesOptions extends Omit<RedisConnectionOptions, 'commandTimeoutMs'> {
   /** Name of the deployment: keys start with `{name:services:`. */

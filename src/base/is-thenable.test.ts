@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { isThenable } from './is-thenable.ts';
+
+// oxlint-disable-next-line unicorn/no-thenable -- that is what it is about
+const callable = Object.assign(() => {}, { then: () => {} });
+
+it.each([
+  ['a promise', Promise.resolve(), true],
+  // oxlint-disable-next-line unicorn/no-thenable -- that is what it is about
+  ['an object with a function then', { then: () => {} }, true],
+  ['a function with a function then', callable, true],
+  // oxlint-disable-next-line unicorn/no-thenable -- that is what it is about
+  ['an object whose then is text', { then: 'x' }, false],
+  ['text', 'then', false],
+  ['null', null, false],
+  ['undefined', undefined, false],
+])('isThenable of %s is what await would wait for', (_, value, expected) => {
+  expect(isThenable(value)).toBe(expected);
+});

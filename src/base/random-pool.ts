@@ -1,0 +1,29 @@
+import { randomFillSync } from 'node:crypto';
+import { avoidDash } from './avoid-dash.ts';
+
+/** One pool for the process: a system call for each id or salt would cost more than the rest of an accept. No byte is used twice. */
+const pool = Buffer.allocUnsafeSlow(8 * 1024);
+let used = pool.length;
+
+/** Random bytes as text, which does not begin with a dash. At most a few dozen at once. */
+export function randomText(bytes: number, encoding: 'hex' | 'base64url'): string {
+  const start = take(bytes);
+  if (encoding === 'base64url') avoidDash(pool, start);
+  return pool.toString(encoding, start, start + bytes);
+}
+
+/** Random bytes of their own, which later calls do not change. */
+export function randomCopy(bytes: number): Uint8Array {
+  const start = take(bytes);
+  return Uint8Array.from(pool.subarray(start, start + bytes));
+}
+
+function take(bytes: number): number {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const start = used;
+  used += bytes;
+  return start;
+}
