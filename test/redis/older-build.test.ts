@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseScopedId, type CallId, type RunId } from '../../src/domain/identity/ids.ts';
 import { MAX_RUNS } from '../../src/domain/identity/session.ts';
+import type { Delivery } from '../../src/domain/ports/call-store.ts';
 import type { HoldOwedRequest } from '../../src/domain/ports/owed-store.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { openConnection, sendCommand, untilReady, type Connection } from '../../src/stores/redis/connection.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { sha256 } from '../../src/base/sha256.ts';
 import { callIdFor, randomId } from '../../src/domain/identity/new-id.ts';
-import { HOUR_MS, openSession } from '../contract/fixtures.ts';
+import { acceptRequest, holdOne, HOUR_MS, openSession } from '../contract/fixtures.ts';
 import { storeTimeAfter } from '../contract/observe.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 
@@ -53,6 +54,36 @@ describe('a process of the build before', () => {
       callAsOlder('change_session', { session: session.id, change: 'open-run', run, detail: '' });
     for (let run = 0; run <= MAX_RUNS; run += 1) expect(await open(`run-${run}`)).toBe('CHANGED');
     expect(await store.openRun({ session: session.id, run: 'one-more' as RunId })).toBe('full');
+  });
+
+  it('settles with all that it knows about a call behind the fence', async () => {
+    const session = await openSession(store);
+    const settleAsOlder = (delivery: Delivery, fence: string): Promise<unknown> => {
+      const { callId, entryId: entry, workerId: worker, pool } = delivery;
+      const settlement = { retentionMs: String(HOUR_MS), outcome: 'bytes', detail: 'detail' };
+      return callAsOlder('settle_calls', {
+        callId,
+        entry,
+        worker,
+        pool,
+        first: entry,
+        last: entry,
+        fence,
+        ...settlement,
+      });
+    };
+    const first = await holdOne(store, session);
+    const about = `${session.id}/${session.run} 25`;
+    expect(await settleAsOlder(first, `${first.fence + 1}! fresult-- ${about}  stalled1`)).toBe('FENCED');
+    expect(await settleAsOlder(first, `${first.fence}! fresult-- ${about}  stalled1`)).toBe('SETTLED');
+    // The key was released, so the same request is a new call. Its delivery has the cost, the stall and the result of the call before.
+    const second = await holdOne(store, session, { callId: first.callId });
+    expect(second.runState).toMatchObject({ cost: 25, stalls: [{ signature: 'stalled1', count: 1 }] });
+    expect(Buffer.from(second.history!).toString('latin1')).toContain('fresult--');
+    expect(await settleAsOlder(second, `${second.fence} eresult-- ${about} ${HOUR_MS}`)).toBe('SETTLED');
+    const refused = await store.acceptCall(acceptRequest(session));
+    expect(refused).toMatchObject({ kind: 'run-ended' });
+    expect(refused).toHaveProperty('restMs', expect.closeTo(HOUR_MS, -5));
   });
 
   describe('holds the calls owed', () => {

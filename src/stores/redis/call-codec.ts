@@ -206,14 +206,18 @@ function requeued(before: readonly string[] | undefined): RecoveredCall | undefi
 
 const STATES: Record<string, CallState> = { q: 'queued', r: 'running', p: 'parked' };
 
-const SETTLED_BYTE = 0x32;
+const [RECORD_BYTE, SETTLED_BYTE] = [0x31, 0x32];
+/** A settled call begins with its byte and the length of its record. */
+const [LENGTH_AT, RECORD_AT] = [1, 5];
+/** The fields of a record up to `tool_sequence` have a fixed size; the first text follows. See docs/hot-scripts.md. */
+const [STATE_AT, ENTRY_AT] = [1, 16];
 
 /** Decodes what `shared/record.lua` and `shared/ending.lua` have written. Returns undefined for bytes that are not a call. */
 export function decodeCall(callId: CallId, bytes: Buffer): CallRecord | undefined {
   if (bytes[0] !== SETTLED_BYTE) return decodeRecord(callId, bytes);
-  if (bytes.length < 5) return undefined;
-  const end = 5 + bytes.readUInt32LE(1);
-  const record = decodeRecord(callId, bytes.subarray(5, end));
+  if (bytes.length < RECORD_AT) return undefined;
+  const end = RECORD_AT + bytes.readUInt32LE(LENGTH_AT);
+  const record = decodeRecord(callId, bytes.subarray(RECORD_AT, end));
   return record === undefined ? undefined : { ...record, ...decodeEnding(bytes.subarray(end)) };
 }
 
@@ -281,9 +285,9 @@ interface PackedRecord {
 }
 
 function unpackRecord(bytes: Buffer): PackedRecord | undefined {
-  const state = STATES[bytes.toString('latin1', 1, 2)];
-  if (bytes[0] !== 0x31 || state === undefined) return undefined;
-  let at = 16;
+  const state = STATES[bytes.toString('latin1', STATE_AT, STATE_AT + 1)];
+  if (bytes[0] !== RECORD_BYTE || state === undefined) return undefined;
+  let at = ENTRY_AT;
   const next = (lengthBytes: 1 | 2 | 4): string => {
     const start = at + lengthBytes;
     at = start + bytes.readUIntLE(at, lengthBytes);

@@ -23,6 +23,7 @@ describe.each([...functions.values()])('store function $name', (found) => {
     expect(found.source.includes('STRIDE')).toBe(isBatch);
     expect(constant(found.source, 'FIRST')).toBe(isBatch ? found.args.length + 1 : 0);
     expect(constant(found.source, 'STRIDE')).toBe(found.each.length);
+    expect(Number(/local MORE_STRIDE = (\d+)/.exec(found.source)?.[1] ?? 0)).toBe(found.more.length);
   });
 
   it('answers with the words of its header and no others', () => {
@@ -87,6 +88,19 @@ describe('the function library', () => {
     const found = functions.get('write_versioned')!;
     const command = functionCommand(found, { keys: { record: 'r' }, args: { body: 'b', digest: 'd', expected: 3 } });
     expect(command).toEqual(['FCALL', 'sp1_write_versioned', '1', 'r', '3', 'd', 'b']);
+  });
+
+  it('passes the rows after a batch behind one empty argument, and without rows ends with the batch', () => {
+    const found = functions.get('settle_calls')!;
+    const args = Object.fromEntries(found.args.map((name) => [name, name]));
+    const keys = Object.fromEntries(found.keys.map((name) => [name, name]));
+    const each = [Object.fromEntries(found.each.map((name) => [name, name]))];
+    const more = [Object.fromEntries(found.more.map((name) => [name, `more ${name}`]))];
+    const plain = functionCommand(found, { keys, args, each });
+    expect(plain.slice(-found.each.length)).toEqual(found.each);
+    expect(functionCommand(found, { keys, args, each, more: [] })).toEqual(plain);
+    const rows = found.more.map((name) => `more ${name}`);
+    expect(functionCommand(found, { keys, args, each, more })).toEqual([...plain, '', ...rows]);
   });
 
   it('refuses a call that leaves an argument out', () => {

@@ -20,10 +20,10 @@ const VERSION = 1;
 /**
  * Raised with every change of the Lua code: a process of an older release that starts later leaves the newer functions in place. Processes of older
  * releases then call the newer functions with the arguments that they know. So new arguments come last and have a default in Lua, a batch (EACH)
- * gets no new argument, and a new meaning gets a new word or a new name. `library-revisions.test.ts` checks this, and that every change has its own
+ * gets no new argument, only rows after it (MORE), and a new meaning gets a new word or a new name. `library-revisions.test.ts` checks this, and that every change has its own
  * revision. A change that cannot be compatible raises VERSION.
  */
-const REVISION = 6;
+const REVISION = 8;
 export const LIBRARY = `sallyport_${VERSION}`;
 const FOLDER = new URL('functions/', import.meta.url);
 /** Numbers that the functions have in common with the embedded store. */
@@ -61,6 +61,8 @@ export interface FunctionHeader {
   readonly args: readonly string[];
   /** Names of the arguments that are repeated for every call of a batch. */
   readonly each: readonly string[];
+  /** Names of the arguments in the rows after a batch: they have what only few calls of it need. */
+  readonly more: readonly string[];
   readonly returns: readonly string[];
 }
 
@@ -93,6 +95,7 @@ function parseHeader(name: string, source: string): FunctionHeader {
     keys: words('KEYS', /,/),
     args: words('ARGV', /,/),
     each: words('EACH', /,/),
+    more: words('MORE', /,/),
     returns: words('RETURNS', /\|/),
   };
 }
@@ -171,6 +174,7 @@ export interface FunctionCall {
   readonly keys: NamedValues;
   readonly args: NamedValues;
   readonly each?: readonly NamedValues[];
+  readonly more?: readonly NamedValues[];
 }
 
 /** Makes one FCALL command with its arguments in the order of the header. */
@@ -186,6 +190,9 @@ function commandName(found: StoreFunction): 'FCALL' | 'FCALL_RO' {
   return found.flags.includes('no-writes') ? 'FCALL_RO' : 'FCALL';
 }
 
+/** Every item of a batch begins with an id, so an empty argument in that place ends the batch. */
+const END_OF_BATCH = '';
+
 function functionArguments(found: StoreFunction, call: FunctionCall): (string | Buffer)[] {
   const args: (string | Buffer)[] = [functionName(found.name), String(found.keys.length)];
   for (const name of found.keys) args.push(toArgument(found, name, call.keys[name]));
@@ -193,6 +200,11 @@ function functionArguments(found: StoreFunction, call: FunctionCall): (string | 
   if (call.each === undefined) return args;
   for (const item of call.each) {
     for (const name of found.each) args.push(toArgument(found, name, item[name]));
+  }
+  if (call.more === undefined || call.more.length === 0) return args;
+  args.push(END_OF_BATCH);
+  for (const row of call.more) {
+    for (const name of found.more) args.push(toArgument(found, name, row[name]));
   }
   return args;
 }

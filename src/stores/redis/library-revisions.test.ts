@@ -14,7 +14,7 @@ const MUST_RAISE = 'The Lua code was changed: raise REVISION, then record it (se
 
 interface RecordedLibrary {
   readonly digest: string;
-  /** By name: KEYS | ARGV | EACH. */
+  /** By name: KEYS | ARGV | EACH, and MORE where there is one. */
   readonly functions: Readonly<Record<string, string>>;
 }
 
@@ -36,8 +36,9 @@ function scopeLibrary(): Library {
   return { name: 'sallyport_services_1', revision, digest: sha256(code), functions: {} };
 }
 
-function callOf({ keys, args, each }: FunctionHeader): string {
-  return [keys, args, each].map((names) => names.join(', ')).join(' | ');
+function callOf({ keys, args, each, more }: FunctionHeader): string {
+  const lists = more.length === 0 ? [keys, args, each] : [keys, args, each, more];
+  return lists.map((names) => names.join(', ')).join(' | ');
 }
 
 function fileOf({ name, revision }: Pick<Library, 'name' | 'revision'>): URL {
@@ -51,10 +52,11 @@ function read(file: URL): RecordedLibrary {
 /** Why a process that calls the function as `older` would be misunderstood by `newer`. */
 function problemOf(older: string, newer: string | undefined): string | undefined {
   if (newer === undefined) return 'it is gone';
-  const [keys, args, each] = older.split(' | ');
-  const [newKeys, newArgs, newEach] = newer.split(' | ');
+  const [keys, args, each, more] = older.split(' | ');
+  const [newKeys, newArgs, newEach, newMore] = newer.split(' | ');
   if (keys !== newKeys && !newKeys!.startsWith(`${keys}, `)) return 'its keys have changed';
   if (each !== '' && each !== newEach) return 'what is repeated in a batch has changed';
+  if (more !== undefined && more !== newMore) return 'the rows after a batch have changed';
   if (args === newArgs) return undefined;
   if (each !== '') return 'an argument before a batch shifts the batch';
   return newArgs!.startsWith(`${args}, `) ? undefined : 'a new argument has to come last';
@@ -90,9 +92,11 @@ it.each([
   ['meta | lane | name', 'meta | lane, max | name', 'no argument comes before a batch', false],
   ['meta | lane', 'meta | lane, max | name', 'a batch may be added', true],
   ['meta | lane | name', 'meta | lane | name, max', 'the items of a batch stay as they are', false],
+  ['meta | lane | name', 'meta | lane | name | number, max', 'rows may be added after a batch', true],
+  ['meta | lane | name | number', 'meta | lane | name | number, max', 'the rows after a batch stay as they are', false],
   ['meta | lane', 'meta, live | lane', 'a new key comes last', true],
   ['meta | lane', 'live, meta | lane', 'no key comes before an old one', false],
 ])('compares %s with %s: %s', (older, newer, _, isFine) => {
-  const full = (call: string): string => (call.split(' | ').length === 3 ? call : `${call} | `);
+  const full = (call: string): string => (call.split(' | ').length >= 3 ? call : `${call} | `);
   expect(problemOf(full(older), full(newer)) === undefined).toBe(isFine);
 });

@@ -28,39 +28,43 @@ export async function settleCalls(
     keys: { meta: keys.meta, live: keys.live, audit: keys.audit, calls: keys.calls },
     args: { ...leaseArguments(context, lane, requests), retentionMs: requests[0]!.retentionMs },
     each: requests.map(toSettlement),
+    more: requests.flatMap(toMore),
   });
   return requests.map((_, index) => translate(SETTLED, answerOf(answers, index)));
 }
 
-function toSettlement(request: SettleRequest): NamedValues {
-  const { callId, entryId, outcome, audit } = request;
-  return { callId, entry: entryId, fence: fenceText(request), outcome, detail: audit };
+function toSettlement({ callId, entryId, fence, outcome, audit }: SettleRequest): NamedValues {
+  return { callId, entry: entryId, fence, outcome, detail: audit };
 }
 
 const NOTHING_SPECIAL = attemptText({ ending: 'ok' });
 
+const NONE: readonly NamedValues[] = Object.freeze([]);
+
 /**
- * Packs the fence and what belongs to it into one argument. For most calls that is the fence alone; separate arguments would cost every call what
- * only few calls need.
+ * Returns the row with what the store must know of a call besides its outcome. Most calls have no row: arguments in the batch would cost every
+ * call what only few calls need.
  */
-function fenceText({ fence, releaseKey, attempt }: SettleRequest): string {
-  const released = releaseKey ? `${fence}!` : `${fence}`;
-  if (attempt === undefined) return released;
-  const text = attemptText(attempt);
-  const note = noteOf(attempt);
-  if (note === '') return text === NOTHING_SPECIAL ? released : `${released} ${text}`;
-  return `${released} ${text} ${note}`;
+function toMore({ releaseKey, attempt }: SettleRequest, index: number): readonly NamedValues[] {
+  const result = attempt === undefined ? NOTHING_SPECIAL : attemptText(attempt);
+  const changesRun = attempt !== undefined && !isPlain(attempt);
+  if (!releaseKey && !changesRun && result === NOTHING_SPECIAL) return NONE;
+  return [{ number: index + 1, releaseKey, attempt: result, ...(changesRun ? noteOf(attempt) : NO_NOTE) }];
 }
 
-/** Describes what changes about the run; empty after a call that succeeded and changes nothing else. */
-function noteOf({ session, run, ending, cost, endsRun, effective, target, stall }: SettledAttempt): string {
-  const isPlain = ending === 'ok' && cost === undefined && endsRun === undefined && stall === undefined;
-  if (isPlain && effective === undefined && target === undefined) return '';
-  const note = `${session}/${run} ${cost ?? ''}`;
-  if (endsRun === undefined && stall === undefined) return note;
-  const rest = endsRun === undefined ? '' : Math.ceil(endsRun.restMs);
-  return stall === undefined ? `${note} ${rest}` : `${note} ${rest} ${stall}`;
+/** Whether the call succeeded, ran what was sent, and changes nothing else about its run. */
+function isPlain({ ending, cost, endsRun, stall, effective, target }: SettledAttempt): boolean {
+  const changesNothing = cost === undefined && endsRun === undefined && stall === undefined;
+  return ending === 'ok' && changesNothing && effective === undefined && target === undefined;
 }
+
+/** The fields of a note in `shared/settled-attempts.lua`. */
+function noteOf({ session, run, cost, endsRun, stall }: SettledAttempt): NamedValues {
+  const restMs = endsRun === undefined ? '' : Math.ceil(endsRun.restMs);
+  return { session, run, cost: cost ?? '', restMs, stall: stall ?? '' };
+}
+
+const NO_NOTE: NamedValues = Object.freeze({ session: '', run: '', cost: '', restMs: '', stall: '' });
 
 export async function startCalls(
   context: RedisContext,

@@ -13,6 +13,7 @@ import {
   holdOne,
   newWaiter,
   openSession,
+  ownedBy,
   reapRequest,
   settleRequest,
   startRequest,
@@ -159,6 +160,19 @@ export function describeSettle(scene: Scene): void {
       await acceptOne(store, session, { key: 'k' });
       return claimOne(store, { lane: session.lane });
     }
+  });
+
+  it('a key is released also by a worker with a fence of two digits', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    let delivery = await holdOne(store, session, { key: 'k' });
+    while (delivery.fence < 10) {
+      await store.abandonCall({ ...ownedBy(delivery), handedBack: true });
+      delivery = await claimOne(store, { lane: session.lane });
+    }
+    const request = settleRequest(delivery, encodedOutcome('stale'), { releaseKey: true });
+    expect(await store.settleCall(request)).toBe('settled');
+    expect(await acceptOne(store, session, { key: 'k' })).toBe(`${delivery.callId}~2`);
   });
 
   it('a released key stays with its latest call while that is under way, however long ago the first was to be forgotten', async () => {

@@ -12,13 +12,15 @@ local window, limits = ARGV[6], shares.limits(ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 local FIRST, STRIDE = 8, 5
 local MAX_WAITERS = 1000
 
-local facts = redis.call('HMGET', meta, 'incarnation', 'epoch', 'liveBytes', 'retainedBytes', 'auditSequence', 'auditAdmits', 'parkedBytes')
-if facts[1] ~= incarnation then return REPLACED end
-local epoch, now = facts[2], now_ms()
+local known_incarnation, epoch, live_bytes, retained_bytes, audit_sequence, audit_admits, parked_bytes = unpack(redis.call('HMGET', meta,
+  'incarnation', 'epoch', 'liveBytes', 'retainedBytes', 'auditSequence', 'auditAdmits', 'parkedBytes'), 1, 7)
+if known_incarnation ~= incarnation then return REPLACED end
+local now = now_ms()
 local now_text = text(now)
 -- What the lane holds. Minus one: the anchor in the sorted set `live` (see found-lane.lua) is not a call.
-local held = { lane = lane, now = now, calls = redis.call('ZCARD', live) - 1, bytes = tonumber(facts[3]) or 0,
-  retained = tonumber(facts[4]) or 0, parked = tonumber(facts[7]) or 0, audit_late = audit_is_late(facts[5] or '0', facts[6], now) }
+local held = { lane = lane, now = now, calls = redis.call('ZCARD', live) - 1, bytes = tonumber(live_bytes) or 0,
+  retained = tonumber(retained_bytes) or 0, parked = tonumber(parked_bytes) or 0,
+  audit_late = audit_is_late(audit_sequence or '0', audit_admits, now) }
 local calls_before = held.calls
 
 local heads, head_of = {}, {}
@@ -116,6 +118,7 @@ end
 
 local function accept(number, at)
   local own, head = ids[number], head_of[number]
+  local asked, digest, envelope, correlation = ARGV[at], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
   if head.ending and not head.rest_ms then return { 'UNAUTHENTICATED', head.ending } end
   -- Refuse an id that is not under the agents of this session: a caller must not reach a call of other agents or subjects. Also refuse an id
   -- that occurs twice in the batch.
@@ -125,17 +128,16 @@ local function accept(number, at)
   if stored[number] then
     known, call_id, continues = find_call(lane, own, stored[number])
   else
-    known = agents.earlier_call(lane, ARGV[at], earlier[number] and stored[earlier[number]], head.identity)
+    known = agents.earlier_call(lane, asked, earlier[number] and stored[earlier[number]], head.identity)
   end
-  if known then return answer_known(known, head, ARGV[at + 2], ARGV[at + 4]) end
+  if known then return answer_known(known, head, digest, correlation) end
   -- Nothing is written: refused calls neither prolong the rest nor fill the store. A caller of an earlier release reads only the first two words.
   if head.rest_ms then return { 'UNAUTHENTICATED', 'run-unknown', text(head.rest_ms) } end
-  local envelope = ARGV[at + 3]
   local what, room_ms = shares.overload_call(held, limits, head, #envelope)
   if what then return { 'OVERLOADED', what, room_ms and text(room_ms) or '' } end
-  enqueue(call_id, head, ARGV[at + 2], envelope, ARGV[at + 4])
+  enqueue(call_id, head, digest, envelope, correlation)
   if continues then redis.call('HSET', calls, own, continues) end
-  return call_id ~= ARGV[at] and { 'ACCEPTED', call_id } or 'ACCEPTED'
+  return call_id ~= asked and { 'ACCEPTED', call_id } or 'ACCEPTED'
 end
 
 for number = 1, #head_of do answers[number] = accept(number, FIRST + (number - 1) * STRIDE) end

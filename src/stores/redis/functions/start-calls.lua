@@ -35,14 +35,15 @@ local late
 -- Whether the audit is late for privileged calls. Read once per batch, and only if a call of the batch has an intent.
 local function audit_late()
   if late == nil then
-    local facts = redis.call('HMGET', meta, 'auditSequence', 'auditStarts')
-    late = audit_is_late(facts[1] or '0', facts[2], now)
+    local sequence, bound = unpack(redis.call('HMGET', meta, 'auditSequence', 'auditStarts'), 1, 2)
+    late = audit_is_late(sequence or '0', bound, now)
   end
   return late
 end
 
 local function start(number, at)
   local call_id, entry, fence, effect = ids[number], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local max_attempts, intent = ARGV[at + 4], ARGV[at + 5]
   local record = records[number]
   local deliveries = record and deliveries_of(held, lane, pool, worker, entry)
   if not deliveries or not has_fence(record, entry, deliveries, fence) then return { 'FENCED' } end
@@ -50,17 +51,17 @@ local function start(number, at)
   if extra(record, 'startFence') == fence then return { 'STARTED', text(starts) } end
   if starts > 0 and (extra(record, 'effect') == 'unsafe' or effect == 'unsafe') then return { 'MAY_HAVE_RUN' } end
   if extra(record, 'cancel') == '1' then return { 'CANCELLED' } end
-  if starts > 0 and starts >= math.min(POISON_STARTS, tonumber(ARGV[at + 4])) then return { 'USED_UP', text(starts) } end
+  if starts > 0 and starts >= math.min(POISON_STARTS, tonumber(max_attempts)) then return { 'USED_UP', text(starts) } end
   local facts = lines_of(record[FACTS])
   if now >= tonumber(facts[DEADLINE]) then return { 'EXPIRED' } end
   local ending = session_ending(facts[SESSION], facts[RUN])
   if ending then return { 'ENDED', ending } end
-  if ARGV[at + 5] ~= '' and audit_late() then return { 'AUDIT_LATE' } end
+  if intent ~= '' and audit_late() then return { 'AUDIT_LATE' } end
   mark_started(record, starts + 1, fence, effect)
   local bytes = write_record(record)
   changed[#changed + 1] = call_id
   changed[#changed + 1] = bytes
-  if ARGV[at + 5] ~= '' then add_audit(intents, 'call.intended', call_id, bytes, ARGV[at + 5]) end
+  if intent ~= '' then add_audit(intents, 'call.intended', call_id, bytes, intent) end
   return starts == 0 and 'STARTED' or { 'STARTED', text(starts + 1) }
 end
 

@@ -88,7 +88,7 @@ end
 
 local tool_tag = remember(function(tool) return string.sub(redis.sha1hex(tool), 1, 4) end)
 
--- Encodes one attempt as `openHistory` in wire/history.ts reads it. The target and the tally of an attempt are in a second record, which
+-- Encodes one attempt as `openHistory` in domain/call/history.ts reads it. The target and the tally of an attempt are in a second record, which
 -- workers of an earlier release skip.
 local function describe_attempt(record, attempt)
   local front, size = struct.pack('<I4d', record[SEQUENCE], tonumber(fact(record, ACCEPTED_AT))), 2 * SIGNATURE + 1

@@ -5,7 +5,7 @@
     released    `1`: its key was released, so that the next accept makes a new generation
     continued   number of the latest generation of its key; empty: there is only this one (accept_calls)
     resolution  an operator's statement on an indeterminate call: `ran` or `not-ran`; empty without one (resolve_call)
-    attempt     the result in the run's history: see `attemptText` in wire/history.ts
+    attempt     the result in the run's history: see `attemptText` in domain/call/history.ts
   and the bytes of the outcome. Where no other function is named, settlement.lua writes it. ]]
 local SETTLED = '2'
 local ENDING = '^(%d+)\n(%d*)\n(%d*)\n([01])\n(%d*)\n([%a-]*)\n([^\n]*)\n()'

@@ -30,7 +30,7 @@ local function opens_at(lane, session_id, run)
 end
 
 --[[ The agents of an identity are the session's own agent, then the agents it acts for, one line each. A caller's keys belong to these
-  agents: the last part of a call's id begins with their tag. Computed as `agentsTag` and `keyOfAgents` in wire/digest.ts do. ]]
+  agents: the last part of a call's id begins with their tag. Computed as `agentsTag` and `keyOfAgents` in domain/tool/digest.ts do. ]]
 local agents = { LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_' }
 
 -- The first characters of a SHA-1 in base64url; an even number. Three hexadecimal digits give two characters.
