@@ -6,8 +6,9 @@ import { traceIdIn } from '../../domain/call/trace-context.ts';
 import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
 import { encodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { attemptOf } from './attempt-of.ts';
-import { encodeAudit, readSent, type SettlementFacts } from './encode-audit.ts';
+import { encodeAudit, type SettlementFacts } from './encode-audit.ts';
 import { keepOffers } from './keep-offers.ts';
+import { readSent } from './sent-call.ts';
 
 export type { SettlementFacts } from './encode-audit.ts';
 
@@ -18,7 +19,7 @@ export interface SettledCall {
   readonly durationMs: number;
 }
 
-type Needs = Pick<Plane, 'store' | 'settings' | 'log' | 'redactor'>;
+type Needs = Pick<Plane, 'store' | 'settings' | 'log' | 'redactor' | 'tools'>;
 
 const TRY_AGAIN_MS = 250;
 
@@ -45,7 +46,7 @@ export async function settle(
     delivered,
     withAdvice(withExecutedUnknown(delivered, kept, facts), facts.gate?.advice),
   );
-  const audited = facts.sent === undefined ? { ...facts, ...readSent(delivery.envelope) } : facts;
+  const audited = facts.sent === undefined ? { ...facts, ...readSent(delivery, needs) } : facts;
   const request: SettleRequest = {
     callId: delivery.callId,
     pool: delivery.pool,
