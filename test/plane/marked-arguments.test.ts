@@ -66,7 +66,29 @@ describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend)
     expect(kept).not.toContain(pin);
   });
 
-  it('are in no file, log or record', () => {
-    expect(worker.process.stderr).not.toContain('7391');
+  describe.each(RUNNERS)('with the %s runner', (runner) => {
+    it.each([
+      ['fails', 'TOOL_FAILED'],
+      ['throws', 'TOOL_THREW'],
+      ['reports', 'TOOL_FAILED'],
+      ['checked', 'ARGUMENTS_INVALID'],
+    ])('are masked where a tool repeats them in an error: %s', async (tool, code) => {
+      const pin = `${newPin()}x`;
+      const { error, ...kept } = await recorded(`${runner}.${tool}`, { pin });
+      expect(error?.code).toBe(code);
+      expect(JSON.stringify(error)).not.toContain(pin);
+      expect(kept.detail).not.toContain(pin);
+      expect(kept.arguments).toMatch(MARK);
+      // What a tool throws is not in the detail at all.
+      expect(kept.detail?.includes(MARK.exec(kept.arguments!)![0])).toBe(tool !== 'throws');
+    });
+  });
+
+  it('are in no log', () => {
+    expect(worker.process.stderr).toMatch(/log of \[secret/);
+    expect(worker.process.stderr).toMatch(/bad pin \[secret/);
+    const lines = worker.process.stderr.split('\n').filter((line) => line.includes('7391'));
+    // What inline code prints goes straight to the worker's own output.
+    expect(lines.filter((line) => !line.startsWith('print of '))).toStrictEqual([]);
   });
 });

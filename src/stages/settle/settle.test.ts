@@ -208,6 +208,33 @@ describe('settle', () => {
     },
   );
 
+  it('masks secret arguments that an error repeats, and no name of the plane', async () => {
+    const masked: unknown[] = [];
+    const redactor: Redactor = {
+      arguments: (text) => text,
+      text: (text) => text,
+      repeated: (_tool, args) => {
+        masked.push(args);
+        return { scrubText: (text) => text.replaceAll('hush', '***'), scrub: (value) => value };
+      },
+    };
+    const words = { message: 'bad hush', code: 'hush' };
+    const failed = errorOutcome('TOOL_FAILED', words, { executed: 'yes' });
+    const denied = errorOutcome('RULE_DENIED', { tool: 'hush', rule: 'hush', reason: 'hush' });
+    const served = [sampleServedTool()];
+    const facts = { tool: served[0]!.declaration, arguments: { a: 1 }, sent: { arguments: '{}', toolDigest: 'd' } };
+    const { done, requests } = settling({ outcome: failed, facts, redactor });
+    const { outcome } = await done;
+    expect(outcome.error).toMatchObject({ message: 'bad ***', facts: { message: 'bad ***', code: '***' } });
+    expect(written(requests).error).toEqual(outcome.error);
+    expect(readAuditDetail(requests[0]!.audit).payload.detail).toBe('bad ***');
+    const refused = settling({ outcome: denied, redactor, served });
+    expect((await refused.done).outcome.error?.facts).toEqual({ tool: 'hush', rule: 'hush', reason: '***' });
+    expect(masked).toEqual([['{}', { a: 1 }], ['{}']]);
+    await settling({ redactor, served }).done;
+    expect(masked).toHaveLength(2);
+  });
+
   it('releases the key of an outcome that asks to come again, and of no other', async () => {
     for (const [outcome, releaseKey] of [
       [errorOutcome('TOOL_STALE', { tool: 'notes.add', current: 'x' }), true],
