@@ -17,7 +17,9 @@ function shortDigest(data: string, characters: number): string {
 }
 
 /** Digest of the tool as callers see it. Limits, poll cadence, progress and cost concern only the worker and are not included. */
-export function toolDigest(tool: Omit<ToolDeclaration, 'digest' | 'limits' | 'poll' | 'progress' | 'cost'>): string {
+export function toolDigest(
+  tool: Omit<ToolDeclaration, 'digest' | 'limits' | 'poll' | 'progress' | 'cost' | 'refusesUndeclared'>,
+): string {
   return sha256(
     canonicalJson({
       id: tool.id,
