@@ -22,7 +22,7 @@ const MAX_DEPTH = 64;
  * Which members an object may have besides its `properties`. `written`: those that the schema does not forbid, as JSON Schema reads it.
  * `refused`: those that it allows in so many words; the tool's own code refuses others. `declared`: none.
  */
-export type OtherMembers = 'written' | 'refused' | 'declared';
+type OtherMembers = 'written' | 'refused' | 'declared';
 
 /**
  * The types that a value at a pointer can have, by the schema of the arguments. Includes every type that the schema might allow:
