@@ -14,11 +14,13 @@ import { createWorkerEffects } from '../worker/call-effects.ts';
 import { DEFAULT_EFFECT_LIMITS } from '../domain/platform/platform-settings.ts';
 import type { ApprovalNotifier } from '../domain/ports/approval-notifier.ts';
 import type { Plane } from '../domain/ports/plane.ts';
+import type { ToolRunner } from '../domain/ports/tool-runner.ts';
 import { InlineRunner } from '../worker/runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../worker/runners/process/process-runner.ts';
 import { readSealer } from '../audit/auditor-keys.ts';
 import { createRedactor } from '../observe/redact/create-redactor.ts';
 import { createSecretSource } from '../worker/secrets/create-secret-source.ts';
+import { findingRepeated, withRepeatedMasked } from '../worker/secrets/repeated-arguments.ts';
 import { withSecrets } from '../worker/secrets/run-with-secrets.ts';
 import { runApprovalCallbacks, type ApprovalCallbacks } from '../worker/approval-callbacks.ts';
 import { createApprovalWebhook } from '../worker/approval-webhook.ts';
@@ -191,13 +193,13 @@ async function boot(
   });
   warnOfSetups(modules.loaded, secrets, log);
   const processes = new ProcessRunner({ maxProcesses: concurrency, ...options.processes, sourcesOf });
+  const redactionKey = redactionKeyFor(options, options.redaction?.keyFile);
+  const redactor = findingRepeated(createRedactor(redactionKey), redactionKey);
+  const guarded = (runner: ToolRunner): ToolRunner => withRepeatedMasked(withSecrets(runner, secrets), redactor);
   const runners = {
-    inline: withSecrets(
-      telemetry?.traces === true ? await withActiveSpan(new InlineRunner()) : new InlineRunner(),
-      secrets,
-    ),
-    process: withSecrets(processes, secrets),
-    'process-per-call': withSecrets(processes.perCall(), secrets),
+    inline: guarded(telemetry?.traces === true ? await withActiveSpan(new InlineRunner()) : new InlineRunner()),
+    process: guarded(processes),
+    'process-per-call': guarded(processes.perCall()),
   };
   closers.add(() => processes.close());
   const effects =
@@ -217,7 +219,7 @@ async function boot(
     events,
     ...(hooks === undefined ? {} : { hooks }),
     ...notifierOf(webhook, parts.approvals),
-    redactor: createRedactor(redactionKeyFor(options, options.redaction?.keyFile)),
+    redactor,
     ...(sealer === undefined ? {} : { sealer }),
     secrets,
     services,

@@ -65,8 +65,11 @@ export interface GatewayOperations {
     principal: Principal,
     policy: Policy,
   ) => 'approver' | 'requester' | 'stranger';
-  /** Checks the conditions of a grant and returns them in the text form that a grant stores. Throws APPROVAL_INVALID with every problem. */
-  readonly readConditions: (conditions: readonly JsonObject[]) => string;
+  /** Checks the conditions of a grant for the tool of a question, and returns them in the text form that a grant stores. Throws APPROVAL_INVALID with every problem. */
+  readonly readConditions: (
+    conditions: readonly JsonObject[],
+    question: Pick<ApprovalQuestion, 'tool' | 'toolDigest'>,
+  ) => Promise<string>;
   readonly release: string;
 }
 

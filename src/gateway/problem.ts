@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { escapeHidden } from '../base/escape-text.ts';
 import { PlaneError, planeError, type PlaneErrorCode } from '../domain/errors/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Outcome, OutcomeKind } from '../domain/outcome/outcome.ts';
@@ -177,7 +178,8 @@ export function createProblem(given: {
     title: STATUS_CODES[status] ?? 'Error',
     status,
     code,
-    detail,
+    // A detail repeats names that the caller wrote, and people read it in terminals.
+    detail: escapeHidden(detail),
     ...(fix === undefined ? {} : { fix }),
     ...(Object.keys(facts).length === 0 ? {} : { facts }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -1,3 +1,4 @@
+import type { ApprovalQuestion } from '../domain/policy/approval.ts';
 import { indexTools } from '../domain/tool/catalog.ts';
 import { readDeclaration } from '../gate/policy/agent-schema.ts';
 import { readTenant } from '../gate/policy/read-agents.ts';
@@ -5,6 +6,7 @@ import { findAgentWarnings } from '../gate/policy/agent-warnings.ts';
 import type { Config } from '../config/config-schema.ts';
 import { readPolicyValue } from '../gate/policy/policy-file.ts';
 import { conditionsSchema } from '../gate/policy/rule-schema.ts';
+import { findMisfits } from '../gate/policy/tool-problems.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import { entriesOf } from '../domain/tool/module.ts';
@@ -12,6 +14,7 @@ import { nearNames } from '../base/near-names.ts';
 import { standingOf } from '../gate/approvals/may-decide.ts';
 import type { GatewayOperations } from '../gateway/operations.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
+import type { CatalogReader } from '../domain/ports/catalog-store.ts';
 import type { Log } from '../domain/ports/log.ts';
 import type { OperatorStore } from '../domain/ports/store.ts';
 import { cancelRequest, unsafeDigestOf } from '../stages/accept/cancel-request.ts';
@@ -102,7 +105,7 @@ export function createOperations({ store, trail, config, log, audit }: Operation
       throw planeError('CALL_NOT_INDETERMINATE', { callId, state });
     },
     standing: standingOf,
-    readConditions,
+    readConditions: (conditions, question) => readConditions(store, conditions, question),
   };
 }
 
@@ -114,10 +117,22 @@ function placeInBody(): string {
 /** Max problems of one form that are listed one by one. */
 const MAX_PROBLEMS = 32;
 
-function readConditions(conditions: readonly JsonObject[]): string {
+async function readConditions(
+  store: CatalogReader,
+  conditions: readonly JsonObject[],
+  { tool, toolDigest }: Pick<ApprovalQuestion, 'tool' | 'toolDigest'>,
+): Promise<string> {
   const parsed = conditionsSchema.safeParse(conditions);
-  if (parsed.success) return canonicalJson(parsed.data as never);
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`.slice(0, 200));
+  if (!parsed.success)
+    return refuseConditions(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
+  // A condition about an argument that the tool cannot have holds for every call, or for none.
+  const published = indexTools(await store.readCatalog()).get(tool)?.tool;
+  const misfits = published?.digest === toolDigest ? findMisfits(published, parsed.data, nearNames) : [];
+  return misfits.length > 0 ? refuseConditions(misfits) : canonicalJson(parsed.data as never);
+}
+
+function refuseConditions(found: readonly string[]): never {
+  const problems = found.map((problem) => problem.slice(0, 200));
   const problem = `the conditions of the grant: ${problems.join('; ').slice(0, 500)}`;
   throw planeError('APPROVAL_INVALID', { problem, problems: problems.slice(0, MAX_PROBLEMS) });
 }

@@ -67,6 +67,7 @@ describe('sallyport policy, with rules', () => {
       'range: { min: 1 }',
       '9:9: rule "no-secrets": range cannot judge /text of basic.echo, a text',
     ],
+    ['at: /text', 'at: /txt', '9:9: rule "no-secrets": basic.echo has no argument /txt, did you mean /text?'],
   ])('check and set refuse what fits no published tool: %s as %s', async (from, to, problem) => {
     const before = await plane.json('policy', 'show');
     const file = write(changed(from, to));
@@ -233,7 +234,7 @@ describe('sallyport dev, with rules', () => {
     writeFileSync(plane.file('policy.yaml'), changed('[basic.echo]', '[basic.eco]'));
     await dev.waitForLine(/the new file is not used; the old configuration stays.*/);
     expect(await plane.json('policy', 'show')).toStrictEqual(before);
-    writeFileSync(plane.file('policy.yaml'), changed('[basic.echo]', '[basic.fails]'));
+    writeFileSync(plane.file('policy.yaml'), changed('prefix: "secret "', 'prefix: "hush "'));
     await dev.waitForLine(/policy reloaded/);
     expect(await plane.json('policy', 'show')).not.toStrictEqual(before);
   });

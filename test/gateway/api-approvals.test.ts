@@ -238,6 +238,7 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     { decision: 'allow-once', binding: '' },
     { decision: 'allow-once', grant: { matches: 'exact' } },
     { decision: 'allow-always', grant: { matches: { conditions: [{ at: 'no pointer' }] } } },
+    { decision: 'allow-always', grant: { matches: { conditions: [{ at: '/txt', exists: false }] } } },
     { decision: 'allow-always', grant: { matches: 'everything' } },
     { decision: 'deny', arguments: { text: 'x' } },
     { decision: 'allow-once', approved: true },

@@ -281,18 +281,18 @@ describe('M36 a session of 2025', () => {
     rmSync(copy);
     return runs;
   }
-  const initialize = (bearer: string): Promise<Answer> =>
+  const initialize = (bearer: string, protocolVersion = '2025-11-25'): Promise<Answer> =>
     send(plane.url, bearer, {
       body: JSON.stringify({
         jsonrpc: '2.0',
         id: 0,
         method: 'initialize',
-        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'old', version: '1' } },
+        params: { protocolVersion, capabilities: {}, clientInfo: { name: 'old', version: '1' } },
       }),
     });
-  const list = (bearer: string, session: string): Promise<Answer> =>
+  const list = (bearer: string, session: string, protocolVersion = '2025-11-25'): Promise<Answer> =>
     send(plane.url, bearer, {
-      headers: { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' },
+      headers: { 'mcp-session-id': session, 'mcp-protocol-version': protocolVersion },
       body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
     });
 
@@ -319,6 +319,19 @@ describe('M36 a session of 2025', () => {
   it('means nothing to a request of 2026', async () => {
     const answer = await ask({ ...echo('x'), headers: { 'mcp-session-id': 'nobody', 'last-event-id': '7' } });
     expect(answer.body.result?.['structuredContent']).toEqual({ text: 'x' });
+  });
+  it.each([
+    ['2025-06-18', '2025-06-18'],
+    ['2025-03-26', '2025-03-26'],
+    ['2024-11-05', '2024-11-05'],
+    ['2024-10-07', '2024-10-07'],
+    ['2020-01-01', '2025-11-25'],
+  ])('is served as 2025-11-25 to a client of an older revision: %s', async (asked, answered) => {
+    const begun = await initialize(token, asked);
+    expect(begun.body.result?.['protocolVersion']).toBe(answered);
+    const listed = await list(token, begun.headers.get('mcp-session-id')!, answered);
+    const now = await initialize(token);
+    expect(listed.body.result).toEqual((await list(token, now.headers.get('mcp-session-id')!)).body.result);
   });
   it('begins with initialize', async () => {
     const answer = await post({ body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' });

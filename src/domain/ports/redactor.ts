@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../base/json.ts';
 import type { ToolDeclaration } from '../tool/tool.ts';
 
 /** Removes secrets from data that is stored or shown. The tool itself sees everything. */
@@ -6,4 +7,18 @@ export interface Redactor {
   arguments(canonical: string, tool?: Pick<ToolDeclaration, 'inputSchema'>): string;
   /** Redacts free text: a command, an error, a log line. */
   text(text: string): string;
+  /**
+   * The mask for texts that may repeat arguments which the tool's schema marks secret: errors, log lines. Arguments are JSON or JSON text.
+   * Undefined: the schema marks none. Absent: texts are not searched.
+   */
+  repeated?(
+    tool: Pick<ToolDeclaration, 'inputSchema'>,
+    args: readonly (JsonObject | string)[],
+  ): RepeatedMask | undefined;
+}
+
+export interface RepeatedMask {
+  /** `mayBeCut`: the text was shortened before, perhaps in the middle of a secret. */
+  scrubText(text: string, mayBeCut?: boolean): string;
+  scrub(value: JsonObject): JsonObject;
 }

@@ -5,7 +5,9 @@ import { canonicalJson } from '../../base/canonical-json.ts';
 import { sha256, shortSha256 } from '../../base/sha256.ts';
 
 /** Digest of the tool as callers see it. Limits, poll cadence, progress and cost concern only the worker and are not included. */
-export function toolDigest(tool: Omit<ToolDeclaration, 'digest' | 'limits' | 'poll' | 'progress' | 'cost'>): string {
+export function toolDigest(
+  tool: Omit<ToolDeclaration, 'digest' | 'limits' | 'poll' | 'progress' | 'cost' | 'refusesUndeclared'>,
+): string {
   return sha256(
     canonicalJson({
       id: tool.id,

@@ -35,6 +35,11 @@ export interface ToolDeclaration {
    * result.
    */
   readonly normalises?: true;
+  /**
+   * The code of the tool's schema refuses members that the schema neither declares nor allows with `additionalProperties`. Absent: what JSON
+   * Schema accepts is accepted.
+   */
+  readonly refusesUndeclared?: true;
   /** Secrets that the tool may get: names, or `PREFIX_*`. With the prefix `own:`, its arguments may not refer to them. Absent: none. */
   readonly secrets?: readonly string[];
   readonly limits: ToolLimits;

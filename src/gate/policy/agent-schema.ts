@@ -136,11 +136,20 @@ export function normaliseAgents(
   };
 }
 
+const MAX_LISTED = 5;
+
+function listTools(tools: 'all' | readonly string[]): string {
+  if (tools === 'all') return 'all of its tools';
+  if (tools.length === 0) return 'none of its tools';
+  return tools.length > MAX_LISTED ? `${tools.length} of its tools` : tools.join(', ');
+}
+
 function normalise(name: string, given: AgentsInput[string], where = 'agents'): ReadDeclaration {
   const { selection: normalised, duplicates, blanks } = normaliseSelection(given.selection);
-  const warnings = duplicates.map(
-    (module) => `${where}.${name} has several entries for module ${module}; it takes them all`,
-  );
+  const warnings = duplicates.map((module) => {
+    const merged = normalised.find((entry) => entry.module === module)?.tools ?? [];
+    return `${where}.${name} has several entries for module ${module}; together they select ${listTools(merged)}`;
+  });
   if (blanks > 0) {
     const entries = blanks === 1 ? 'an entry' : `${blanks} entries`;
     warnings.push(

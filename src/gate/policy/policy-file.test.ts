@@ -72,7 +72,9 @@ describe('readPolicyFile', () => {
       },
       all: { selection: [{ module: '*', tools: 'all' }] },
     });
-    expect(warnings).toStrictEqual(['agents.team member 2 has several entries for module notes; it takes them all']);
+    expect(warnings).toStrictEqual([
+      'agents.team member 2 has several entries for module notes; together they select add, list',
+    ]);
   });
 
   it.each([
@@ -168,7 +170,9 @@ describe('applyPolicyFile', () => {
     const file = read(text);
     const own = { acme: { agents: { main: { selection: [{ module: 'a', tools: ['x', 'y'] }] } } } };
     expect(applyPolicyFile(file, current)).toStrictEqual({ ...current, tenants: own });
-    expect(file.warnings).toEqual(['tenants.acme.agents.main has several entries for module a; it takes them all']);
+    expect(file.warnings).toEqual([
+      'tenants.acme.agents.main has several entries for module a; together they select x, y',
+    ]);
     expect(applyPolicyFile(read('roles: {}'), { ...current, tenants: own }).tenants).toStrictEqual(own);
     expect(applyPolicyFile(read('agents: null'), { ...current, tenants: own }).tenants).toStrictEqual(own);
     for (const none of ['tenants: null', 'tenants: {}']) {

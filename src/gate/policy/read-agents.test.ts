@@ -45,7 +45,20 @@ describe('readAgents', () => {
   it('unites two entries for one module, and says so', () => {
     const read = readAgents({ main: [...NOTES, { module: 'notes', tools: ['list'] }] }, nearNames);
     expect(read.declared['main']).toEqual({ selection: [{ module: 'notes', tools: ['add', 'list'] }] });
-    expect(read.warnings).toEqual(['agents.main has several entries for module notes; it takes them all']);
+    expect(read.warnings).toEqual(['agents.main has several entries for module notes; together they select add, list']);
+  });
+
+  it.each<[string[] | 'all', string]>([
+    ['all', 'all of its tools'],
+    [[], 'none of its tools'],
+    [['a', 'b', 'c', 'd', 'e', 'f'], '6 of its tools'],
+  ])('says what two entries for one module come to: %j and none', (tools, select) => {
+    const both = [
+      { module: 'vault', tools },
+      { module: 'vault', tools: [] },
+    ];
+    const { warnings } = readAgents({ main: both }, nearNames);
+    expect(warnings).toEqual([`agents.main has several entries for module vault; together they select ${select}`]);
   });
 
   it('keeps nothing of what it was given: a later change of it changes no declaration', () => {

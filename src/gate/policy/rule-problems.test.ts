@@ -9,7 +9,7 @@ import { compileCondition, conditionIsMet, parsePlace } from '../rules/compile-c
 import { findContradiction } from './contradictions.ts';
 import { checkRules, findRuleProblems } from './rule-problems.ts';
 import { typesAt } from './schema-types.ts';
-import type { KnownTools, RuleTool } from './tool-problems.ts';
+import { findMisfits, type KnownTools, type RuleTool } from './tool-problems.ts';
 
 const tool = (id: string, more: Partial<RuleTool> = {}): RuleTool => ({
   id: toolId(...(id.split('.') as [string, string])),
@@ -106,6 +106,81 @@ describe('findRuleProblems, beside a catalog', () => {
     expect(problemsOf({ tools: ['*'], effects: ['idempotent'] }, known)).toStrictEqual([]);
     expect(problemsOf({ tools: ['web.fech'] }, known)).toHaveLength(1);
     expect(problemsOf({ tools: ['web.*'], effects: ['unsafe'] }, known)).toHaveLength(1);
+  });
+});
+
+describe('conditions about arguments that a tool does not declare', () => {
+  const properties = { t: { type: 'string' }, deep: { type: 'object', properties: { u: { type: 'string' } } } };
+  const closed = { refusesUndeclared: true } as const;
+  const check = (at: string, more: Partial<RuleTool>): string[] | string => {
+    const policy: Policy = {
+      ...CLOSED_POLICY,
+      rules: [ruleOf({ tools: ['s.zo'], arguments: [{ at, equals: 'bad' }] })],
+    };
+    const known = { tools: [tool('s.zo', more)] };
+    try {
+      return checkRules({ speaksOf: ['rules'], placeOf: () => 'place' }, policy, known, nearNames);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  it.each<[string, Partial<RuleTool>]>([
+    ['/tt', { inputSchema: { type: 'object', properties } }],
+    ['/deep/v', { inputSchema: { type: 'object', properties } }],
+    ['/x', { inputSchema: { type: 'object', properties: {} } }],
+    [
+      '/tt',
+      {
+        inputSchema: {
+          anyOf: [
+            { type: 'object', properties },
+            { type: 'object', properties: {} },
+          ],
+        },
+      },
+    ],
+  ])('%s is refused where the code of the schema refuses them: %j', (at, more) => {
+    expect(check(at, { ...more, ...closed })).toContain(`rule "r": s.zo has no argument ${at}`);
+    expect(check(at, more)).not.toContain('has no argument');
+  });
+
+  it.each<[string, JsonObject]>([
+    ['/t', { type: 'object', properties }],
+    ['/deep/u', { type: 'object', properties }],
+    ['/any/thing', { type: 'object', additionalProperties: {} }],
+    ['/a', { type: 'object', properties: { a: {} }, additionalProperties: {} }],
+    [
+      '/u',
+      {
+        allOf: [
+          { type: 'object', properties },
+          { type: 'object', properties: { u: {} } },
+        ],
+      },
+    ],
+    ['/t/u', { type: 'object', properties: { t: {} } }],
+    ['/u', { $ref: '#/$defs/a', $defs: {} }],
+  ])('%s is accepted where it is declared, or where nothing is known: %j', (at, inputSchema) => {
+    expect(check(at, { inputSchema, ...closed })).toStrictEqual([]);
+  });
+
+  it('warn where the schema accepts them', () => {
+    const loose = { type: 'object', properties, additionalProperties: {} };
+    const warning = 'rule "r": s.zo declares no argument /tt, did you mean /t?; its schema accepts any';
+    expect(check('/tt', { inputSchema: loose, ...closed })).toStrictEqual([warning]);
+    expect(check('/tt', { inputSchema: { type: 'object', properties } })).toStrictEqual([warning]);
+  });
+
+  it('are found in a grant, too', () => {
+    const conditions: ArgumentCondition[] = [
+      { at: '/t', exists: true },
+      { at: '/tt', exists: false },
+    ];
+    const found = (more: Partial<RuleTool>): string[] =>
+      findMisfits(tool('s.zo', { inputSchema: { type: 'object', properties }, ...more }), conditions, nearNames);
+    expect(found(closed)).toStrictEqual(['1.at: s.zo has no argument /tt, did you mean /t?']);
+    expect(found({})).toStrictEqual([]);
   });
 });
 

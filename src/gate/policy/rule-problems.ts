@@ -6,7 +6,7 @@ import { callsDigest } from '../rules/rule-digest.ts';
 import { findContradiction } from './contradictions.ts';
 import { guessName, type NearNames } from '../../base/settings/describe-issue.ts';
 import type { SettingsFile } from '../../base/settings/read-settings-file.ts';
-import { findToolProblems, type KnownTools, type ProblemOfRule } from './tool-problems.ts';
+import { findToolProblems, findUndeclared, type KnownTools, type ProblemOfRule } from './tool-problems.ts';
 
 export interface RuleProblem {
   /** Path of the part of the policy that is wrong. */
@@ -90,7 +90,7 @@ function findTwinProblem(rule: Rule, earlier: Map<string, Rule>): ProblemOfRule[
 
 /**
  * Throws POLICY_INVALID for problems in what the file itself sets, with their places (at most 8). Problems in the parts that the file
- * leaves unchanged are returned as doubts: they must not block a change to another part.
+ * leaves unchanged are returned as doubts: they must not block a change to another part. So are conditions that are probably misspelt.
  */
 export function checkRules(
   file: { readonly speaksOf: readonly string[]; readonly placeOf: SettingsFile['placeOf'] },
@@ -102,5 +102,11 @@ export function checkRules(
   const isOfFile = ({ path }: RuleProblem): boolean => file.speaksOf.includes(String(path[0]));
   const problems = found.filter(isOfFile).map(({ path, text }) => `${file.placeOf(path)}: ${text}`);
   if (problems.length > 0) throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
-  return found.map(({ text }) => text);
+  return [...found.map(({ text }) => text), ...findRuleWarnings(policy, known, near)];
+}
+
+/** Conditions that compare what no tool declares. They can be met, so they only warn. */
+function findRuleWarnings({ rules = [] }: Policy, known: KnownTools | undefined, near: NearNames): string[] {
+  if (known === undefined) return [];
+  return rules.flatMap((rule) => findUndeclared(rule, known, near).map((text) => `rule "${rule.id}": ${text}`));
 }

@@ -19,14 +19,27 @@ const BY_SCHEMA_NAME: Readonly<Record<string, JsonType>> = {
 const MAX_DEPTH = 64;
 
 /**
+ * Which members an object may have besides its `properties`. `written`: those that the schema does not forbid, as JSON Schema reads it.
+ * `refused`: those that it allows in so many words; the tool's own code refuses others. `declared`: none.
+ */
+type OtherMembers = 'written' | 'refused' | 'declared';
+
+/**
  * The types that a value at a pointer can have, by the schema of the arguments. Includes every type that the schema might allow:
  * references and conditions are not followed and count as "any type". An empty result means that there can be no such value.
  */
-export function typesAt(schema: JsonValue | undefined, steps: readonly PointerStep[], depth = 0): JsonTypes {
+export function typesAt(
+  schema: JsonValue | undefined,
+  steps: readonly PointerStep[],
+  others: OtherMembers = 'written',
+  depth = 0,
+): JsonTypes {
   if (schema === false) return NONE;
   if (!isJsonObject(schema) || depth > MAX_DEPTH) return ANY;
-  const below = (part: JsonValue | undefined): JsonTypes => typesAt(part, steps, depth + 1);
-  const parts = [ownTypesAt(schema, steps, depth)];
+  // Each branch of an `allOf` declares a part of the members, and the others are declared elsewhere.
+  const mode = Array.isArray(schema['allOf']) ? 'written' : others;
+  const below = (part: JsonValue | undefined): JsonTypes => typesAt(part, steps, mode, depth + 1);
+  const parts = [ownTypesAt(schema, steps, mode, depth)];
   for (const name of ['anyOf', 'oneOf']) {
     if (Array.isArray(schema[name])) parts.push(union(schema[name].map(below)));
   }
@@ -34,13 +47,13 @@ export function typesAt(schema: JsonValue | undefined, steps: readonly PointerSt
   return new Set(JSON_TYPES.filter((type) => parts.every((types) => types.has(type))));
 }
 
-function ownTypesAt(schema: JsonObject, steps: readonly PointerStep[], depth: number): JsonTypes {
+function ownTypesAt(schema: JsonObject, steps: readonly PointerStep[], others: OtherMembers, depth: number): JsonTypes {
   const own = namedTypes(schema);
   const [step, ...rest] = steps;
   if (step === undefined) return own;
-  const below = (part: JsonValue | undefined): JsonTypes => typesAt(part, rest, depth + 1);
+  const below = (part: JsonValue | undefined): JsonTypes => typesAt(part, rest, others, depth + 1);
   return union([
-    ...(own.has('group') ? membersOf(schema, step).map(below) : []),
+    ...(own.has('group') ? membersOf(schema, step, others).map(below) : []),
     ...(own.has('list') ? elementsOf(schema, step).map(below) : []),
   ]);
 }
@@ -54,12 +67,15 @@ function namedTypes({ type, enum: values, const: value }: JsonObject): JsonTypes
 }
 
 /** The schemas that a member may have. Empty if the member cannot exist. */
-function membersOf(schema: JsonObject, step: PointerStep): (JsonValue | undefined)[] {
+function membersOf(schema: JsonObject, step: PointerStep, others: OtherMembers): (JsonValue | undefined)[] {
   const { properties, patternProperties, additionalProperties } = schema;
   const known = isJsonObject(properties) ? properties : {};
   if (step.kind === 'member' && Object.hasOwn(known, step.name)) return [known[step.name]];
   const named = step.kind === 'every' ? Object.values(known) : [];
-  return patternProperties === undefined ? [...named, additionalProperties] : [...named, undefined];
+  if (patternProperties !== undefined) return [...named, undefined];
+  if (isJsonObject(properties) && others === 'refused' && additionalProperties === undefined) return named;
+  if (Object.keys(known).length > 0 && others === 'declared') return named;
+  return [...named, additionalProperties];
 }
 
 function elementsOf({ prefixItems, items }: JsonObject, step: PointerStep): (JsonValue | undefined)[] {

@@ -5,11 +5,12 @@ import type { ArgumentCondition, Rule } from '../../domain/policy/rule.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { comparisonsOf, parsePlace } from '../rules/compile-condition.ts';
 import { isAbout } from '../rules/compile-rules.ts';
+import type { PointerStep } from '../../base/json-pointer.ts';
 import { typesOf } from './contradictions.ts';
 import { guessName, type NearNames } from '../../base/settings/describe-issue.ts';
-import { typesAt } from './schema-types.ts';
+import { typesAt, type JsonTypes } from './schema-types.ts';
 
-export type RuleTool = Pick<ToolDeclaration, 'id' | 'effect' | 'privileged' | 'inputSchema'>;
+export type RuleTool = Pick<ToolDeclaration, 'id' | 'effect' | 'privileged' | 'inputSchema' | 'refusesUndeclared'>;
 
 /** The parts of the catalog that rules refer to. */
 export interface KnownTools {
@@ -67,14 +68,44 @@ function findPointerProblems(rule: Rule, about: readonly RuleTool[], near: NearN
   });
 }
 
+/** Finds conditions about arguments that a tool accepts and does not declare: they may be meant, or misspelt. */
+export function findUndeclared(rule: Rule, { tools }: KnownTools, near: NearNames): string[] {
+  const about = tools.filter((tool) => isAbout(rule, tool));
+  return (rule.arguments ?? []).flatMap(({ at }) => {
+    const steps = parsePlace(at) ?? [];
+    const isDeclared = ({ inputSchema }: RuleTool): boolean => typesAt(inputSchema, steps, 'declared').size > 0;
+    if (about.length === 0 || about.some(isDeclared) || about.every((tool) => typesOfTool(tool, steps).size === 0))
+      return [];
+    const [first] = about;
+    return [`${first!.id} declares no argument ${at}${guessArgument(first!, at, near)}; its schema accepts any`];
+  });
+}
+
+/** Finds conditions of a grant that the tool can never meet as they are meant. */
+export function findMisfits(tool: RuleTool, conditions: readonly ArgumentCondition[], near: NearNames): string[] {
+  return conditions.flatMap((condition, index) => {
+    const misfit = findMisfit(tool, condition, near);
+    return misfit === undefined ? [] : [`${index}.at: ${misfit}`];
+  });
+}
+
+/** The types that an argument of the tool can have when the rules see it. */
+function typesOfTool({ inputSchema, refusesUndeclared }: RuleTool, steps: readonly PointerStep[]): JsonTypes {
+  return typesAt(inputSchema, steps, refusesUndeclared === true ? 'refused' : 'written');
+}
+
+function guessArgument({ inputSchema }: RuleTool, at: string, near: NearNames): string {
+  const { properties } = inputSchema;
+  const known = isJsonObject(properties) ? Object.keys(properties).map((name) => `/${name}`) : [];
+  return parsePlace(at)?.length === 1 ? guessName(at, known, near) : '';
+}
+
 /** Explains why a tool can never have the value that the condition compares. Undefined if it can. */
 function findMisfit(tool: RuleTool, condition: ArgumentCondition, near?: NearNames): string | undefined {
   const steps = parsePlace(condition.at) ?? [];
-  const types = typesAt(tool.inputSchema, steps);
+  const types = typesOfTool(tool, steps);
   if (types.size === 0) {
-    const { properties } = tool.inputSchema;
-    const known = isJsonObject(properties) ? Object.keys(properties).map((name) => `/${name}`) : [];
-    const hint = near === undefined || steps.length !== 1 ? '' : guessName(condition.at, known, near);
+    const hint = near === undefined ? '' : guessArgument(tool, condition.at, near);
     return `${tool.id} has no argument ${condition.at}${hint}`;
   }
   if (typesOf(condition).some((type) => types.has(type))) return undefined;

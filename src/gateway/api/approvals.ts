@@ -1,5 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import type { Approval, ApprovalDecision, ApprovalId, Principal } from '../../domain/policy/approval.ts';
+import type {
+  Approval,
+  ApprovalDecision,
+  ApprovalId,
+  ApprovalQuestion,
+  Principal,
+} from '../../domain/policy/approval.ts';
 import { planeError } from '../../domain/errors/errors.ts';
 import { parseScopedId } from '../../domain/identity/ids.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -99,7 +105,11 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
       const { question } = approval;
       // First finish revocations that were interrupted: the questions of revoked sessions must not be allowed.
       await finishRevocations(store, needs.plane.log);
-      const answer = await client.approvals.decide(principal, question.id, toDecision(body, operations));
+      const answer = await client.approvals.decide(
+        principal,
+        question.id,
+        await toDecision(body, question, operations),
+      );
       return answerDecision(context, question.id, answer, body.decision);
     },
   );
@@ -194,10 +204,11 @@ function unknown(id: string): Error {
   return planeError('APPROVAL_UNKNOWN', { approval: id.slice(0, 64) });
 }
 
-function toDecision(
+async function toDecision(
   { decision, binding, comment, arguments: edited, grant }: DecideBody,
+  question: Pick<ApprovalQuestion, 'tool' | 'toolDigest'>,
   { readConditions }: ApiNeeds['plane']['operations'],
-): Decision {
+): Promise<Decision> {
   if (edited !== undefined && decision === 'deny') {
     throw planeError('APPROVAL_INVALID', { problem: 'what is denied does not run, with no arguments at all' });
   }
@@ -213,7 +224,7 @@ function toDecision(
             arguments:
               typeof grant.matches === 'string'
                 ? grant.matches
-                : { conditions: readConditions(grant.matches.conditions as JsonObject[]) },
+                : { conditions: await readConditions(grant.matches.conditions as JsonObject[], question) },
             anyAgent: grant.agentOnly === false,
             ...(grant.lifetimeMs === undefined ? {} : { lifetimeMs: grant.lifetimeMs }),
             ...(grant.uses === undefined ? {} : { uses: grant.uses }),

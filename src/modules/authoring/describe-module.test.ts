@@ -44,6 +44,7 @@ describe('describeModule', () => {
         effect: 'read',
         privileged: false,
         serial: false,
+        refusesUndeclared: true,
         limits: { timeoutMs: 60_000, maxAttempts: 3, waitMs: 10_000, maxResultBytes: 16 * 1024 * 1024 },
         digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       },

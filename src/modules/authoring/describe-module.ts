@@ -9,6 +9,7 @@ import { findSchemaProblem, isObjectSchema } from './check-schema.ts';
 import type { ModuleDefinition, ToolDefinition } from './define-module.ts';
 import { describeSurfaces } from './describe-surfaces.ts';
 import { deriveJsonSchema } from './json-schema.ts';
+import { removesUndeclared } from './standard-schema.ts';
 import {
   checkDescription,
   checkFlag,
@@ -154,7 +155,13 @@ function describeTool(module: string, name: string, definition: ToolDefinition |
   };
   const accounts = readAccounts(definition);
   if (accounts.kind === 'problem') fail(where, accounts.problem);
-  return { ...shown, limits: limitsOf(definition, effect, where), ...accounts.accounts, digest: toolDigest(shown) };
+  return {
+    ...shown,
+    ...(removesUndeclared(definition.input) ? { refusesUndeclared: true } : {}),
+    limits: limitsOf(definition, effect, where),
+    ...accounts.accounts,
+    digest: toolDigest(shown),
+  };
 }
 
 function limitsOf(definition: ToolDefinition, effect: Effect, where: string): ToolDeclaration['limits'] {

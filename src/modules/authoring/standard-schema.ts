@@ -40,6 +40,14 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   );
 }
 
+/**
+ * Whether parsing removes the members that the published schema neither declares nor allows: objects of zod do, and zod writes
+ * `additionalProperties` for those that keep them. The runner refuses arguments that parsing changed, and a tool that normalises never sees them.
+ */
+export function removesUndeclared(schema: unknown): boolean {
+  return isStandardSchema(schema) && schema['~standard'].vendor === 'zod';
+}
+
 const MAX_ISSUES = 5;
 
 export type Parsed =

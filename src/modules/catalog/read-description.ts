@@ -26,6 +26,7 @@ const toolShape = z.object({
   serial: z.boolean(),
   pinned: z.literal('caller').optional(),
   normalises: z.literal(true).optional(),
+  refusesUndeclared: z.literal(true).optional(),
   secrets: z.array(z.string().regex(SECRET_DECLARATION)).optional(),
   limits: z.object({
     timeoutMs: count,

@@ -29,6 +29,7 @@ describe('readManifest', () => {
   });
 
   const problems: readonly [id: string, name: string, text: string, problem: RegExp][] = [
+    ['an id that starts with _', 'm.yaml', '- { id: __proto__, file: x.js }\n', /id.*the first a letter or digit$/],
     ['F03 an empty file', 'm.json', '', /empty/],
     ['F03 an empty file', 'm.yaml', '', /empty/],
     ['F03 only a comment', 'm.yaml', '# nothing\n', /empty/],

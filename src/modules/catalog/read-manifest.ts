@@ -9,7 +9,9 @@ import { JSON_LIMITS, parseStrictJson } from '../../base/strict-json.ts';
 import type { ModuleEntry } from './module-entry.ts';
 import { nearNames } from '../../base/near-names.ts';
 
-const name = z.string().regex(NAME_PATTERN, 'must be letters, digits, "_" and "-", 1 to 64 of them');
+const name = z
+  .string()
+  .regex(NAME_PATTERN, 'must be letters, digits, "_" and "-", 1 to 64 of them, the first a letter or digit');
 const entrySchema = z.strictObject({
   id: name.optional(),
   file: z.string().min(1),

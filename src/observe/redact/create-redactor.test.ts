@@ -124,6 +124,48 @@ describe('redacted arguments', () => {
     expect(shown({ a: 'hush' }, schema)).not.toContain('hush');
   });
 
+  const pin: JsonObject = { type: 'string', 'x-secret': true };
+  const group: JsonObject = { type: 'object', properties: { pin, name: { type: 'string' } } };
+  it.each<[string, JsonObject, JsonValue]>([
+    ['a group written as a text', group, '{"pin":"hush"}'],
+    ['a group written as a list', group, [{ pin: 'hush' }]],
+    ['a list of groups written as one group', { type: 'array', items: group }, { pin: 'hush' }],
+    ['a list written as a text', { type: 'array', items: pin }, 'hush'],
+    ['a list of lists written as one list', { items: { type: 'array', items: pin } }, ['hush', ['hush']]],
+    ['a list in one list too many', { items: { items: pin } }, [[['hush']]]],
+    ['a secret group that has other members', { ...group, 'x-secret': true }, { other: 'hush' }],
+    ['a record of texts that holds groups', { type: 'object', additionalProperties: pin }, { a: { b: 'hush' } }],
+    ['a record written as a list', { type: 'object', additionalProperties: pin }, ['hush']],
+    ['a word that is not listed', { type: 'string', enum: ['a', 'b'], 'x-secret': true }, 'hush'],
+    ['a union of a secret and a number, with a list', { anyOf: [pin, { type: 'number' }] }, ['hush']],
+    ['a union of groups and numbers, with a text', { oneOf: [group, { type: 'number' }] }, 'hush'],
+    [
+      'a union of groups, with another kind',
+      { oneOf: [group, { properties: { kind: { const: 'b' } } }] },
+      { kind: 'c', pin: 'hush' },
+    ],
+    ['a misspelt member next to a secret one', group, { pni: 'hush' }],
+    [
+      'more items than a tuple has',
+      { type: 'array', prefixItems: [{ type: 'string' }, pin], items: false },
+      ['seen', 'hush', 'hush'],
+    ],
+    ['an anchor', { $ref: '#pin' }, 'hush'],
+    ['a login in a secret list', { type: 'array', items: pin }, ['-u', 'hush:word']],
+  ])('mask a secret in a value that does not fit its schema: %s', (_, schema, value) => {
+    const inputSchema = { $defs: { pin: { ...pin, $anchor: 'pin' } }, type: 'object', properties: { it: schema } };
+    expect(shown({ it: value }, inputSchema)).not.toContain('hush');
+    expect(shown({ it: value }, inputSchema)).toMatch(MARK);
+  });
+
+  it('keep members that a schema with secrets allows without declaring them, and values that hold none', () => {
+    const open = { ...group, additionalProperties: {} };
+    const list = { type: 'array', items: { type: 'string' } };
+    const inputSchema = { type: 'object', properties: { open, list, either: { anyOf: [group, { type: 'string' }] } } };
+    const value = { open: { other: 'seen', name: 'seen' }, list: { a: 'seen' }, either: 'seen' };
+    expect(shown(value, inputSchema)).toBe(canonicalJson(value));
+  });
+
   it('mask headers in lists and commands in words', () => {
     const text = shown({
       headers: [

@@ -29,7 +29,7 @@ function redactCanonical(
   const schema = secretsOfSchema(tool?.inputSchema);
   if (schema === undefined && !mayHoldSecret(canonical)) return canonical;
   const value = parse(canonical);
-  if (value === undefined) return maskText(canonical, mask);
+  if (value === undefined) return schema === undefined ? maskText(canonical, mask) : JSON.stringify(mask(canonical));
   let masked = false;
   const redacted = redactJson(value, schema, mask, () => (masked = true));
   return masked ? canonicalJson(redacted) : canonical;

@@ -48,7 +48,8 @@ function isReference(text: string, name: string, start: number): boolean {
   if (text.startsWith('//', start)) return true;
   if (name !== 'secret') return false;
   const word = /[A-Za-z0-9_]*/y;
-  word.lastIndex = start;
+  // `secret::NAME` is how the letters `secret:NAME` are written.
+  word.lastIndex = text[start] === ':' ? start + 1 : start;
   return SECRET_NAME.test(word.exec(text)?.[0] ?? '');
 }
 

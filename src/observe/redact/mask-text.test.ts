@@ -24,6 +24,11 @@ describe('a masked text', () => {
     ['PASSWORD=$OTHER x', 'PASSWORD=$OTHER x'],
     ['PASSWORD=${secret:DB_PASSWORD} x', 'PASSWORD=${secret:DB_PASSWORD} x'],
     ['login with secret:GITHUB_TOKEN please', 'login with secret:GITHUB_TOKEN please'],
+    [
+      'write secret::GITHUB_TOKEN or $${secret:GITHUB_TOKEN}.',
+      'write secret::GITHUB_TOKEN or $${secret:GITHUB_TOKEN}.',
+    ],
+    ['secret::hunter2', 'secret:[secret]'],
     ['secret: hunter2', 'secret: [secret]'],
     ['password: correcthorse', 'password: [secret]'],
     ['invalid token: expected text', 'invalid token: expected text'],

@@ -28,7 +28,7 @@ class Redaction {
   }
 
   value(value: JsonValue, schema: SchemaPlace | undefined): JsonValue {
-    if (schema?.isSecret === true) return this.#whole(value);
+    if (schema !== undefined && (schema.isSecret || schema.mayHide(value))) return this.#whole(value);
     if (typeof value === 'string') return this.#text(value);
     if (Array.isArray(value)) return this.#list(value, schema);
     return isJsonObject(value) ? this.#object(value, schema) : value;
@@ -56,9 +56,10 @@ class Redaction {
 
   #list(list: readonly JsonValue[], schema: SchemaPlace | undefined): JsonValue[] {
     return list.map((item, index) => {
+      const place = schema?.item(index);
       if (isFlagValue(list, index)) return this.#whole(item);
-      if (isLogin(list, index)) return this.#login(item as string);
-      return this.value(item, schema?.item(index));
+      if (isLogin(list, index) && place?.isSecret !== true) return this.#login(item as string);
+      return this.value(item, place);
     });
   }
 

@@ -4,11 +4,17 @@ import { readReference } from '../../base/json-pointer.ts';
 /** All schemas that apply to one value, from all branches together. */
 export interface SchemaPlace {
   readonly isSecret: boolean;
+  /**
+   * Whether a value that the schema does not describe may hold a secret: a text in place of a group with a secret in it, or a member that
+   * is not declared next to one that is secret. Callers misspell names and write objects as texts; such a call is refused, but recorded.
+   */
+  mayHide(value: JsonValue): boolean;
   member(key: string): SchemaPlace;
   item(index: number): SchemaPlace;
 }
 
-const NOWHERE: SchemaPlace = { isSecret: false, member: () => NOWHERE, item: () => NOWHERE };
+const NOWHERE: SchemaPlace = { isSecret: false, mayHide: () => false, member: () => NOWHERE, item: () => NOWHERE };
+const UNDECLARED: SchemaPlace = { ...NOWHERE, mayHide: () => true, member: () => UNDECLARED, item: () => UNDECLARED };
 /** By the schema of a tool's declaration, which never changes. */
 const known = new WeakMap<JsonObject, SchemaPlace>();
 
@@ -41,6 +47,8 @@ function declaresAny(value: JsonValue, seen: Set<object>): boolean {
 
 const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
 const IN_PLACE = ['then', 'else', 'if'];
+const IN_PLACE_MAPS = ['dependentSchemas', 'dependencies'];
+const REFERENCES = ['$ref', '$dynamicRef'];
 
 class Place implements SchemaPlace {
   readonly isSecret: boolean;
@@ -51,6 +59,11 @@ class Place implements SchemaPlace {
     this.#root = root;
     this.#schemas = spread(root, schemas);
     this.isSecret = this.#schemas.some(isDeclared);
+  }
+
+  mayHide(value: JsonValue): boolean {
+    const type = typeOf(value);
+    return !this.#schemas.some((schema) => names(schema, type)) && this.#holdsSecret();
   }
 
   member(key: string): SchemaPlace {
@@ -72,9 +85,58 @@ class Place implements SchemaPlace {
   }
 
   #below(step: (schema: JsonObject) => (JsonValue | undefined)[]): SchemaPlace {
-    const schemas = this.#schemas.flatMap(step).filter((schema) => isJsonObject(schema));
+    const declared = this.#schemas.flatMap(step).filter((schema) => schema !== undefined && schema !== false);
+    if (declared.length === 0) return this.#holdsSecret() ? UNDECLARED : NOWHERE;
+    const schemas = declared.filter((schema) => isJsonObject(schema));
     return schemas.length === 0 ? NOWHERE : new Place(this.#root, schemas);
   }
+
+  #holdsSecret(): boolean {
+    return this.#schemas.some((schema) => holdsSecret(this.#root, schema));
+  }
+}
+
+function typeOf(value: JsonValue): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+const OBJECT_KEYWORDS = ['properties', 'patternProperties', 'additionalProperties'];
+const ARRAY_KEYWORDS = ['items', 'prefixItems', 'contains'];
+
+/** Whether a schema says, by its type, its listed values or its keywords, that values of this type are meant. */
+function names({ type, enum: values, const: only, ...schema }: JsonObject, wanted: string): boolean {
+  const types = [type].flat().map((one) => (one === 'integer' ? 'number' : one));
+  if (types.includes(wanted)) return true;
+  if (Array.isArray(values) && values.some((value) => typeOf(value) === wanted)) return true;
+  if (only !== undefined && typeOf(only) === wanted) return true;
+  if (type !== undefined) return false;
+  const keywords = wanted === 'object' ? OBJECT_KEYWORDS : wanted === 'array' ? ARRAY_KEYWORDS : [];
+  return keywords.some((keyword) => schema[keyword] !== undefined);
+}
+
+/** By the schema itself, which never changes. */
+const holders = new WeakMap<JsonObject, boolean>();
+
+/** Whether a schema declares a secret at any depth, references followed. */
+function holdsSecret(root: JsonObject, schema: JsonObject): boolean {
+  const cached = holders.get(schema);
+  if (cached !== undefined) return cached;
+  const seen = new Set<JsonValue | undefined>();
+  const waiting: (JsonValue | undefined)[] = [schema];
+  let holds = false;
+  while (!holds && waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next !== 'object' || next === null || seen.has(next)) continue;
+    seen.add(next);
+    if (isJsonObject(next)) {
+      holds = isDeclared(next);
+      waiting.push(...referredBy(root, next));
+    }
+    for (const member of Object.values(next)) waiting.push(member as JsonValue);
+  }
+  holders.set(schema, holds);
+  return holds;
 }
 
 /** Collects the schemas that apply to the same value. Each schema is visited once, so that no schema can make this slow. */
@@ -86,8 +148,46 @@ function spread(root: JsonObject, schemas: readonly (JsonValue | undefined)[]): 
     found.add(next);
     for (const name of IN_PLACE_LISTS) if (Array.isArray(next[name])) waiting.push(...next[name]);
     for (const name of IN_PLACE) waiting.push(next[name]);
-    if (isJsonObject(next['dependentSchemas'])) waiting.push(...Object.values(next['dependentSchemas']));
-    if (typeof next['$ref'] === 'string') waiting.push(readReference(root, next['$ref']));
+    for (const name of IN_PLACE_MAPS) if (isJsonObject(next[name])) waiting.push(...Object.values(next[name]));
+    waiting.push(...referredBy(root, next));
   }
   return [...found];
+}
+
+function referredBy(root: JsonObject, schema: JsonObject): (JsonValue | undefined)[] {
+  return REFERENCES.map((name) => schema[name])
+    .filter((reference) => typeof reference === 'string')
+    .map((reference) => resolve(root, reference));
+}
+
+/** What a reference or an anchor leads to: a tool's schema may contain no others. */
+function resolve(root: JsonObject, reference: string): JsonValue | undefined {
+  const isPointer = reference === '#' || reference.startsWith('#/');
+  if (isPointer) return readReference(root, reference);
+  return reference.startsWith('#') ? findAnchor(root, reference.slice(1)) : undefined;
+}
+
+/** By the whole schema, which never changes. */
+const anchored = new WeakMap<JsonObject, Map<string, JsonObject>>();
+
+function findAnchor(root: JsonObject, name: string): JsonObject | undefined {
+  let anchors = anchored.get(root);
+  if (anchors === undefined) anchored.set(root, (anchors = anchorsIn(root)));
+  return anchors.get(name);
+}
+
+function anchorsIn(root: JsonObject): Map<string, JsonObject> {
+  const anchors = new Map<string, JsonObject>();
+  const waiting: JsonValue[] = [root];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    if (isJsonObject(next)) {
+      for (const keyword of ['$anchor', '$dynamicAnchor']) {
+        const name = next[keyword];
+        if (typeof name === 'string') anchors.set(name, next);
+      }
+    }
+    waiting.push(...(Object.values(next) as JsonValue[]));
+  }
+  return anchors;
 }

@@ -4,6 +4,7 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { readAuditDetail } from '../../domain/audit/audit-detail.ts';
 import { sha256 } from '../../base/sha256.ts';
 import { decode } from '../../base/message-pack.ts';
+import { sampleDeclaration } from '../../../test/support/sample-call.ts';
 import { encodeAudit } from './encode-audit.ts';
 
 const OK: Outcome = { kind: 'ok', executed: 'yes', retryable: false, content: [] };
@@ -28,15 +29,16 @@ describe('encodeAudit', () => {
   it('puts what a redactor leaves of the arguments behind the kept part, and the words of an error, cut', () => {
     const redactor = { arguments: (text: string) => text.replace('hush', '***'), text: (text: string) => `<${text}>` };
     const sent = { arguments: '{"pin":"hush"}', toolDigest: 'd' };
+    const tool = sampleDeclaration();
     for (let round = 0; round < 2; round += 1) {
-      const bytes = encodeAudit(OK, { ...FACTS, sent }, 5, redactor);
+      const bytes = encodeAudit(OK, { ...FACTS, sent, tool }, 5, redactor);
       expect(readAuditDetail(bytes).payload).toEqual({ arguments: '{"pin":"***"}' });
       expect(readAuditDetail(bytes).facts).toMatchObject({ outcome: 'ok', durationMs: 5, policyVersion: 3 });
-      expect(encodeAudit(OK, { ...FACTS, sent }, 5)).toEqual(encodeAudit(OK, FACTS, 5));
+      expect(encodeAudit(OK, { ...FACTS, sent, tool }, 5)).toEqual(encodeAudit(OK, FACTS, 5));
     }
     const long = { ...sent, arguments: `"${'ä☃😀'.repeat(1000)}"` };
     const failed = errorOutcome('TOOL_UNKNOWN', { tool: 'x'.repeat(500), near: [] });
-    const { payload, facts } = readAuditDetail(encodeAudit(failed, { sent: long }, 5, redactor));
+    const { payload, facts } = readAuditDetail(encodeAudit(failed, { sent: long, tool }, 5, redactor));
     expect(Buffer.byteLength(payload.arguments!)).toBeGreaterThan(1000);
     expect(Buffer.byteLength(payload.arguments!)).toBeLessThanOrEqual(1024);
     expect(payload.arguments).toMatch(/^"[ä☃😀]+…$/u);
@@ -50,9 +52,23 @@ describe('encodeAudit', () => {
       throw new Error('no');
     };
     const sent = { arguments: '{"pin":"hush"}', toolDigest: 'd' };
-    const bytes = encodeAudit(OK, { ...FACTS, sent }, 5, { arguments: broken, text: broken });
+    const bytes = encodeAudit(OK, { ...FACTS, sent, tool: sampleDeclaration() }, 5, {
+      arguments: broken,
+      text: broken,
+    });
     expect(Buffer.from(bytes).includes('hush')).toBe(false);
     expect(readAuditDetail(bytes).facts).toMatchObject({ outcome: 'ok' });
+  });
+
+  it('has no values of arguments while the tool that says which are secret is not known', () => {
+    const redactor = { arguments: (text: string) => text, text: (text: string) => text };
+    const sent = { arguments: '{"pin":"hush ä"}', toolDigest: 'd' };
+    const stale = errorOutcome('TOOL_STALE', { tool: 'a.b', current: 'e' });
+    for (const gate of [{}, { effective: '{"pin":"hush"} ä' }]) {
+      const { payload, facts } = readAuditDetail(encodeAudit(stale, { sent, gate }, 5, redactor));
+      expect(payload.arguments).toBe('"not shown: which arguments are secret is not known (17 bytes)"');
+      expect(facts).toMatchObject({ code: 'TOOL_STALE', toolDigest: 'd' });
+    }
   });
 
   it('has digests of what the tool gave and of what was settled, and names the hooks between them', () => {

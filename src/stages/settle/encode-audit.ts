@@ -7,10 +7,10 @@ import type { Effect, ToolDeclaration } from '../../domain/tool/tool.ts';
 import type { Redactor } from '../../domain/ports/redactor.ts';
 import { cutDetail, withArguments } from '../../domain/audit/audit-detail.ts';
 import { sha256 } from '../../base/sha256.ts';
-import { decodeEnvelope } from '../../domain/call/envelope.ts';
 import { encode } from '../../base/message-pack.ts';
 import { resultDigest } from '../../domain/outcome/result-digest.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
+import type { SentCall } from './sent-call.ts';
 
 /** What the audit keeps of a settled call in addition to what the store adds. Of the arguments it keeps only what a redactor leaves. */
 export interface SettlementFacts {
@@ -20,6 +20,7 @@ export interface SettlementFacts {
   readonly policyVersion?: number;
   readonly permission?: string;
   readonly effect?: Effect;
+  /** The declaration that says which arguments are secret. Absent: the record has no values of arguments. */
   readonly tool?: ToolDeclaration;
   /** The arguments that ran, or would have run. */
   readonly arguments?: JsonObject;
@@ -31,16 +32,6 @@ export interface SettlementFacts {
   readonly gate?: GateFacts & RefusedBy;
   /** Present when a result hook replaced or withheld the result. */
   readonly reviewed?: ReviewedResult;
-}
-
-/** The envelope's part of a record. */
-interface SentCall {
-  /** Canonical JSON. */
-  readonly arguments: string;
-  readonly toolDigest: string;
-  readonly parent?: string | undefined;
-  /** W3C traceparent. */
-  readonly trace?: string | undefined;
 }
 
 /** Cached records of one tool. Its usual records differ only in the duration of the call, so they are reused. */
@@ -64,17 +55,18 @@ export function encodeAudit(
 ): Uint8Array {
   const fixed = encodeFixed(sent, facts, durationMs);
   if (redactor === undefined || facts.sent === undefined) return fixed;
-  const shown = redactSafely(() => redactor.arguments(facts.gate?.effective ?? facts.sent!.arguments, facts.tool));
+  const args = facts.gate?.effective ?? facts.sent.arguments;
+  const { tool } = facts;
+  const shown = tool === undefined ? notKept(args) : redactSafely(() => redactor.arguments(args, tool));
   const withShown = withArguments(fixed, shown);
   if (sent.error === undefined) return withShown;
   const detail = cutDetail(redactSafely(() => redactor.text(sent.error!.message)));
   return Buffer.concat([withShown, encode({ detail })]);
 }
 
-/** Reads the sent call for a call that ended before a stage decoded its envelope. Empty if the envelope cannot be read. */
-export function readSent(envelope: Uint8Array): { readonly sent?: SentCall } {
-  const decoded = envelope.length === 0 ? undefined : decodeEnvelope(envelope);
-  return decoded?.kind === 'envelope' ? { sent: decoded.envelope } : {};
+/** Without the definition of the tool, any value may be secret, so none is kept. The body digest in the record covers all of them. */
+function notKept(args: string): string {
+  return `"not shown: which arguments are secret is not known (${Buffer.byteLength(args)} bytes)"`;
 }
 
 /** A failed redaction must not lose the outcome: the record then has a placeholder, and its digests are still there. */

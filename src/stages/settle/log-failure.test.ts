@@ -14,7 +14,8 @@ async function linesOf(outcome: Outcome, delivery = sampleDelivery({})): Promise
   const log: Log = { debug: told('debug'), info: told('info'), warn: told('warn'), error: told('error') };
   const store = partialStore({ settleCall: async () => 'settled' });
   const settings = { retentionMs: 60_000, trustSnapshotMs: 250 };
-  await settleOutcome(sampleDelivered(delivery), outcome, {}, { store, settings, log });
+  const tools = () => ({ find: () => undefined, near: () => [] });
+  await settleOutcome(sampleDelivered(delivery), outcome, {}, { store, settings, log, tools });
   return lines;
 }
 

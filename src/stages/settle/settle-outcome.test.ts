@@ -1,10 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ToolId } from '../../domain/identity/ids.ts';
 import type { ApprovalId } from '../../domain/policy/approval.ts';
 import { planeError, errorOutcome } from '../../domain/errors/errors.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Delivery, RecoveredCall, SettleAnswer, SettleRequest } from '../../domain/ports/call-store.ts';
+import type { ServedTool, ServedTools } from '../../domain/ports/plane.ts';
+import type { Redactor } from '../../domain/ports/redactor.ts';
+import { readAuditDetail } from '../../domain/audit/audit-detail.ts';
+import { encodeEnvelope } from '../../domain/call/envelope.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
-import { partialStore, sampleDelivered, sampleDelivery, SILENT_LOG } from '../../../test/support/sample-call.ts';
+import {
+  partialStore,
+  sampleDelivered,
+  sampleDelivery,
+  sampleServedTool,
+  SILENT_LOG,
+} from '../../../test/support/sample-call.ts';
 import type { SettlementFacts } from './encode-audit.ts';
 import { roundDuration, settleOutcome } from './settle-outcome.ts';
 
@@ -18,11 +29,20 @@ interface Order {
   readonly delivery?: Partial<Delivery>;
   readonly signal?: AbortSignal;
   readonly answers?: (SettleAnswer | Error)[];
+  readonly redactor?: Redactor;
+  /** The tools of this worker; none by default. */
+  readonly served?: readonly ServedTool[];
 }
+
+const servedTools =
+  (served: readonly ServedTool[] = []) =>
+  (): ServedTools => ({ find: (id) => served.find(({ declaration }) => declaration.id === id), near: () => [] });
 
 /** Settles against a store that gives these answers, one after the other, the last one for ever. */
 function settling(order: Order = {}) {
-  const { outcome = OK, facts = {}, recovered, signal, answers = ['settled'] } = order;
+  const { outcome = OK, facts = {}, recovered, signal, answers = ['settled'], redactor } = order;
+  const tools = servedTools(order.served);
+  const redacting = redactor === undefined ? {} : { redactor };
   const requests: SettleRequest[] = [];
   const store = partialStore({
     settleCall: async (request) => {
@@ -34,7 +54,13 @@ function settling(order: Order = {}) {
   });
   const delivery = sampleDelivery(order.delivery ?? (recovered === undefined ? {} : { fence: 2, recovered }));
   const delivered = sampleDelivered(delivery, signal === undefined ? {} : { signal });
-  const done = settleOutcome(delivered, outcome, facts, { store, settings: SETTINGS, log: SILENT_LOG });
+  const done = settleOutcome(delivered, outcome, facts, {
+    store,
+    settings: SETTINGS,
+    log: SILENT_LOG,
+    tools,
+    ...redacting,
+  });
   done.catch(() => undefined);
   return { done, requests };
 }
@@ -158,6 +184,64 @@ describe('settle', () => {
     expect(written(requests).executed).toBe('yes');
   });
 
+  it.each([
+    ['of the tool that this worker has', 'digest-of-add', 'notes.add', 'masked as "digest-of-add"'],
+    ['of another definition of the tool', 'digest-of-old', 'notes.add', undefined],
+    ['of a tool that this worker does not have', 'digest-of-add', 'notes.drop', undefined],
+  ])(
+    'records the arguments of a call that was refused before its tool was known: %s',
+    async (_, digest, tool, shown) => {
+      const redactor: Redactor = {
+        arguments: (_text, by) => `masked as ${JSON.stringify(by?.inputSchema['id'])}`,
+        text: (text) => text,
+      };
+      const served = [sampleServedTool({ inputSchema: { id: 'digest-of-add' } })];
+      const session = sampleDelivery().session;
+      const envelope = encodeEnvelope({
+        version: 1,
+        session,
+        run: sampleDelivery().run,
+        tool: tool as ToolId,
+        toolDigest: digest,
+        arguments: '{"pin":"hush"}',
+        key: 'k',
+        depth: 0,
+      });
+      const delivery = { tool: tool as ToolId, envelope };
+      const { done, requests } = settling({ outcome: DENIED, delivery, redactor, served });
+      await done;
+      const { arguments: kept } = readAuditDetail(requests[0]!.audit).payload;
+      expect(kept).toBe(shown ?? '"not shown: which arguments are secret is not known (14 bytes)"');
+    },
+  );
+
+  it('masks secret arguments that an error repeats, and no name of the plane', async () => {
+    const masked: unknown[] = [];
+    const redactor: Redactor = {
+      arguments: (text) => text,
+      text: (text) => text,
+      repeated: (_tool, args) => {
+        masked.push(args);
+        return { scrubText: (text) => text.replaceAll('hush', '***'), scrub: (value) => value };
+      },
+    };
+    const words = { message: 'bad hush', code: 'hush' };
+    const failed = errorOutcome('TOOL_FAILED', words, { executed: 'yes' });
+    const denied = errorOutcome('RULE_DENIED', { tool: 'hush', rule: 'hush', reason: 'hush' });
+    const served = [sampleServedTool()];
+    const facts = { tool: served[0]!.declaration, arguments: { a: 1 }, sent: { arguments: '{}', toolDigest: 'd' } };
+    const { done, requests } = settling({ outcome: failed, facts, redactor });
+    const { outcome } = await done;
+    expect(outcome.error).toMatchObject({ message: 'bad ***', facts: { message: 'bad ***', code: '***' } });
+    expect(written(requests).error).toEqual(outcome.error);
+    expect(readAuditDetail(requests[0]!.audit).payload.detail).toBe('bad ***');
+    const refused = settling({ outcome: denied, redactor, served });
+    expect((await refused.done).outcome.error?.facts).toEqual({ tool: 'hush', rule: 'hush', reason: '***' });
+    expect(masked).toEqual([['{}', { a: 1 }], ['{}']]);
+    await settling({ redactor, served }).done;
+    expect(masked).toHaveLength(2);
+  });
+
   it('releases the key of an outcome that asks to come again, and of no other', async () => {
     for (const [outcome, releaseKey] of [
       [errorOutcome('TOOL_STALE', { tool: 'notes.add', current: 'x' }), true],
@@ -210,7 +294,12 @@ describe('settle of an outcome with offers', () => {
         return 'settled';
       },
     });
-    await settleOutcome(sampleDelivered(sampleDelivery()), outcome, {}, { store, settings: SETTINGS, log: SILENT_LOG });
+    await settleOutcome(
+      sampleDelivered(sampleDelivery()),
+      outcome,
+      {},
+      { store, settings: SETTINGS, log: SILENT_LOG, tools: servedTools() },
+    );
     return { asked, told: told?.writeBacks?.injectedTools.map(({ tool }) => tool) };
   }
 

@@ -6,12 +6,15 @@ import type { SettleRequest } from '../../domain/ports/call-store.ts';
 import { traceIdIn } from '../../domain/call/trace-context.ts';
 import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
 import type { SettledCall } from '../../domain/ports/staged-calls.ts';
+import type { RepeatedMask } from '../../domain/ports/redactor.ts';
 import { encodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { attemptOf } from './attempt-of.ts';
-import { encodeAudit, readSent, type SettlementFacts } from './encode-audit.ts';
+import { encodeAudit, type SettlementFacts } from './encode-audit.ts';
 import { keepOffers } from './keep-offers.ts';
+import { maskError } from './mask-error.ts';
+import { readSent } from './sent-call.ts';
 
-type Needs = Pick<Plane, 'store' | 'settings' | 'log' | 'redactor'>;
+type Needs = Pick<Plane, 'store' | 'settings' | 'log' | 'redactor' | 'tools'>;
 
 const TRY_AGAIN_MS = 250;
 
@@ -34,11 +37,12 @@ export async function settleOutcome(
   const durationMs = roundDuration(performance.now() - delivered.arrivedAt);
   const offers = outcome.writeBacks?.injectedTools.length ?? 0;
   const kept = offers === 0 ? outcome : await keepOffers(delivered, outcome, needs);
+  const audited = facts.sent === undefined ? { ...facts, ...readSent(delivery, needs) } : facts;
+  const shown = kept.error === undefined ? kept : maskError(kept, repeatedIn(audited, needs));
   const { encoded, sent } = encodeSafely(
     delivered,
-    withAdvice(withExecutedUnknown(delivered, kept, facts), facts.gate?.advice),
+    withAdvice(withExecutedUnknown(delivered, shown, facts), facts.gate?.advice),
   );
-  const audited = facts.sent === undefined ? { ...facts, ...readSent(delivery.envelope) } : facts;
   const request: SettleRequest = {
     callId: delivery.callId,
     pool: delivery.pool,
@@ -64,6 +68,12 @@ export async function settleOutcome(
       await pause(TRY_AGAIN_MS);
     }
   }
+}
+
+/** The mask for an error of this call: of the arguments that were sent, and of those that ran. */
+function repeatedIn({ tool, sent, arguments: ran }: SettlementFacts, { redactor }: Needs): RepeatedMask | undefined {
+  if (tool === undefined || sent === undefined) return undefined;
+  return redactor?.repeated?.(tool, ran === undefined ? [sent.arguments] : [sent.arguments, ran]);
 }
 
 /** Logs every outcome that is not ok, so that operators need not search the audit for it. Facts only, no text from a tool. */

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../base/json.ts';
+import type { RepeatedMask } from '../../domain/ports/redactor.ts';
+import type { RunRequest, ToolLogLine, ToolRunner } from '../../domain/ports/tool-runner.ts';
+import { createRedactor } from '../../observe/redact/create-redactor.ts';
+import { sampleDeclaration } from '../../../test/support/sample-call.ts';
+import { findingRepeated, withRepeatedMasked } from './repeated-arguments.ts';
+
+const KEY = { id: '1', bytes: new Uint8Array(32).fill(7) };
+const redactor = findingRepeated(createRedactor(KEY), KEY);
+const pin = { type: 'string', 'x-secret': true };
+const inputSchema: JsonObject = {
+  type: 'object',
+  properties: { pin, pins: { type: 'array', items: pin }, group: { 'x-secret': true }, note: { type: 'string' } },
+};
+const maskFor = (args: JsonObject | string): RepeatedMask => redactor.repeated!({ inputSchema }, [args])!;
+
+describe('secret arguments that a tool repeats', () => {
+  it('are masked in texts, with the mark that they have in the arguments', () => {
+    const args = { pin: '7391FAILA', pins: ['hush-one'], group: { a: { b: 'hush-two' }, c: 73_915 }, note: 'seen' };
+    const text = maskFor(args).scrubText('seen 7391FAILA hush-one HUSH hush-two 73915 NzM5MUZBSUxB');
+    expect(text).toMatch(/^seen (\[secret [0-9a-f]{8}\] ){2}HUSH( \[secret [0-9a-f]{8}\]){3}$/);
+    const mark = /\[secret [0-9a-f]{8}\]/.exec(text)![0];
+    expect(redactor.arguments(JSON.stringify({ pin: '7391FAILA' }), { inputSchema })).toContain(mark);
+    expect(maskFor(JSON.stringify(args)).scrub({ a: ['x 7391FAILA'] })).toEqual({ a: [`x ${mark}`] });
+  });
+
+  it('are found where a text was cut, and not in other words when they are short', () => {
+    expect(maskFor({ pin: '0123456789abcdef' }).scrubText('it was 0123456789', true)).not.toContain('0123456789');
+    const short = maskFor({ pin: 'four', pins: ['one'], group: true });
+    expect(short.scrubText('four fourteen one true')).toMatch(/^\[secret \S{8}\] fourteen one true$/);
+    expect(maskFor({ pin: 'secret:API_KEY' }).scrubText('secret:API_KEY')).toBe('secret:API_KEY');
+  });
+
+  it('withhold the text when there are too many of them to search for', () => {
+    const pins = Array.from({ length: 500 }, (_, index) => `hush-${index}`);
+    for (const args of [{ pins }, { pin: 'x'.repeat(300_000) }]) {
+      expect(maskFor(args).scrubText('hush-400')).toBe(
+        'not shown: the call has too many secret arguments to search for',
+      );
+      expect(JSON.stringify(maskFor(args).scrub({ a: 'hush-400' }))).not.toContain('hush-400');
+    }
+  });
+
+  it('are no matter for a tool that marks none', () => {
+    expect(redactor.repeated!({ inputSchema: { type: 'object' } }, [{ pin: '7391' }])).toBeUndefined();
+  });
+
+  it('are masked in logs and causes of a run, and not in what it answers its caller', async () => {
+    const text = 'bad 7391FAILA';
+    const runner: ToolRunner = {
+      run: ({ onLog }) => {
+        onLog({ level: 'warn', message: text, data: { text } });
+        onLog({ level: 'info', message: '', told: { value: text } });
+        return { kind: 'threw', type: 'Error', cause: text, isEntered: true };
+      },
+      close: async () => undefined,
+    };
+    const lines: ToolLogLine[] = [];
+    const tool = sampleDeclaration({ inputSchema });
+    const request = { tool, arguments: { pin: '7391FAILA' }, onLog: (line: ToolLogLine) => void lines.push(line) };
+    const ending = await withRepeatedMasked(runner, redactor).run(request as unknown as RunRequest);
+    expect(JSON.stringify(ending)).not.toContain('7391FAILA');
+    expect(JSON.stringify(lines[0])).not.toContain('7391FAILA');
+    expect(lines[1]!.told!.value).toBe(text);
+  });
+});

@@ -1,0 +1,100 @@
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { Redactor, RepeatedMask } from '../../domain/ports/redactor.ts';
+import type { RunEnding, RunRequest, ToolRunner } from '../../domain/ports/tool-runner.ts';
+import { andThen } from '../../base/and-then.ts';
+import { markedValues } from '../../observe/redact/marked-values.ts';
+import { nameSecretsWith } from '../../observe/redact/mask-text.ts';
+import type { RedactionKey } from '../../observe/redact/redaction-key.ts';
+import { secretsOfSchema, type SchemaPlace } from '../../observe/redact/schema-secrets.ts';
+import { Taint } from './taint.ts';
+
+/** Above either of these a search would take too long, and texts are withheld instead. */
+const MAX_VALUES = 200;
+const MAX_CHARACTERS = 256 * 1024;
+
+/** A redactor that also finds secret arguments where a tool repeats them. Each has the mark that it has in the arguments. */
+export function findingRepeated(redactor: Redactor, key: RedactionKey): Redactor {
+  const nameOf = nameSecretsWith(key);
+  return {
+    ...redactor,
+    repeated: ({ inputSchema }, args) => {
+      const schema = secretsOfSchema(inputSchema);
+      return schema === undefined ? undefined : new MarkedArguments(args, schema, nameOf);
+    },
+  };
+}
+
+/** Collects the values when the first text has to be searched: most calls of such a tool fail at nothing and log nothing. */
+class MarkedArguments implements RepeatedMask {
+  readonly #args: readonly (JsonObject | string)[];
+  readonly #schema: SchemaPlace;
+  readonly #nameOf: (secret: string) => string;
+  #taint: Taint | 'too many' | undefined;
+
+  constructor(args: readonly (JsonObject | string)[], schema: SchemaPlace, nameOf: (secret: string) => string) {
+    this.#args = args;
+    this.#schema = schema;
+    this.#nameOf = nameOf;
+  }
+
+  scrubText(text: string, mayBeCut?: boolean): string {
+    const taint = (this.#taint ??= this.#collect());
+    return taint === 'too many' ? WITHHELD : taint.scrubText(text, mayBeCut);
+  }
+
+  scrub(value: JsonObject): JsonObject {
+    const taint = (this.#taint ??= this.#collect());
+    return taint === 'too many' ? { withheld: WITHHELD } : taint.scrub(value);
+  }
+
+  #collect(): Taint | 'too many' {
+    const values = new Set<string>();
+    for (const args of this.#args) {
+      const read = typeof args === 'string' ? parse(args) : args;
+      if (read !== undefined) for (const value of markedValues(read, this.#schema)) values.add(value);
+    }
+    const characters = [...values].reduce((sum, { length }) => sum + length, 0);
+    if (values.size > MAX_VALUES || characters > MAX_CHARACTERS) return 'too many';
+    const taint = new Taint();
+    for (const value of values) taint.add(this.#nameOf(value), value);
+    return taint;
+  }
+}
+
+const WITHHELD = 'not shown: the call has too many secret arguments to search for';
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A runner that masks secret arguments in what a tool logs and in the cause of what it throws. Tools that mark none cost one lookup. */
+export function withRepeatedMasked(runner: ToolRunner, { repeated }: Pick<Redactor, 'repeated'>): ToolRunner {
+  return {
+    run: (request) => {
+      const mask = repeated?.(request.tool, [request.arguments]);
+      if (mask === undefined) return runner.run(request);
+      return andThen(runner.run(maskingLog(request, mask)), (ending) => maskCause(ending, mask));
+    },
+    close: () => runner.close(),
+  };
+}
+
+function maskingLog(request: RunRequest, mask: RepeatedMask): RunRequest {
+  return {
+    ...request,
+    onLog: (line) => {
+      // A line for the waiters of the call: they sent the arguments.
+      if (line.told !== undefined) return request.onLog(line);
+      const message = mask.scrubText(line.message, true);
+      request.onLog(line.data === undefined ? { ...line, message } : { ...line, message, data: mask.scrub(line.data) });
+    },
+  };
+}
+
+function maskCause(ending: RunEnding, mask: RepeatedMask): RunEnding {
+  return ending.kind === 'threw' ? { ...ending, cause: mask.scrubText(ending.cause, true) } : ending;
+}
