@@ -128,9 +128,11 @@ function sameResult(a: LoadResult, b: LoadResult): boolean {
 }
 
 function fingerprint({ modules, broken }: LoadResult): string {
-  const facts = modules.map(({ declaration, generation, runner, setup }) => [
+  // The file too: a renamed file with the same code is another place to load it from.
+  const facts = modules.map(({ declaration, file, generation, runner, setup }) => [
     declaration.id,
     declaration.digest,
+    file,
     generation,
     runner,
     setup,
