@@ -16,7 +16,7 @@ import { inspectServed } from './inspect-served.ts';
 import { inspectServices } from './inspect-services.ts';
 import { inspectAgents } from './inspect-agents.ts';
 import { inspectRules } from './inspect-rules.ts';
-import type { Check } from './check.ts';
+import { checkOf, type Check } from './check.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 
 /** Runs all checks that an operator should read, in the order to read them. Never creates a store. */
@@ -56,8 +56,7 @@ function findLost(folder: string): Check | undefined {
 
 function describeProblem(error: unknown): Check {
   if (!(error instanceof PlaneError)) throw error;
-  const fix = error.fix === undefined ? {} : { fix: error.fix };
-  return { name: 'store', state: 'bad', found: error.message, ...fix };
+  return checkOf('store', error);
 }
 
 /** Runs the checks that need an open store. `mayReadQuestions`: this user may read the questions to people, and not only their number. */
