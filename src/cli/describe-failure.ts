@@ -22,6 +22,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   STORE_MISSING: EXIT.unavailable,
   STORE_LOST: EXIT.unavailable,
   STORE_DAMAGED: EXIT.unavailable,
+  STORE_READ_ONLY: EXIT.unavailable,
   STORE_LIBRARY: EXIT.unavailable,
   STORE_LOGIN: EXIT.auth,
   STORE_FORBIDDEN: EXIT.auth,

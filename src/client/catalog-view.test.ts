@@ -18,17 +18,33 @@ describe('catalog view', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** Reads that the test answers. */
+  /** Reads and checks that the test answers. */
   function stage() {
     const reads: Deferred<Catalog>[] = [];
+    const checks: Deferred<Catalog | undefined>[] = [];
     const store = partialStore({
       readCatalog: () => {
         const read = deferred<Catalog>();
         reads.push(read);
         return read.promise;
       },
+      watchCatalog: ({ waitMs }) => {
+        expect(waitMs).toBe(0);
+        const check = deferred<Catalog | undefined>();
+        checks.push(check);
+        return check.promise;
+      },
     });
-    return { reads, view: createCatalogView(store) };
+    return { reads, checks, view: createCatalogView(store) };
+  }
+
+  /** A view that has just read a catalog with one tool. */
+  async function stageKnown() {
+    const staged = stage();
+    const first = staged.view.refresh();
+    staged.reads[0]!.resolve(sampleCatalog(1, ADD));
+    await first;
+    return staged;
   }
 
   it('stays the same object, and frozen, until the sequence moves, and reads no more than that', async () => {
@@ -62,7 +78,7 @@ describe('catalog view', () => {
   });
 
   it('looks again for a name it does not know, but not each time it is named', async () => {
-    const { reads, view } = stage();
+    const { reads, checks, view } = stage();
     const first = view.find('notes.list');
     reads[0]!.resolve(sampleCatalog(1, ADD));
     expect(await first).toBeUndefined();
@@ -70,8 +86,61 @@ describe('catalog view', () => {
     expect(reads).toHaveLength(1);
     vi.advanceTimersByTime(1001);
     const later = view.find('notes.list');
-    reads[1]!.resolve(both(2));
+    checks[0]!.resolve(both(2));
     expect((await later)?.tool.digest).toBe('digest-of-list');
+    expect([reads.length, checks.length]).toEqual([1, 1]);
+  });
+
+  it('a withdrawn tool is not found once the view is older than a second', async () => {
+    const { checks, view } = await stageKnown();
+    vi.advanceTimersByTime(1001);
+    expect(view.known('notes.add')).toBeUndefined();
+    const asked = [view.find('notes.add'), view.find('notes.add')];
+    expect(checks).toHaveLength(1);
+    checks[0]!.resolve(sampleCatalog(2, LIST));
+    expect(await Promise.all(asked)).toEqual([undefined, undefined]);
+    expect(view.known('notes.list')).toBeDefined();
+  });
+
+  it('an old view is used on when the store says that the catalog did not change', async () => {
+    const { checks, view } = await stageKnown();
+    vi.advanceTimersByTime(60_000);
+    const asked = view.find('notes.add');
+    checks[0]!.resolve(undefined);
+    expect((await asked)?.tool.id).toBe('notes.add');
+    expect(view.known('notes.add')).toBeDefined();
+    expect(checks).toHaveLength(1);
+  });
+
+  it('a busy caller does not wait: the view is checked in the background, once at a time', async () => {
+    const { checks, view } = await stageKnown();
+    vi.advanceTimersByTime(500);
+    expect(view.known('notes.add')).toBeDefined();
+    expect(checks).toHaveLength(0);
+    vi.advanceTimersByTime(1);
+    for (let time = 0; time < 3; time += 1) expect(view.known('notes.add')).toBeDefined();
+    expect(checks).toHaveLength(1);
+    checks[0]!.resolve(sampleCatalog(2, LIST));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(view.known('notes.add')).toBeUndefined();
+  });
+
+  it('the age of a view counts from the start of its read, and a failed check does not make it younger', async () => {
+    const { checks, view } = await stageKnown();
+    vi.advanceTimersByTime(501);
+    view.known('notes.add');
+    vi.advanceTimersByTime(400);
+    checks[0]!.resolve(undefined);
+    await vi.advanceTimersByTimeAsync(0);
+    vi.advanceTimersByTime(400);
+    expect(view.known('notes.add')).toBeDefined();
+    checks[1]!.reject(new Error('gone'));
+    await vi.advanceTimersByTimeAsync(0);
+    vi.advanceTimersByTime(201);
+    expect(view.known('notes.add')).toBeUndefined();
+    const asked = view.find('notes.add');
+    checks[2]!.reject(new Error('still gone'));
+    await expect(asked).rejects.toThrow('still gone');
   });
 
   it('an older catalog that arrives later does not replace a newer one', async () => {

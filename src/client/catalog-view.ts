@@ -7,9 +7,9 @@ import { pause } from '../base/pause.ts';
 
 /** The catalog as this process last read it. */
 export interface CatalogView {
-  /** Looks in the cached view only. */
+  /** Looks in the cached view only. Undefined also when the view is older than `MAX_AGE_MS`, because the tool may have been withdrawn. */
   known(tool: string): PublishedTool | undefined;
-  /** Looks in the cached view first. For an unknown name it reads the catalog from the store again, because the tool may be new. */
+  /** Looks in the cached view. If that is older than `MAX_AGE_MS`, asks the store first whether the catalog changed. */
   find(tool: string): Promise<PublishedTool | undefined>;
   refresh(): Promise<Catalog>;
   /** The current catalog; its content is read only if its sequence changed. */
@@ -19,13 +19,20 @@ export interface CatalogView {
 }
 
 const WATCH_MS = 5000;
-/** Min time between catalog reads for unknown tools. Without it, a caller that keeps naming a nonexistent tool would cause a store read each time. */
-const UNKNOWN_FOR_MS = 1000;
+/**
+ * Max age of the view that a call may use. A withdrawn tool is refused after this time at the latest, and a caller that keeps naming a
+ * nonexistent tool causes no more than one store read in it.
+ */
+const MAX_AGE_MS = 1000;
+/** At this age the view is checked in the background, so that a busy caller does not wait for the store: one small request each time. */
+const CHECK_AFTER_MS = 500;
 
 export function createCatalogView(store: CatalogReader & CatalogWatch): CatalogView {
   let catalog: Catalog = EMPTY_CATALOG;
   let tools: ReadonlyMap<ToolId, PublishedTool> = new Map();
   let reading: Promise<Catalog> | undefined;
+  let checking: Promise<Catalog> | undefined;
+  /** When the last read began that the store answered. */
   let readAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
@@ -38,31 +45,40 @@ export function createCatalogView(store: CatalogReader & CatalogWatch): CatalogV
     return catalog;
   }
 
+  async function timed(read: () => Promise<Catalog | undefined>): Promise<Catalog> {
+    const startedAt = performance.now();
+    const next = await read();
+    readAt = Math.max(readAt, startedAt);
+    return next === undefined ? catalog : take(next);
+  }
+
   /** Callers that arrive while a read is in progress share it. */
   function refresh(): Promise<Catalog> {
-    reading ??= store
-      .readCatalog()
-      .then(take)
-      .finally(() => {
-        readAt = performance.now();
-        reading = undefined;
-      });
+    reading ??= timed(() => store.readCatalog()).finally(() => (reading = undefined));
     return reading;
   }
 
-  const current = shareNext(async () => {
-    const next = await store.watchCatalog({ after: catalog.sequence, waitMs: 0 });
-    return next === undefined ? catalog : take(next);
-  });
+  const readIfChanged = (): Promise<Catalog> => timed(() => store.watchCatalog({ after: catalog.sequence, waitMs: 0 }));
+  const current = shareNext(readIfChanged);
+
+  /** Shared like `refresh`, but the content is read only if the sequence changed. */
+  function check(): Promise<Catalog> {
+    checking ??= readIfChanged().finally(() => (checking = undefined));
+    return checking;
+  }
 
   return {
     refresh,
     current,
-    known: (tool) => tools.get(tool as ToolId),
+    known(tool) {
+      const ageMs = performance.now() - readAt;
+      if (ageMs > MAX_AGE_MS) return undefined;
+      // If this check fails, the view grows too old, and the next caller gets the store's error.
+      if (ageMs > CHECK_AFTER_MS) void check().catch(() => undefined);
+      return tools.get(tool as ToolId);
+    },
     async find(tool) {
-      const found = tools.get(tool as ToolId);
-      if (found !== undefined) return found;
-      if (performance.now() - readAt > UNKNOWN_FOR_MS) await refresh();
+      if (performance.now() - readAt > MAX_AGE_MS) await (catalog === EMPTY_CATALOG ? refresh() : check());
       return tools.get(tool as ToolId);
     },
     watch(listener) {

@@ -1,11 +1,13 @@
+import { existsSync } from 'node:fs';
 import { importModule } from '../modules/authoring/import-module.ts';
+import { describeThrown } from '../modules/catalog/describe-thrown.ts';
 import { loadModules } from '../modules/catalog/load-modules.ts';
-import type { LoadedModule, LoadResult } from '../modules/catalog/loaded-module.ts';
+import type { BrokenEntry, LoadedModule, LoadResult } from '../modules/catalog/loaded-module.ts';
 import type { KeptPublication } from '../modules/catalog/keep-published.ts';
 import type { PublishRequest } from '../modules/catalog/publish-catalog.ts';
 import { createToolIndex, type ToolIndex } from '../modules/catalog/tool-index.ts';
 import { createValidatorCache } from '../modules/catalog/validate-arguments.ts';
-import { watchModules, type ModuleWatch } from '../modules/catalog/watch-modules.ts';
+import { keepServing, watchModules, type ModuleWatch } from '../modules/catalog/watch-modules.ts';
 import type { ToolDeclaration } from '../domain/tool/tool.ts';
 import { entriesOf, type ModuleDeclaration } from '../domain/tool/module.ts';
 import type { WorkerEntry } from '../domain/ports/fleet-registry.ts';
@@ -53,7 +55,7 @@ export async function loadServedModules(
   const validators = createValidatorCache();
   const first = await loadModules(path, loadOptions);
   let loaded = await admit(withBuiltIn(onlyOfPlace(first, place), place, log));
-  await importInline(loaded, place);
+  loaded = await importInline(loaded, undefined, place);
   let index = createToolIndex(loaded.modules, validators);
   let served = servedBy(loaded, place);
 
@@ -63,12 +65,12 @@ export async function loadServedModules(
   }
 
   async function takeOver(
-    next: LoadResult,
+    found: LoadResult,
     publication: KeptPublication,
     { onChange, withdraw }: ReloadHooks,
   ): Promise<void> {
     const before = loaded.modules.map(({ declaration }) => declaration);
-    await importInline(next, place);
+    const next = await importInline(found, loaded, place);
     loaded = next;
     index = createToolIndex(next.modules, validators);
     served = servedBy(next, place);
@@ -143,12 +145,32 @@ function servedBy({ modules, broken }: LoadResult, { placement }: ModulePlace): 
   };
 }
 
-/** Imports inline modules before they are served. The first call then does not wait for the import, and a loaded module no longer needs its file. */
-async function importInline({ modules }: LoadResult, { placement }: ModulePlace): Promise<void> {
+/**
+ * Imports inline modules before they are served. The first call then does not wait for the import, and a loaded module no longer needs its
+ * file. A module that cannot be imported is broken: if it was served before, it is served on as it was.
+ */
+async function importInline(
+  { modules, broken }: LoadResult,
+  before: LoadResult | undefined,
+  { placement }: ModulePlace,
+): Promise<LoadResult> {
   const inline = modules.filter(
     ({ runner, builtIn, declaration }) =>
       runner === 'inline' && builtIn === undefined && entriesOf(declaration).some(({ pinned }) => pinned === placement),
   );
+  const failed = new Map<LoadedModule, BrokenEntry>();
   // Import one after another: while one module imports a file, another module cannot `require` that file until it is loaded.
-  for (const { file, generation } of inline) await importModule({ file, generation });
+  for (const module of inline) {
+    const { file, generation, declaration } = module;
+    try {
+      await importModule({ file, generation });
+    } catch (error) {
+      const reason = existsSync(file) ? describeThrown(error, file) : 'The file does not exist.';
+      failed.set(module, { id: declaration.id, file, reason, named: true });
+    }
+  }
+  if (failed.size === 0) return { modules, broken };
+  const next = { modules: modules.filter((module) => !failed.has(module)), broken: [...failed.values()] };
+  const kept = before === undefined ? next : keepServing(before, next);
+  return { modules: kept.modules, broken: [...broken, ...next.broken] };
 }

@@ -17,6 +17,7 @@ import {
   option,
   optional,
   text,
+  url,
   wholeNumber,
   yesOrNo,
 } from './option.ts';
@@ -34,14 +35,10 @@ const STORE_NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
 export const MIN_RETENTION_MS = DAY;
 
 const redis = group({
-  url: optional(
-    text('a redis:// or rediss:// address', /^rediss?:\/\/\S+$/),
-    'Address of one Redis or Valkey server.',
-    {
-      flag: '--redis',
-      otherwise: 'redis://127.0.0.1:6379, unless cluster or sentinels are given',
-    },
-  ),
+  url: optional(url('a redis:// or rediss:// address', /^rediss?:\/\/\S+$/), 'Address of one Redis or Valkey server.', {
+    flag: '--redis',
+    otherwise: 'redis://127.0.0.1:6379, unless cluster or sentinels are given',
+  }),
   cluster: optional(addresses, 'Nodes of a Redis Cluster; some of them are enough.'),
   sentinels: optional(addresses, 'Sentinels that know the current primary.'),
   sentinelName: optional(text('a name'), 'Name of the primary among the sentinels.'),

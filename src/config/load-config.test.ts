@@ -65,6 +65,15 @@ describe('loadConfig', () => {
     expect(worker).toMatchObject({ leaseMs: 9000, pool: 'p-x' });
   });
 
+  it.each(['redis://u:hush@127.0.0.1:99999', 'redis://:hush@@@', 'redis://u:hush@[::1', 'http://u:hush@h'])(
+    'refuses %s as an address of Redis by the name of its option, without the password',
+    (address) => {
+      const problems = problemsOf({ env: { SALLYPORT_STORE: 'redis', SALLYPORT_REDIS_URL: address } });
+      expect(problems).toContain('SALLYPORT_REDIS_URL: redis.url: expected a redis:// or rediss:// address');
+      expect(problems).not.toContain('hush');
+    },
+  );
+
   it('masks secrets wherever they come from', () => {
     write('store: redis\nredis:\n  url: redis://me:${SECRET}@127.0.0.1:1\n');
     const shown = showConfig(load({ env: { SECRET: 'hush' } }));

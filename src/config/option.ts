@@ -113,6 +113,12 @@ export function text(expects: string, pattern = /^[^\p{Cc}]+$/u): Kind<z.ZodStri
   return { schema: z.string().min(1).max(MAX_TEXT_LENGTH).regex(pattern), expects, read: (given) => given };
 }
 
+/** An address that can be parsed as one: its port is a number up to 65535, and a password with special characters is encoded. */
+export function url(expects: string, pattern: RegExp): Kind<z.ZodString> {
+  const isUrl = (given: string): boolean => pattern.test(given) && URL.parse(given) !== null;
+  return { schema: z.string().min(1).max(MAX_TEXT_LENGTH).refine(isUrl), expects, read: (given) => given };
+}
+
 export const filePath: Kind<z.ZodString> = {
   ...text('a path'),
   isPath: true,

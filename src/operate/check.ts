@@ -1,3 +1,5 @@
+import type { PlaneError } from '../domain/errors/errors.ts';
+
 /** The result of one check of `sallyport doctor`. */
 export interface Check {
   readonly name: string;
@@ -5,4 +7,10 @@ export interface Check {
   readonly found: string;
   /** What to do about it: the exact command if there is one. */
   readonly fix?: string;
+}
+
+/** An error as a result of doctor. The general fix of STORE_FAILED, to run doctor, helps no reader of doctor. */
+export function checkOf(name: string, { code, message, fix }: PlaneError): Check {
+  const shown = code === 'STORE_FAILED' ? 'See the log of the store, or of the process that has it open.' : fix;
+  return { name, state: 'bad', found: message, ...(shown === undefined ? {} : { fix: shown }) };
 }

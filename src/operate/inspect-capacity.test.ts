@@ -131,3 +131,15 @@ describe('what doctor says about published tools', () => {
     ]);
   });
 });
+
+it('doctor does not answer a failed store with the advice to run doctor', async () => {
+  const [check] = await inspectPart('store', () =>
+    Promise.reject(planeError('STORE_FAILED', { problem: 'disk I/O error' })),
+  );
+  expect(check).toMatchObject({
+    name: 'store',
+    state: 'bad',
+    found: expect.stringContaining('disk I/O error') as string,
+  });
+  expect(check!.fix).not.toContain('doctor');
+});

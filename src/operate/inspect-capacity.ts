@@ -8,7 +8,7 @@ import {
 } from '../domain/call/subject-share.ts';
 import type { LaneUse } from '../domain/ports/call-store.ts';
 import { readFreeSpace } from '../stores/embedded/free-space.ts';
-import type { Check } from './check.ts';
+import { checkOf, type Check } from './check.ts';
 
 /** From this share of a limit on, doctor warns, so that an operator can act before calls are refused. */
 const NEARLY = 0.9;
@@ -158,7 +158,7 @@ export async function inspectPart(name: string, inspect: () => Promise<Check[]>)
     if (error.code === 'STORE_FORBIDDEN')
       return [{ name, state: 'warn', found: 'unknown: this user may not look at it' }];
     if (error.code === 'INTERNAL') return [{ name, state: 'bad', found: unreadable(error), fix: UNREADABLE_FIX }];
-    return [{ name, state: 'bad', found: error.message, ...(error.fix === undefined ? {} : { fix: error.fix }) }];
+    return [checkOf(name, error)];
   }
 }
 

@@ -11,7 +11,7 @@ import { inspectDisk, inspectLaneUse, inspectPart } from './inspect-capacity.ts'
 import { inspectRedis } from './inspect-redis.ts';
 import { inspectFleet } from './inspect-fleet.ts';
 import { inspectPolicy } from './inspect-policy.ts';
-import type { Check } from './check.ts';
+import { checkOf, type Check } from './check.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 
 /** Runs all checks that an operator should read, in the order to read them. Never creates a store. */
@@ -51,8 +51,7 @@ function findLost(folder: string): Check | undefined {
 
 function describeProblem(error: unknown): Check {
   if (!(error instanceof PlaneError)) throw error;
-  const fix = error.fix === undefined ? {} : { fix: error.fix };
-  return { name: 'store', state: 'bad', found: error.message, ...fix };
+  return checkOf('store', error);
 }
 
 /** Runs the checks that need an open store. `mayReadQuestions`: this user may read the questions to people, and not only their number. */

@@ -65,6 +65,17 @@ describe('watchModules', () => {
     expect(removed.broken).toStrictEqual([]);
   });
 
+  it('loads a renamed file from its new place, also with the same code', async () => {
+    const { folder, reloadedBy } = await watchFolder({
+      'a.js': moduleText({ id: 'a' }),
+      'b.js': moduleText({ id: 'b' }),
+    });
+    const renamed = await reloadedBy(() => renameSync(folder.file('a.js'), folder.file('c.js')));
+    expect(versionsOf(renamed)).toStrictEqual(['a@1.0.0', 'b@1.0.0']);
+    expect(renamed.modules[0]!.file).toBe(folder.file('c.js'));
+    expect(renamed).toMatchObject({ kept: [], broken: [] });
+  });
+
   it('serves the old module on while its new file is broken, and says so', async () => {
     const { folder, reloadedBy } = await watchFolder({
       'file.js': moduleText({ id: 'mine' }),

@@ -390,4 +390,55 @@ describe('sallyport dev with other modules than before', () => {
       own.remove();
     }
   });
+
+  it.each(['inline', 'process'])(
+    'runs a loaded %s module of a manifest on when its file is gone, and doctor says so',
+    { timeout: 180_000 },
+    async (runner) => {
+      const own = planeFolder();
+      try {
+        mkdirSync(own.file('mine'));
+        for (const id of ['cup', 'dice'])
+          writeFileSync(own.file(`mine/${id}.mjs`), FINE(id).replace('tools:', `runner: '${runner}', tools:`));
+        writeFileSync(own.file('mine.json'), '[{ "file": "mine/cup.mjs" }, { "file": "mine/dice.mjs" }]');
+        const running = await own.startWaiting('dev', '--modules', own.file('mine.json'));
+        await running.waitForLine(/^Ctrl-C ends it/);
+        // One that was called before, and one that was not.
+        expect((await own.call('dice.roll', {})).stdout).toBe('4\n');
+        for (const id of ['cup', 'dice']) rmSync(own.file(`mine/${id}.mjs`));
+        const reported = async (): Promise<unknown[]> => {
+          const { checks } = (await own.json('doctor')) as { checks: { name: string; found: string }[] };
+          return checks.filter(({ name, found }) => name === 'module' && found.includes('The file does not exist.'));
+        };
+        await eventually(async () => (await reported()).length === 2, { what: 'both modules in doctor' });
+        for (const id of ['cup', 'dice'])
+          expect(await own.call(`${id}.roll`, {})).toMatchObject({ code: 0, stdout: '4\n' });
+        await running.stop();
+      } finally {
+        own.remove();
+      }
+    },
+  );
+
+  it(
+    'starts without an inline module that cannot be imported here, and serves the others',
+    { timeout: 180_000 },
+    async () => {
+      const own = planeFolder();
+      try {
+        mkdirSync(own.file('mine'));
+        writeFileSync(own.file('mine/dice.mjs'), FINE('dice'));
+        // The process that reads descriptions has a channel to its parent; the worker has none.
+        const sly = `if (process.send === undefined) throw new Error('not in a worker');${FINE('sly')}`;
+        writeFileSync(own.file('mine/sly.mjs'), sly.replace('tools:', "runner: 'inline', tools:"));
+        const running = await own.startWaiting('dev', '--modules', own.file('mine'));
+        await running.waitForLine(/^Ctrl-C ends it/);
+        expect(running.stdout).toMatch(/not loaded +sly: Its import threw Error.*not in a worker/);
+        expect((await own.call('dice.roll', {})).stdout).toBe('4\n');
+        await running.stop();
+      } finally {
+        own.remove();
+      }
+    },
+  );
 });

@@ -264,7 +264,8 @@ describe.each(BACKENDS)('the catalog seen by a client on %s', (backend) => {
     source.write('one', { version: '1.0.0', description: 'Greets.' });
     const first = await plane.startWorker({ modules: source.folder });
     const session = await plane.openSession();
-    const greet = (key: string) => plane.client.call(session, 'one.greet', { name: 'Ann' }, { key, waitMs: 60_000 });
+    const client = await plane.connectOutdated();
+    const greet = (key: string) => client.call(session, 'one.greet', { name: 'Ann' }, { key, waitMs: 60_000 });
     expect(await greet('before')).toMatchObject({ outcome: { structured: { by: '1.0.0' } } });
     expect((await first.process.stop()).code).toBe(0);
     source.write('one', { version: '2.0.0', description: 'Greets politely.' });

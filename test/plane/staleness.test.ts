@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client, Outcome, SessionHandle } from '../../src/exports/client.ts';
+import { unknownActor } from '../../src/domain/identity/actor.ts';
 import { callIdFor } from '../../src/domain/identity/new-id.ts';
+import { withdrawModules } from '../../src/operate/withdraw-modules.ts';
 import { createModuleFolder, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
 import { eventually } from '../support/process.ts';
 import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
@@ -64,20 +66,21 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
   it('is stale for a caller with the old definition, who refreshes and runs it once under the same key', async () => {
     const folder = modulesOf('1.0.0');
     await startWorker({ modules: folder.path, watch: true });
-    const before = await callFor(plane, session, 'notes.add', runOnce(plane, 'before'));
+    const client = await plane.connectOutdated();
+    const before = await callFor(plane, session, 'notes.add', runOnce(plane, 'before'), { client });
     expect(before.structured).toStrictEqual({ version: '1.0.0' });
 
     folder.write('notes.mjs', notesText('1.1.0'));
     await untilPublished('1.1.0');
     const args = runOnce(plane, 'changed');
-    const outcome = await callFor(plane, session, 'notes.add', args, { key: 'changed' });
+    const outcome = await callFor(plane, session, 'notes.add', args, { client, key: 'changed' });
     expect(outcome).toMatchObject({ kind: 'ok', structured: { version: '1.1.0' } });
     expect(marksOf(plane, 'S', 'changed')).toHaveLength(1);
     const callId = callIdFor(session.id, 'changed')!;
     expect(await endingsOf(plane, callId)).toMatchObject([{ outcome: 'stale', code: 'TOOL_STALE' }]);
     expect(await endingsOf(plane, `${callId}~2`)).toMatchObject([{ outcome: 'ok' }]);
     // The released key now stands for the call that ran.
-    expect(await callFor(plane, session, 'notes.add', args, { key: 'changed' })).toStrictEqual(outcome);
+    expect(await callFor(plane, session, 'notes.add', args, { client, key: 'changed' })).toStrictEqual(outcome);
     expect(marksOf(plane, 'S', 'changed')).toHaveLength(1);
   });
 
@@ -102,6 +105,17 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
       expect((await plane.store.listWorkers())[0]?.broken).toStrictEqual([]);
     },
   );
+
+  it('is refused a second after it was withdrawn by force, though its worker lives and it was called before', async () => {
+    await startWorker({ modules: modulesOf('1.0.0').path });
+    expect((await callFor(plane, session, 'notes.add', runOnce(plane, 'before'))).kind).toBe('ok');
+    const who = { actor: unknownActor('cli') };
+    await withdrawModules(plane.store, { modules: ['notes'], force: true }, who);
+    await untilStoreTime(plane, 1100);
+    const answer = await plane.client.call(session, 'notes.add', runOnce(plane, 'after'));
+    expect(answer).toMatchObject({ kind: 'refused', outcome: { executed: 'no', error: { code: 'TOOL_UNKNOWN' } } });
+    expect(marksOf(plane, 'S', 'after')).toHaveLength(0);
+  });
 
   it('in a rolling deploy waits for the worker that serves it while that one is busy', async () => {
     await startWorker({ modules: modulesOf('1.0.0').path });
@@ -185,7 +199,7 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
   });
 
   it('in a rolling deploy runs every call once, as the old or the new caller saw it, without rejection loops', async () => {
-    const oldCaller = plane.client;
+    const oldCaller = await plane.connectOutdated();
     const old = await startWorker({ modules: modulesOf('1.0.0').path });
     await oldCaller.catalog();
     await startWorker({ modules: modulesOf('1.1.0').path });

@@ -55,6 +55,13 @@ export const PLANE_ERRORS = {
     say: (d: { file: string; problem: string }) => `${d.file} is damaged: ${d.problem}.`,
     fix: 'Stop its processes and move the file away, with the -wal and -journal files beside it. Then bring a backup back: sallyport store restore BACKUP, then sallyport store adopt',
   }),
+  STORE_READ_ONLY: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { path: string; problem: string }) =>
+      `The store cannot be opened: ${d.path} cannot be written (${d.problem}). Commands that only read need this too.`,
+    fix: 'Make the folder of the store and the files in it writable for the user of this process, who must own the files. Or name another with --folder.',
+  }),
   STORE_LIBRARY: entry({
     stage: 'operate',
     retry: 'after-the-fix',

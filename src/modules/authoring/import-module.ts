@@ -8,9 +8,11 @@ export function moduleUrl(source: { readonly file: string; readonly generation: 
 }
 
 /**
- * Imported modules, by the object that names the source; a reload makes another object. Saves every call the way through the module loader.
+ * Imported modules by URL. Node's own cache does not suffice: with loader hooks each import looks for the file again, and a module whose
+ * file is gone could not be run although it is in memory. Node keeps every imported module as well, so nothing is held longer than before.
  */
-const imported = new WeakMap<object, Promise<ModuleDefinition>>();
+const imported = new Map<string, Promise<ModuleDefinition>>();
+/** The same by the object that names the source; a reload makes another object. Saves every call the way through the module loader. */
 const loaded = new WeakMap<object, ModuleDefinition>();
 
 /** The module, if `importModule` was called with this same object before and has finished. */
@@ -23,21 +25,23 @@ export function importModule(source: {
   readonly file: string;
   readonly generation: string;
 }): Promise<ModuleDefinition> {
-  let module = imported.get(source);
+  const url = moduleUrl(source);
+  let module = imported.get(url);
   if (module === undefined) {
-    module = importOnce(source);
-    imported.set(source, module);
-    module.then(
-      (definition) => loaded.set(source, definition),
-      () => imported.delete(source),
-    );
+    module = importOnce(source.file, url);
+    imported.set(url, module);
+    module.catch(() => imported.delete(url));
   }
+  module.then(
+    (definition) => loaded.set(source, definition),
+    () => undefined,
+  );
   return module;
 }
 
-async function importOnce(source: { readonly file: string; readonly generation: string }): Promise<ModuleDefinition> {
-  offerOwnPackage(source.file);
-  const { default: exported } = (await import(moduleUrl(source))) as { default?: unknown };
+async function importOnce(file: string, url: string): Promise<ModuleDefinition> {
+  offerOwnPackage(file);
+  const { default: exported } = (await import(url)) as { default?: unknown };
   if (typeof exported !== 'object' || exported === null) throw new TypeError('the module file has no default export');
   return exported as ModuleDefinition;
 }

@@ -102,7 +102,7 @@ function placesOf(root: string, { modules, broken }: LoadResult): string[] {
 }
 
 /** Keeps serving, for each broken module, the module that was served from its file, if there was one: the one with its id, or else any. */
-function keepServing(previous: LoadResult, next: LoadResult): Reloaded {
+export function keepServing(previous: LoadResult, next: LoadResult): Reloaded {
   const served = new Set(next.modules.map((module) => module.declaration.id));
   const kept: LoadedModule[] = [];
   // A broken file may not have stated its id; those that did choose first.
@@ -128,9 +128,11 @@ function sameResult(a: LoadResult, b: LoadResult): boolean {
 }
 
 function fingerprint({ modules, broken }: LoadResult): string {
-  const facts = modules.map(({ declaration, generation, runner, setup }) => [
+  // The file too: a renamed file with the same code is another place to load it from.
+  const facts = modules.map(({ declaration, file, generation, runner, setup }) => [
     declaration.id,
     declaration.digest,
+    file,
     generation,
     runner,
     setup,

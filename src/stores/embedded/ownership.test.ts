@@ -1,8 +1,16 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { temporaryFolder, type TemporaryFolder } from '../../../test/support/process.ts';
-import { makeSocketPath, readPlaneAddress, removePlaneAddress, takeOwnership, writePlaneAddress } from './ownership.ts';
+import {
+  makeSocketPath,
+  readOnlyError,
+  readPlaneAddress,
+  refuseReadOnly,
+  removePlaneAddress,
+  takeOwnership,
+  writePlaneAddress,
+} from './ownership.ts';
 import { PROTOCOL_VERSION } from './rpc.ts';
 
 let folder: TemporaryFolder;
@@ -55,4 +63,35 @@ it('an address is read as it was written, and removed together with its socket',
   removePlaneAddress(folder.path);
   expect(readPlaneAddress(folder.path)).toBeUndefined();
   expect(existsSync(dirname(socket))).toBe(false);
+});
+
+describe('a store that this user may not write', () => {
+  const refused = (path: string, code: string): Error =>
+    Object.assign(new Error(`${code}: access '${path}'`), { code, path });
+
+  it.each([
+    ['the folder', '', 'EROFS'],
+    ['the file of the lock', 'owner.sqlite', 'EACCES'],
+    ['the file of the store', 'store.sqlite', 'EACCES'],
+    ['the log of the store', 'store.sqlite-wal', 'EPERM'],
+  ])('is refused with the path of %s', (_what, name, code) => {
+    const path = join(folder.path, name);
+    // Root may write everything, so the refusal of the system is injected.
+    const access = (asked: string): void => {
+      if (asked === path) throw refused(path, code);
+    };
+    expect(() => refuseReadOnly(folder.path, access)).toThrow(
+      expect.objectContaining({
+        code: 'STORE_READ_ONLY',
+        message: expect.stringContaining(`${path} cannot be written (${code})`) as string,
+      }),
+    );
+  });
+
+  it('is not mistaken for one that does not exist yet, or for other errors', () => {
+    expect(() => refuseReadOnly(join(folder.path, 'new'))).not.toThrow();
+    expect(readOnlyError(refused('/x', 'EROFS'))).toMatchObject({ code: 'STORE_READ_ONLY' });
+    for (const other of [refused('/x', 'ENOENT'), new Error('x'), undefined])
+      expect(readOnlyError(other)).toBeUndefined();
+  });
 });

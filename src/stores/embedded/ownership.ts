@@ -1,5 +1,7 @@
 import {
+  accessSync,
   chmodSync,
+  constants,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -11,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { planeError } from '../../domain/errors/errors.ts';
+import { planeError, type PlaneError } from '../../domain/errors/errors.ts';
 import { Database, isBusy } from '../sqlite/database.ts';
 import { PROTOCOL_VERSION } from './rpc.ts';
 
@@ -25,6 +27,33 @@ export interface PlaneAddress {
 export const storeFile = (folder: string): string => join(folder, 'store.sqlite');
 const lockFile = (folder: string): string => join(folder, 'owner.sqlite');
 const planeFile = (folder: string): string => join(folder, 'plane.json');
+
+/** Codes of the system for a file or folder that this user may not write. */
+const READ_ONLY: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM']);
+
+/**
+ * Throws STORE_READ_ONLY if the folder or one of the store's files cannot be written. Checked before SQLite opens them: its own messages do
+ * not name the cause, and differ with the file that it needs first.
+ */
+export function refuseReadOnly(folder: string, access: (path: string, mode: number) => void = accessSync): void {
+  const file = storeFile(folder);
+  for (const path of [folder, lockFile(folder), file, `${file}-wal`]) {
+    try {
+      access(path, constants.R_OK | constants.W_OK | (path === folder ? constants.X_OK : 0));
+    } catch (error) {
+      // A path that does not exist yet is created later.
+      const problem = readOnlyError(error);
+      if (problem !== undefined) throw problem;
+    }
+  }
+}
+
+/** STORE_READ_ONLY, if a call to the file system failed for that reason. */
+export function readOnlyError(error: unknown): PlaneError | undefined {
+  const { code, path } = (error ?? {}) as { code?: unknown; path?: unknown };
+  if (typeof path !== 'string' || typeof code !== 'string' || !READ_ONLY.has(code)) return undefined;
+  return planeError('STORE_READ_ONLY', { path, problem: code }, error);
+}
 
 /**
  * Takes the right to open the store's file; returns undefined if another process has it. The right is SQLite's lock on a separate file: the system

@@ -6,6 +6,8 @@ import { GroupCommit } from './group-commit.ts';
 import { Lane } from './lane.ts';
 import {
   makeSocketPath,
+  readOnlyError,
+  refuseReadOnly,
   removePlaneAddress,
   storeFile,
   takeOwnership,
@@ -26,6 +28,7 @@ import { CLOSE, type ThreadMessage } from './thread-messages.ts';
 async function runStoreThread(port: MessagePort, folder: string): Promise<void> {
   const tell = (message: ThreadMessage): void => port.postMessage(message);
   try {
+    refuseReadOnly(folder);
     const ownership = takeOwnership(folder);
     if (ownership === undefined) {
       tell({ kind: 'owned-by-another' });
@@ -47,7 +50,7 @@ async function runStoreThread(port: MessagePort, folder: string): Promise<void> 
     });
     tell({ kind: 'ready', hello: opened.hello });
   } catch (error) {
-    tell({ kind: 'failed', error: carryError(error) });
+    tell({ kind: 'failed', error: carryError(readOnlyError(error) ?? error) });
     // In a worker thread this ends only the thread. It releases the lock and everything else that is open.
     process.exit(1);
   }

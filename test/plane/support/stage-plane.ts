@@ -10,6 +10,7 @@ import {
 } from '../../../src/exports/client.ts';
 import type { Policy } from '../../../src/domain/policy/policy.ts';
 import type { AnyStore } from '../../../src/domain/ports/store.ts';
+import { createClientOf } from '../../../src/compose/connect.ts';
 import { openStore, type StoreOptions } from '../../../src/operate/open-store.ts';
 import type { WorkerOptions } from '../../../src/compose/start-worker.ts';
 import { eventually, spawnNode, temporaryFolder, type TemporaryFolder } from '../../support/process.ts';
@@ -49,6 +50,8 @@ export interface StagedPlane {
   openSession(subject?: string): Promise<SessionHandle>;
   /** Connects another client; it is closed with the plane. */
   connect(options?: Partial<ConnectOptions>): Promise<Client>;
+  /** Connects a client that does not notice a new catalog by itself, so that it calls tools as they were. It does read the catalog when told `stale`. */
+  connectOutdated(): Promise<Client>;
   /** See worker-process.mjs for `crash` and `stall`. */
   startWorker(options?: Partial<WorkerOptions>, crash?: string, stall?: string): Promise<PlaneWorker>;
   setPolicy(policy: Policy): Promise<void>;
@@ -92,6 +95,12 @@ export async function stagePlane(
     },
     async connect(options = {}) {
       const another = await connect({ ...storeOptions, ...options } as ConnectOptions);
+      clients.push(another);
+      return another;
+    },
+    async connectOutdated() {
+      const connected = await openStore(storeOptions);
+      const another = createClientOf({ ...connected, watchCatalog: async () => undefined }, {});
       clients.push(another);
       return another;
     },
