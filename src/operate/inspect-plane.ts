@@ -29,7 +29,7 @@ export async function inspectPlane(config: Config, options: StoreOptions | undef
   const lost = findLost(config.folder);
   if (lost !== undefined) return [lost];
   if (options === undefined || !existsSync(file)) {
-    return [{ name: 'store', state: 'bad', found: `${file} does not exist`, fix: 'sallyport dev' }];
+    return [{ name: 'store', state: 'bad', found: `${file} does not exist`, fix: 'sallyport dev --modules PATH' }];
   }
   const owner = readPlaneAddress(config.folder);
   const checks = await inspectStore(options, config, true);
@@ -125,7 +125,7 @@ async function inspectFleet(store: Store): Promise<Check[]> {
           name: 'workers',
           state: 'warn',
           found: 'none is alive',
-          fix: 'sallyport worker --modules PATH, or sallyport dev',
+          fix: 'sallyport worker --modules PATH, or sallyport dev --modules PATH',
         }
       : { name: 'workers', state: 'ok', found: `${workers.length} alive in ${[...pools].sort().join(', ')}` },
     stranded.length === 0

@@ -120,7 +120,7 @@ const ROWS: readonly Row[] = [
   row('L13', ['config', 'show', '--config', 'directory'], 78, 'directory: it is not a regular file'),
   row('L13', ['config', 'show', '--config', 'fifo'], 78, 'fifo: it is not a regular file'),
   row('L16', ['calls', 'list', '--redis', 'redis://127.0.0.1:1'], 69, 'The store cannot be reached'),
-  row('L23', ['calls', 'list'], 69, '/.sallyport. Start one with: sallyport dev'),
+  row('L23', ['calls', 'list'], 69, '/.sallyport. Start one with: sallyport dev --modules PATH.'),
   row('L23', ['call', 'a.b'], 69, 'There is no store in /'),
   row('L23', ['dev', '--modules', '.', '--folder', 'bom.json/x'], 69, 'cannot be used (ENOTDIR)'),
   row('F21', ['dev', '--modules', 'missing'], 78, 'No modules can be loaded from'),
@@ -169,7 +169,7 @@ describe('help exit-codes', () => {
 
 describe('the launcher of a clone', () => {
   it.each([
-    [['calls', 'list'], 'Start one with: ./sallyport dev.'],
+    [['calls', 'list'], 'Start one with: ./sallyport dev --modules PATH --folder nowhere.'],
     [['calls', 'shwo'], 'See: ./sallyport calls --help'],
   ])('%j names in its hints the command that was typed', async (args, says) => {
     symlinkSync(join(CLONE, 'sallyport'), join(folder.path, 'sallyport'));
