@@ -112,10 +112,12 @@ async function inspectPolicyRules(store: Store, policy: Policy): Promise<Check[]
 
 async function inspectFleet(store: Store): Promise<Check[]> {
   const workers = await store.listWorkers();
-  const states = await store.queueState();
+  const states = await store.queueState({ backlog: true });
   const { modules } = await store.readCatalog();
   const tools = modules.reduce((count, module) => count + module.tools.length, 0);
   const [queued, leased] = [sum(states.map((state) => state.queued)), sum(states.map((state) => state.leased))];
+  const behind = sum(states.map((state) => state.backlog ?? 0));
+  const turns = behind === 0 ? '' : `, ${behind} behind earlier calls of their subject`;
   const pools = new Set(workers.map(({ pool }) => pool));
   const stranded = states.filter((state) => state.queued > 0 && !pools.has(state.pool)).map(({ pool }) => pool);
   const broken = workers.flatMap(({ workerId, broken: list }) => list.map((module) => ({ workerId, ...module })));
@@ -129,11 +131,11 @@ async function inspectFleet(store: Store): Promise<Check[]> {
         }
       : { name: 'workers', state: 'ok', found: `${workers.length} alive in ${[...pools].sort().join(', ')}` },
     stranded.length === 0
-      ? { name: 'queue', state: 'ok', found: `${queued} waiting, ${leased} with workers` }
+      ? { name: 'queue', state: 'ok', found: `${queued} waiting${turns}, ${leased} with workers` }
       : {
           name: 'queue',
           state: 'bad',
-          found: `${queued} waiting; nobody serves pool ${[...new Set(stranded)].join(', ')}`,
+          found: `${queued} waiting${turns}; nobody serves pool ${[...new Set(stranded)].join(', ')}`,
           fix: `sallyport worker --pool ${stranded[0]!} --modules PATH`,
         },
     {

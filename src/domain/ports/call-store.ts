@@ -75,7 +75,8 @@ export interface CallStore {
   findHolders(callIds: readonly CallId[]): Promise<(WorkerId | undefined)[]>;
   /** Records an operator's statement on whether an indeterminate call ran. The record keeps both facts. */
   resolveCall(request: ResolveRequest): Promise<'resolved' | 'not-indeterminate' | 'unknown'>;
-  queueState(): Promise<QueueState[]>;
+  /** With `backlog` the answer has the calls in backlogs too. On Redis that reads a hash with a field for each subject, so metrics do without. */
+  queueState(request?: { readonly backlog?: boolean }): Promise<QueueState[]>;
   /** How much data each lane holds, and whether expired data is being deleted. */
   laneUse(): Promise<LaneUse[]>;
 }
@@ -395,4 +396,6 @@ export interface QueueState {
   /** Calls in the queue that no worker holds. */
   readonly queued: number;
   readonly leased: number;
+  /** Calls that are not in the queue yet: earlier ones of their subject, or of its serial tool, have the turn. Absent: not asked for, or not readable. */
+  readonly backlog?: number;
 }

@@ -134,7 +134,7 @@ export function createStore(context: RedisContext): Store {
     readCall: (callId) => read.readCall(context, callId),
     listCalls: (request) => read.listCalls(context, request),
     findHolders: (callIds) => read.findHolders(context, callIds),
-    queueState: () => read.queueState(context),
+    queueState: (request) => read.queueState(context, request),
     laneUse: () => laneUse(context),
     ...createAuditSource(context),
     ...NO_TRAIL,
