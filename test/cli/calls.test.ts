@@ -97,6 +97,8 @@ describe('a call of a serial tool behind a question', () => {
     const callId = second.stdout.trim();
     expect((await plane.cli('calls', 'wait', callId, '--wait', '1ms')).stderr).toMatch(waits);
     expect((await plane.cli('calls', 'show', callId)).stdout).toMatch(waits);
+    const detached = await plane.call('basic.serialWrite', args, '--detach');
+    expect(detached).toMatchObject({ code: 0, stderr: expect.stringMatching(waits) as string });
     const waiting = await plane.startWaiting('call', 'basic.serialWrite', JSON.stringify(args));
     await waiting.waitForLine(waits);
     waiting.kill('SIGINT');
