@@ -1,5 +1,6 @@
 import { findRuleProblems } from '../gate/policy/rule-problems.ts';
 import type { Catalog } from '../domain/tool/catalog.ts';
+import { countNoun } from '../base/count-noun.ts';
 import { nearNames } from '../base/near-names.ts';
 import type { Policy } from '../domain/policy/policy.ts';
 import { entriesOf } from '../domain/tool/module.ts';
@@ -19,9 +20,9 @@ export function inspectRules(
   const tools = modules.flatMap(entriesOf);
   const isPublished = tools.length > 0;
   const problems = findRuleProblems(policy, isPublished ? { tools, broken } : undefined, nearNames);
-  const found = `${count} ${count === 1 ? 'rule' : 'rules'}`;
+  const found = countNoun(count, 'rule');
   const summary: Check = isPublished
-    ? { name: 'rules', state: 'ok', found: `${found}, compared with ${tools.length} published tools` }
+    ? { name: 'rules', state: 'ok', found: `${found}, compared with ${countNoun(tools.length, 'published tool')}` }
     : {
         name: 'rules',
         state: 'warn',

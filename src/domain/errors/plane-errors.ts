@@ -1,5 +1,6 @@
 import { SEAL_ERRORS } from './seal-errors.ts';
 import { entry } from './error-entry.ts';
+import { sentenceOf } from './error-text.ts';
 import { GATEWAY_ERRORS } from './gateway-errors.ts';
 import { HOOK_PLANE_ERRORS } from './hook-errors.ts';
 import { STORE_PLANE_ERRORS } from './store-errors.ts';
@@ -69,7 +70,7 @@ export const PLANE_ERRORS = {
     stage: 'gate',
     retry: 'never',
     say: (d: { approval: string }) =>
-      `There is no approval ${d.approval} that you may see. Several may start like that, or its retention has ended.`,
+      `There is no approval ${d.approval} that you may see. It may be the start of several ids, or of an approval that is no longer kept.`,
     fix: 'List them with: sallyport approvals list',
   }),
   APPROVAL_INVALID: entry({
@@ -94,7 +95,7 @@ export const PLANE_ERRORS = {
   POLICY_INVALID: entry({
     stage: 'operate',
     retry: 'after-the-fix',
-    say: (d: { problems: string[] }) => `The policy was not accepted: ${d.problems.join('; ')}.`,
+    say: (d: { problems: string[] }) => `The policy was not accepted: ${sentenceOf(d.problems)}`,
   }),
   SESSION_INVALID: entry({
     stage: 'operate',
@@ -110,7 +111,7 @@ export const PLANE_ERRORS = {
   CONFIG_INVALID: entry({
     stage: 'operate',
     retry: 'after-the-fix',
-    say: (d: { problems: string[] }) => `The configuration cannot be used: ${d.problems.join('; ')}.`,
+    say: (d: { problems: string[] }) => `The configuration cannot be used: ${sentenceOf(d.problems)}`,
     fix: 'See docs/config.md.',
   }),
   MODULES_MISSING: entry({
