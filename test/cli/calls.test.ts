@@ -63,6 +63,9 @@ describe('calls list and calls show', () => {
     await plane.cli('calls', 'cancel', running);
     await plane.cli('calls', 'wait', queued);
     const shown = await plane.cli('calls', 'show', queued);
+    expect(shown.stdout).toMatch(/^ *deadline +\S+Z$/m);
+    expect(shown.stdout).not.toContain('waiters');
+    expect((await plane.cli('calls', 'list', '--tool', 'a.b')).stderr).toMatch(/^No such call is under way\./);
     expect(shown.stdout).toMatch(/Arguments, secrets masked:\n\{"text":"later"\}\nResult:\n[^]*"later"/);
     expect(await plane.json('calls', 'show', queued)).toMatchObject({
       arguments: '{"text":"later"}',
