@@ -27,7 +27,8 @@ async function work(client) {
   say('agent', await runAgent({ tools, run, script: playScript(buyer()), prompt: PROMPT }));
 }
 
-const plane = await startPlane();
+// If the plane does not start, it has said why on standard error.
+const plane = await startPlane().catch(() => process.exit(1));
 try {
   // Two programs in one: the agent, and where people are asked. In real life they are apart.
   const [agent, office] = [await plane.connect(), await plane.connect()];

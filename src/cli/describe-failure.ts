@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { nearNames } from '../base/near-names.ts';
 import { PlaneError, type PlaneErrorCode } from '../domain/errors/errors.ts';
 import { CommandFailure } from './command-failure.ts';
 import { EXIT } from './exit-codes.ts';
@@ -120,7 +121,12 @@ export function describeFailure(error: unknown, help = 'sallyport --help'): Fail
   if (error instanceof CommanderError) {
     // Remove the value attached to a mistyped flag: it may be a secret.
     const message = error.message.replace(/^error: /, '').replace(/'(--[^=']+)=.*'/s, "'$1'");
-    return { code: 'USAGE', message: message.slice(0, MAX_LENGTH), fix: `See: ${help}`, exitCode: EXIT.usage };
+    return {
+      code: 'USAGE',
+      message: suggestChoice(message.slice(0, MAX_LENGTH)),
+      fix: `See: ${help}`,
+      exitCode: EXIT.usage,
+    };
   }
   const known = describeSystemError(error);
   if (known !== undefined) return known;
@@ -131,6 +137,19 @@ export function describeFailure(error: unknown, help = 'sallyport --help'): Fail
     fix: 'Please report it. --debug shows more.',
     exitCode: EXIT.internal,
   };
+}
+
+/** Commander suggests similar commands and options, but no similar choices, and names arguments in its own words. */
+function suggestChoice(message: string): string {
+  const found = /^(.*'([^']*)' is invalid.*\. Allowed choices are )(.*)\.$/.exec(message);
+  if (found === null) return message;
+  const [, before, given, choices] = found;
+  const [guess] = nearNames(given!, choices!.split(', '), 1);
+  const plain = before!.replace(
+    /^command-argument value ('.*') is invalid for argument '(.*)'/,
+    '$1 is invalid for <$2>',
+  );
+  return `${plain}${choices}.${guess === undefined ? '' : ` Did you mean ${guess}?`}`;
 }
 
 const SYSTEM_ERRORS: Readonly<Record<string, string>> = {

@@ -40,15 +40,19 @@ export function createLevelledLog(level: LogLevel, target: Log): LevelledLog {
   };
 }
 
+const LABELS = { warn: 'warning', error: 'error' } as const;
+
 /** A log for a person who watches the terminal: one readable line per entry, on standard error. */
 export function createReadableLog(terminal: Terminal): Log {
   const write =
     (level: LogLevel) =>
     (facts: object, message: string): void => {
       const shown = Object.entries(facts).map(([name, value]) => `${name}=${describe(value)}`);
-      const line = `${new Date().toISOString().slice(11, 19)} ${level}: ${message} ${shown.join(' ')}`.trimEnd();
-      if (level === 'error' || level === 'warn') terminal.warn(line);
-      else terminal.note(line);
+      const time = new Date().toISOString().slice(11, 19);
+      const text = `${message} ${shown.join(' ')}`.trimEnd();
+      // A warning and an error begin with their level.
+      if (level === 'error' || level === 'warn') terminal.warn(`${time} ${text}`, LABELS[level]);
+      else terminal.note(`${time} ${level}: ${text}`);
     };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { RELEASE } from '../base/release.ts';
+import { nearNames } from '../base/near-names.ts';
 import { usage } from './command-failure.ts';
 import { COMMANDS } from './command-table.ts';
 import { EXIT_CODES } from './exit-codes.ts';
@@ -49,13 +50,40 @@ export function namedCommand(program: Command, args: readonly string[]): Command
     const word = args[at]!;
     if (word === '--') break;
     if (word.startsWith('-')) {
-      const known = [...command.options, ...program.options].find(({ long, short }) => word === long || word === short);
-      if (known?.required === true) at += 1;
+      if (takesValue(program, command, word)) at += 1;
       continue;
     }
     command = command.commands.find((child) => child.name() === word) ?? command;
   }
   return command;
+}
+
+/** Throws if `help` is asked about a command that does not exist. Commander would print the help of everything. */
+export function refuseUnknownTopic(program: Command, args: readonly string[]): void {
+  let command = program;
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at]!;
+    if (word === 'help') return refuseUnknown(command, args[at + 1]);
+    if (!word.startsWith('-')) {
+      const child = command.commands.find((one) => one.name() === word);
+      if (child === undefined || child.commands.length === 0) return;
+      command = child;
+    } else if (takesValue(program, command, word)) at += 1;
+  }
+}
+
+function refuseUnknown(command: Command, topic: string | undefined): void {
+  const names = [...command.commands.map((one) => one.name()), 'help'];
+  if (topic === undefined || topic.startsWith('-') || names.includes(topic)) return;
+  const what = command.parent === null ? 'command or topic' : 'command';
+  const [guess] = nearNames(topic, names);
+  const question = guess === undefined ? '' : ` Did you mean ${guess}?`;
+  throw usage(`There is no ${what} ${JSON.stringify(topic)}.${question}`, `See: ${helpCommand(command)}`);
+}
+
+function takesValue(program: Command, command: Command, word: string): boolean {
+  const known = [...command.options, ...program.options].find(({ long, short }) => word === long || word === short);
+  return known?.required === true;
 }
 
 /** The command that shows the help of a command, such as `sallyport tokens create --help`. */

@@ -5,7 +5,7 @@ import { COMMANDS } from './command-table.ts';
 import { describeFailure } from './describe-failure.ts';
 import { EXIT } from './exit-codes.ts';
 import { asTyped } from './own-command.ts';
-import { commandWord, createProgram, helpCommand, namedCommand } from './program.ts';
+import { commandWord, createProgram, helpCommand, namedCommand, refuseUnknownTopic } from './program.ts';
 import { createTerminal } from './terminal.ts';
 
 /*
@@ -65,6 +65,7 @@ async function parse(args: readonly string[], names: readonly string[]): Promise
   const program = await createProgram(names.length === 0 ? undefined : names);
   if (args.length === 0) program.help({ error: true });
   help = helpCommand(namedCommand(program, args));
+  refuseUnknownTopic(program, args);
   program.hook('preAction', (_, action) => void (isLongRunning = LONG_RUNNING.includes(commandWord(action))));
   try {
     await program.parseAsync([...args], { from: 'user' });

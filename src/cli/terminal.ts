@@ -22,7 +22,7 @@ export interface Terminal {
   printTable(head: readonly string[] | undefined, rows: readonly (readonly Cell[])[]): void;
   /** A remark; not shown with --json. Commands in remarks, warnings, hints and fixes are shown as this user types them. */
   note(text: string): void;
-  warn(text: string): void;
+  warn(text: string, label?: 'warning' | 'error'): void;
   /** A line that belongs to the warning or failure above it, such as a command to type. Shown with --json too. */
   hint(text: string): void;
   fail(text: string, fix: string | undefined): void;
@@ -93,8 +93,11 @@ export function createTerminal(options: { readonly json: boolean; readonly env: 
     },
     note: (text) =>
       json ? undefined : write(process.stderr, paint(errColors!, own(escapeText(asTyped(text))), 'dim')),
-    warn: (text) =>
-      write(process.stderr, `${paint(errColors!, 'warning:', 'yellow')} ${own(escapeLine(asTyped(text)))}`),
+    warn: (text, label = 'warning') =>
+      write(
+        process.stderr,
+        `${paint(errColors!, `${label}:`, label === 'error' ? 'red' : 'yellow')} ${own(escapeLine(asTyped(text)))}`,
+      ),
     hint: (text) => write(process.stderr, `  ${own(escapeLine(asTyped(text)))}`),
     fail(text, fix) {
       write(process.stderr, `${paint(errColors!, 'sallyport:', 'red')} ${own(escapeLine(text))}`);

@@ -8,6 +8,7 @@ import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { refuseLostStore } from '../stores/embedded/store-traces.ts';
 import type { CommandContext } from './command-context.ts';
 import { unavailable } from './command-failure.ts';
+import { startCommand } from './start-command.ts';
 import { readSecretFile } from './read-secret-file.ts';
 
 /** How long a command tries to reach the server. It gives up sooner than a worker, because a person waits at the terminal. */
@@ -46,11 +47,11 @@ export function commandStoreOptions(
     refuseLostStore(config.folder);
     throw unavailable(
       `There is no store in ${config.folder}.`,
-      'Start one with: sallyport dev. Or name another with --folder.',
+      `Start one with: ${startCommand(config)}. Or name another with --folder.`,
     );
   }
   if (needs.running === true && readPlaneAddress(config.folder) === undefined) {
-    throw unavailable(`No plane is running in ${config.folder}.`, 'Start it with: sallyport dev');
+    throw unavailable(`No plane is running in ${config.folder}.`, `Start it with: ${startCommand(config)}`);
   }
   return storeOptionsOf(config, {
     mode: needs.running === true ? 'connect' : 'auto',

@@ -70,6 +70,7 @@ export async function loadServedModules(
     { onChange, withdraw }: ReloadHooks,
   ): Promise<void> {
     const before = loaded.modules.map(({ declaration }) => declaration);
+    const wasBroken = new Set(loaded.broken.map((one) => JSON.stringify(one)));
     const next = await importInline(found, loaded, place);
     loaded = next;
     index = createToolIndex(next.modules, validators);
@@ -80,7 +81,8 @@ export async function loadServedModules(
     const gone = before.filter(({ id }) => !now.has(id));
     await publish(publication, withdraw === undefined ? gone : []);
     if (gone.length > 0) await withdraw?.(gone);
-    for (const broken of next.broken) log.error(broken, 'module not loaded; the others are served');
+    for (const broken of next.broken.filter((one) => !wasBroken.has(JSON.stringify(one))))
+      log.error(broken, 'module not loaded; the others are served');
   }
 
   return {

@@ -24,6 +24,9 @@ import {
 import { telemetrySchema } from './telemetry-schema.ts';
 import { secretProviders } from './secret-schema.ts';
 
+/** The modules that `dev` serves if none are named, relative to the working directory. */
+export const DEFAULT_MODULES = 'modules';
+
 const SECOND = 1000;
 const HOUR = 60 * 60 * SECOND;
 const DAY = 24 * HOUR;
@@ -93,7 +96,10 @@ const health = () =>
   });
 
 const worker = group({
-  modules: optional(filePath, 'A folder of modules, or a manifest.', { flag: '--modules' }),
+  modules: optional(filePath, 'A folder of modules, or a manifest.', {
+    flag: '--modules',
+    otherwise: `${DEFAULT_MODULES} in dev; a worker must be given it`,
+  }),
   pool: option(text('a name', NAME), 'default', 'The pool whose calls this worker takes.', { flag: '--pool' }),
   concurrency: option(wholeNumber(1, 4096), 64, 'Calls that run at the same time.', { flag: '--concurrency' }),
   leaseMs: option(milliseconds(300, HOUR), 15 * SECOND, 'A worker that is silent for so long has lost its calls.'),

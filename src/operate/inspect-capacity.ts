@@ -97,12 +97,21 @@ function inspectShares(uses: readonly LaneUse[], limits: SubjectLimits): Check[]
   return [check];
 }
 
+const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
+
+/** For example `75.7 GiB`. */
+function showBytes(bytes: number): string {
+  let [size, unit] = [bytes, 'bytes'];
+  for (const next of UNITS) if (size >= 1024) [size, unit] = [size / 1024, next];
+  return `${unit === 'bytes' ? size : size.toFixed(1)} ${unit}`;
+}
+
 /** Checks the free disk space for the folder of an embedded store. */
 export function inspectDisk(folder: string): Check {
   const disk = readFreeSpace(folder);
   if (disk === undefined)
     return { name: 'disk', state: 'warn', found: `not checked: the system does not tell about ${folder}` };
-  const found = `${disk.freeBytes} bytes free for ${folder}`;
+  const found = `${showBytes(disk.freeBytes)} free for ${folder}`;
   return disk.isFull
     ? {
         name: 'disk',

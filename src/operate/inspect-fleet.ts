@@ -12,10 +12,12 @@ import { inspectHooks } from './inspect-hooks.ts';
 /** Reports the live workers with their modules, hooks and services, the queues, and the published tools. */
 export async function inspectFleet(store: FleetReader & QueueReader & CatalogReader): Promise<Check[]> {
   const workers = await store.listWorkers();
-  const states = await store.queueState();
+  const states = await store.queueState({ backlog: true });
   const { modules } = await store.readCatalog();
   const tools = modules.reduce((count, module) => count + module.tools.length, 0);
   const [queued, leased] = [sum(states.map((state) => state.queued)), sum(states.map((state) => state.leased))];
+  const behind = sum(states.map((state) => state.backlog ?? 0));
+  const turns = behind === 0 ? '' : `, ${behind} behind earlier calls of their subject`;
   const pools = new Set(workers.map(({ pool }) => pool));
   const stranded = states.filter((state) => state.queued > 0 && !pools.has(state.pool)).map(({ pool }) => pool);
   const broken = workers.flatMap(({ workerId, broken: list }) => list.map((module) => ({ workerId, ...module })));
@@ -25,15 +27,15 @@ export async function inspectFleet(store: FleetReader & QueueReader & CatalogRea
           name: 'workers',
           state: 'warn',
           found: 'none is alive',
-          fix: 'sallyport worker --modules PATH, or sallyport dev',
+          fix: 'sallyport worker --modules PATH, or sallyport dev --modules PATH',
         }
       : { name: 'workers', state: 'ok', found: `${workers.length} alive in ${[...pools].sort().join(', ')}` },
     stranded.length === 0
-      ? { name: 'queue', state: 'ok', found: `${queued} waiting, ${leased} with workers` }
+      ? { name: 'queue', state: 'ok', found: `${queued} waiting${turns}, ${leased} with workers` }
       : {
           name: 'queue',
           state: 'bad',
-          found: `${queued} waiting; nobody serves pool ${[...new Set(stranded)].join(', ')}`,
+          found: `${queued} waiting${turns}; nobody serves pool ${[...new Set(stranded)].join(', ')}`,
           fix: `sallyport worker --pool ${stranded[0]!} --modules PATH`,
         },
     {

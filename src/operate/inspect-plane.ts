@@ -24,7 +24,7 @@ export async function inspectPlane(config: Config, options: StoreOptions | undef
   const lost = findLost(config.folder);
   if (lost !== undefined) return [lost];
   if (options === undefined || !existsSync(file)) {
-    return [{ name: 'store', state: 'bad', found: `${file} does not exist`, fix: 'sallyport dev' }];
+    return [{ name: 'store', state: 'bad', found: `${file} does not exist`, fix: 'sallyport dev --modules PATH' }];
   }
   const owner = readPlaneAddress(config.folder);
   const checks = await inspectStore(options, config, true);

@@ -22,7 +22,7 @@ describe('inspectRules', () => {
 
   it('finds rules in order that are about published tools', () => {
     expect(shown(withRules([rule({ tools: ['desk.look'] })]), DESK, [])).toEqual([
-      'ok: 1 rule, compared with 1 published tools',
+      'ok: 1 rule, compared with 1 published tool',
     ]);
   });
 

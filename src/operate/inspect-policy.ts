@@ -1,3 +1,4 @@
+import { countNoun } from '../base/count-noun.ts';
 import { nearNames } from '../base/near-names.ts';
 import type { Policy } from '../domain/policy/policy.ts';
 import type { Catalog } from '../domain/tool/catalog.ts';
@@ -40,9 +41,9 @@ export function inspectRules(
   const tools = modules.flatMap(entriesOf);
   const isPublished = tools.length > 0;
   const problems = findRuleProblems(policy, isPublished ? { tools, broken } : undefined, nearNames);
-  const found = `${count} ${count === 1 ? 'rule' : 'rules'}`;
+  const found = countNoun(count, 'rule');
   const summary: Check = isPublished
-    ? { name: 'rules', state: 'ok', found: `${found}, compared with ${tools.length} published tools` }
+    ? { name: 'rules', state: 'ok', found: `${found}, compared with ${countNoun(tools.length, 'published tool')}` }
     : {
         name: 'rules',
         state: 'warn',

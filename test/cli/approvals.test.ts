@@ -267,6 +267,7 @@ describe('sallyport approvals', () => {
     const waiting = plane.cli('approvals', 'wait', question.id);
     await decide(question, 'allow-once', '--binding', question.binding, '--as', 'rita');
     expect(await waiting).toMatchObject({ code: 0, stdout: 'allowed by default/rita\n' });
+    expect(await plane.cli('approvals', 'wait', question.id)).toMatchObject({ code: 0, stderr: '' });
     await runAllowed();
   });
 
@@ -297,6 +298,7 @@ describe('sallyport grants', () => {
     expect(stranger.stderr).toContain('There is no grant');
     expect((await plane.cli('grants', 'revoke', id)).code).toBe(0);
     expect((await plane.cli('grants', 'revoke', id)).code).toBe(0);
+    expect((await plane.cli('grants', 'list')).stdout).toMatch(new RegExp(`^${id} .* revoked +operator`, 'm'));
     const listed = (await plane.json('grants', 'list')) as unknown as object[];
     expect(listed).toMatchObject([{ id, revoked: true, usesLeft: 3 }]);
     await runAllowed();

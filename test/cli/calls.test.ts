@@ -63,6 +63,9 @@ describe('calls list and calls show', () => {
     await plane.cli('calls', 'cancel', running);
     await plane.cli('calls', 'wait', queued);
     const shown = await plane.cli('calls', 'show', queued);
+    expect(shown.stdout).toMatch(/^ *deadline +\S+Z$/m);
+    expect(shown.stdout).not.toContain('waiters');
+    expect((await plane.cli('calls', 'list', '--tool', 'a.b')).stderr).toMatch(/^No such call is under way\./);
     expect(shown.stdout).toMatch(/Arguments, secrets masked:\n\{"text":"later"\}\nResult:\n[^]*"later"/);
     expect(await plane.json('calls', 'show', queued)).toMatchObject({
       arguments: '{"text":"later"}',
@@ -97,6 +100,8 @@ describe('a call of a serial tool behind a question', () => {
     const callId = second.stdout.trim();
     expect((await plane.cli('calls', 'wait', callId, '--wait', '1ms')).stderr).toMatch(waits);
     expect((await plane.cli('calls', 'show', callId)).stdout).toMatch(waits);
+    const detached = await plane.call('basic.serialWrite', args, '--detach');
+    expect(detached).toMatchObject({ code: 0, stderr: expect.stringMatching(waits) as string });
     const waiting = await plane.startWaiting('call', 'basic.serialWrite', JSON.stringify(args));
     await waiting.waitForLine(waits);
     waiting.kill('SIGINT');

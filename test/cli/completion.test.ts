@@ -69,6 +69,8 @@ describe('completion in bash', () => {
       ['bash', 'zsh', 'fish'],
     ],
     [['call', 'clock.now', '--tok'], []],
+    [['help', 'exit'], ['exit-codes']],
+    [['help', 'tok'], ['tokens']],
   ])('offers for %j exactly %j', (words, expected) => {
     expect(offeredByBash(...words)).toStrictEqual(expected);
   });

@@ -268,7 +268,7 @@ describe('sallyport sessions', () => {
   it('does not overwrite a file', async () => {
     writeFileSync(plane.file('taken.json'), 'x');
     const result = await plane.cli('sessions', 'open', '--subject', 'ann', '--out', 'taken.json');
-    expect(result.code).toBe(69);
+    expect(result.code).toBe(2);
     expect(readFileSync(plane.file('taken.json'), 'utf8')).toBe('x');
   });
 });

@@ -141,7 +141,7 @@ describe.each([
     expect(made.stdout + made.stderr).not.toContain(text.slice(-43));
     expect(await prove(text)).toMatchObject({ name: 'file' });
     const again = await plane.cli('tokens', 'create', 'file', '--scope', 'operator', '--out', 'op.token', '--json');
-    expect(again).toMatchObject({ code: 69 });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('op.token exists already') as string });
     expect(readFileSync(plane.file('op.token'), 'utf8').trim()).toBe(text);
   });
 
@@ -172,6 +172,8 @@ describe.each([
     await plane.cli('gateway', 'login-link', '--name', 'desk');
     const [made, ...more] = (await links()).filter(({ id }) => before.every((link) => link.id !== id));
     expect(more).toEqual([]);
+    const row = (await plane.cli('tokens', 'list')).stdout.split('\n').find((line) => line.includes(made!.id));
+    expect(row).toContain('a login link, not used yet');
     await plane.cli('tokens', 'revoke', made!.id);
     expect((await links()).map(({ id }) => id)).not.toContain(made!.id);
   });

@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -58,6 +67,9 @@ const ROWS: readonly Row[] = [
   row('L01', ['calls', 'shwo', 'x'], 2, 'See: sallyport calls --help'),
   row('L01', ['catalog', 'xyzzy'], 2, 'See: sallyport catalog --help'),
   row('L01', ['calls', 'list', '--state', 'queued', '--outcome', 'ok'], 2, 'Only settled calls have an outcome'),
+  row('L01', ['help', 'exitcodes'], 2, 'There is no command or topic "exitcodes". Did you mean exit-codes?'),
+  row('L01', ['help', 'nonsense'], 2, 'There is no command or topic "nonsense". See: sallyport --help'),
+  row('L01', ['--folder', 'help', 'calls', 'help', 'shwo'], 2, 'There is no command "shwo". Did you mean show?'),
   row('L02', ['calls', 'list', '--stat', 'x'], 2, "unknown option '--stat' (Did you mean --state?)"),
   row('L02', ['call', 'a.b', '--jsn'], 2, "unknown option '--jsn' (Did you mean --json?)"),
   row('L02', ['call', 'a.b', '--dead', '1s'], 2, "unknown option '--dead'"),
@@ -120,7 +132,7 @@ const ROWS: readonly Row[] = [
   row('L13', ['config', 'show', '--config', 'directory'], 78, 'directory: it is not a regular file'),
   row('L13', ['config', 'show', '--config', 'fifo'], 78, 'fifo: it is not a regular file'),
   row('L16', ['calls', 'list', '--redis', 'redis://127.0.0.1:1'], 69, 'The store cannot be reached'),
-  row('L23', ['calls', 'list'], 69, '/.sallyport. Start one with: sallyport dev'),
+  row('L23', ['calls', 'list'], 69, '/.sallyport. Start one with: sallyport dev --modules PATH.'),
   row('L23', ['call', 'a.b'], 69, 'There is no store in /'),
   row('L23', ['dev', '--modules', '.', '--folder', 'bom.json/x'], 69, 'cannot be used (ENOTDIR)'),
   row('F21', ['dev', '--modules', 'missing'], 78, 'No modules can be loaded from'),
@@ -168,8 +180,17 @@ describe('help exit-codes', () => {
 });
 
 describe('the launcher of a clone', () => {
+  it('says in one line that the clone is not built', () => {
+    const clone = join(folder.path, 'clone');
+    mkdirSync(clone);
+    copyFileSync(join(CLONE, 'sallyport'), join(clone, 'sallyport'));
+    const { status, stdout, stderr } = spawnSync('sh', [join(clone, 'sallyport'), 'calls'], { encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 69, stdout: '' });
+    expect(stderr).toBe(`sallyport: This clone is not built yet. Run npm start there, or npm run build: ${clone}\n`);
+  });
+
   it.each([
-    [['calls', 'list'], 'Start one with: ./sallyport dev.'],
+    [['calls', 'list'], 'Start one with: ./sallyport dev --modules PATH --folder nowhere.'],
     [['calls', 'shwo'], 'See: ./sallyport calls --help'],
   ])('%j names in its hints the command that was typed', async (args, says) => {
     symlinkSync(join(CLONE, 'sallyport'), join(folder.path, 'sallyport'));

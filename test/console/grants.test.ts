@@ -68,7 +68,7 @@ describe('the grants page', () => {
     await condition.getByText('expected a JSON pointer').waitFor();
     expect(await desk.findings()).toEqual([]);
     await condition.getByLabel('Argument').fill('/to');
-    await condition.getByLabel('Must').selectOption('glob');
+    await condition.getByLabel('Comparison').selectOption('glob');
     await condition.getByLabel('Value').fill('*@example.com');
     await dialog.getByRole('button', { name: 'Remove condition 2' }).click();
     await desk.picture('grant-form-light');

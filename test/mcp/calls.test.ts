@@ -85,6 +85,15 @@ describe.each(ERAS)('a call of %s', (era) => {
     await client.close();
   });
 
+  it('by the title of a tool is refused with the name that was meant', async () => {
+    const client = await connectAs(era);
+    await expect(client.callTool({ name: 'desk.echo', arguments: { text: 'x' } })).rejects.toThrow(
+      'name: there is no tool "desk.echo" (did you mean desk__echo?)',
+    );
+    await expect(client.callTool({ name: 'nothing-like-it' })).rejects.toThrow('there is no tool "nothing-like-it".');
+    await client.close();
+  });
+
   it('is refused outside of the toolkit, and a changed toolkit is announced', async () => {
     await staged.plane.setPolicy({
       ...OPEN_POLICY,

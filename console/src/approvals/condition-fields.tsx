@@ -36,7 +36,7 @@ export function ConditionFields({ rows, problems, onChange }: ConditionFieldsPro
               />
             </label>
             <label class="field">
-              Must
+              Comparison
               <select
                 value={row.comparison}
                 onChange={({ currentTarget }) => set(index, { comparison: currentTarget.value as Comparison })}

@@ -35,7 +35,7 @@ export function Timeline({ stages: known }: { readonly stages: readonly StageVie
                   style={{
                     // Keeps the last bar visible.
                     left: `min(${percent(startedAt - from)}, calc(100% - 3px))`,
-                    width: percent(durationMs ?? (endOf(stage) ?? from) - startedAt),
+                    width: percent(Math.min(durationMs ?? Infinity, (endOf(stage) ?? from) - startedAt)),
                   }}
                 />
               )}

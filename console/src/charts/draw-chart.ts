@@ -72,7 +72,13 @@ function optionsOf({ kind, series }: ChartSpec, width: number, { colourOf, onHov
     ms: 1,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'lines' } },
-    scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
+    scales: {
+      // A line ends at its newest value. Alone, one value would stand at the beginning of a day that has not come yet.
+      ...(kind === 'lines'
+        ? { x: { range: (_plot: uPlot, first: number, last: number) => timeRange(first, last) } }
+        : {}),
+      y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
+    },
     axes: [
       {
         ...axis,
@@ -86,6 +92,12 @@ function optionsOf({ kind, series }: ChartSpec, width: number, { colourOf, onHov
     series: [{}, ...layers.map(({ tone, label }) => seriesOf(kind, label, () => colourOf(tone)))],
     hooks: { setCursor: [(plot) => onHover(plot.cursor.idx ?? undefined)] },
   };
+}
+
+const MIN_SPAN_MS = 60_000;
+
+function timeRange(first: number | null, last: number | null): uPlot.Range.MinMax {
+  return first === null || last === null ? [first, last] : [Math.min(first, last - MIN_SPAN_MS), last];
 }
 
 function seriesOf(kind: ChartSpec['kind'], label: string, colour: () => string): uPlot.Series {

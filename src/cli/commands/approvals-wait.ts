@@ -23,10 +23,10 @@ export function approvalsWaitCommand(): Command {
           const { terminal, options } = context;
           const waitMs = (options['wait'] as number | undefined) ?? Number.POSITIVE_INFINITY;
           const [approvals, approver] = [createApprovals(store, config.worker), readApprover(options)];
-          const { question } = await findApproval(approvals, approver, id);
+          const { question, state } = await findApproval(approvals, approver, id);
           const stop = new AbortController();
           void onInterrupt().then(() => stop.abort());
-          terminal.note('Waiting for a decision. Ctrl-C ends the wait, not the question.');
+          if (state === 'pending') terminal.note('Waiting for a decision. Ctrl-C ends the wait, not the question.');
           const waiting = { waitMs, signal: stop.signal };
           const approval = await approvals.wait(approver, question.id, waiting);
           if (terminal.json) terminal.printJson(toShownJson((await approvalRenderer(store, config))(approval)));

@@ -152,9 +152,9 @@ async function showAnswer(context: CommandContext, client: Client, tool: string,
   const { terminal, options } = context;
   if (answer.kind === 'pending') {
     const detached = options['detach'] === true;
-    const turn = detached ? undefined : await readTurn(context, client, { tool, callId: answer.callId });
-    const goesOn = turn === undefined ? 'The call goes on' : `The call ${turn}`;
-    showPending(context, answer.callId, detached ? 'Accepted' : goesOn);
+    const turn = await readTurn(context, client, { tool, callId: answer.callId });
+    const [begin, alone] = detached ? ['Accepted. The call', 'Accepted'] : ['The call', 'The call goes on'];
+    showPending(context, answer.callId, turn === undefined ? alone : `${begin} ${turn}`);
     await warnOfUnserved(context, client, tool);
     return detached ? EXIT.ok : EXIT.notOk;
   }

@@ -65,8 +65,11 @@ function listLive(context: CommandContext, state: string, filter: CallFilter, li
   return withStore(context, async (store) => {
     const { calls, isCut } = await readLiveCalls(store, { state, filter, limit });
     if (terminal.json) return terminal.printJson(calls);
-    if (calls.length === 0)
-      return terminal.note('No such call is under way. Calls that have ended: sallyport calls list --state settled');
+    if (calls.length === 0) {
+      const isFiltered = state !== 'live' || Object.values(filter).some((value) => value !== undefined);
+      const none = isFiltered ? 'No such call is under way.' : 'No call is under way.';
+      return terminal.note(`${none} Calls that have ended: sallyport calls list --state settled`);
+    }
     const now = await store.now();
     terminal.printTable(
       ['CALL', 'TOOL', 'STATE', 'SUBJECT', 'AGENT', 'AGE', 'ENDS IN'],

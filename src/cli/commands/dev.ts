@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { RELEASE } from '../../base/release.ts';
 import { findGatewayUrl } from '../../operate/gateway-url.ts';
 import { runDev, type RunningDev } from '../../compose/run-dev.ts';
-import type { Config } from '../../config/config-schema.ts';
+import { DEFAULT_MODULES, type Config } from '../../config/config-schema.ts';
 import { countNoun } from '../../base/count-noun.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { checkHost } from '../check-host.ts';
@@ -22,8 +22,6 @@ import { describeVersions } from '../describe-versions.ts';
 import type { Terminal } from '../terminal.ts';
 import { platformSecretsOf } from '../platform-secrets.ts';
 import { traceHeadersOf, webhookSecretOf } from '../with-store.ts';
-
-const DEFAULT_MODULES = 'modules';
 
 const OPTIONS = [
   'worker.modules',

@@ -33,7 +33,7 @@ export function grantsListCommand(): Command {
               grant.agent ?? 'any',
               grant.matches.kind,
               usesOf(grant),
-              showDuration(grant.expiresAt - now),
+              grant.revoked ? '' : showDuration(grant.expiresAt - now),
               nameOf(grant.by),
             ]),
           );

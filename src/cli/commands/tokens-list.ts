@@ -36,11 +36,13 @@ export function tokensListCommand(): Command {
     );
 }
 
-/** Describes the bearer of a token: for whom it calls, as whom it decides, and whether its sessions are unattended. */
-function describeBearer({ identity, decidesAs, unattended }: GatewayToken): string {
+/** Describes what a token is for, in the words of the console, and its bearer: for whom it calls, as whom it decides, and whether its sessions are unattended. */
+function describeBearer({ identity, decidesAs, unattended, purpose }: GatewayToken): string {
+  const logs =
+    purpose === undefined ? [] : [purpose === 'login' ? 'a login to the console' : 'a login link, not used yet'];
   const calls = identity === undefined ? [] : [`${identity.agent} for ${identity.tenant}/${identity.subject}`];
   const decides = decidesAs === undefined ? [] : [`decides as ${decidesAs}`];
-  return [...calls, ...decides, ...(unattended === true ? ['unattended'] : [])].join('; ');
+  return [...logs, ...calls, ...decides, ...(unattended === true ? ['unattended'] : [])].join('; ');
 }
 
 function stateOf({ revokedAt, expiresAt }: GatewayToken, now: number): Cell {

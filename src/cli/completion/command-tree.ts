@@ -25,6 +25,9 @@ export interface CompletedOption extends Described {
 /** The command line as data: every visible command. Each one also has the options of the program itself, because they are accepted anywhere. */
 export function commandTree(program: Command): CompletedCommand[] {
   const shared = program.options.filter(({ hidden }) => !hidden).map(toCompleted);
+  // `help` takes the commands and the hidden topics. It is not among the subcommands that walk() goes through.
+  const topics = program.commands.map((child) => child.name());
+  const help: CompletedCommand = { path: 'help', subcommands: [], options: [], argumentChoices: [topics] };
   const walk = (command: Command, path: string): CompletedCommand[] => {
     const own = command === program ? [] : command.options.filter(({ hidden }) => !hidden).map(toCompleted);
     // Commander's help knows which commands are hidden. It also lists the command `help`, which does not belong in the tree.
@@ -39,7 +42,9 @@ export function commandTree(program: Command): CompletedCommand[] {
     };
     return [node, ...children.flatMap((child) => walk(child, `${path} ${child.name()}`.trim()))];
   };
-  return walk(program, '');
+  const [top, ...others] = walk(program, '');
+  const shown = { name: 'help', description: 'display help for command' };
+  return [{ ...top!, subcommands: [...top!.subcommands, shown] }, help, ...others];
 }
 
 function toCompleted(option: Option): CompletedOption {

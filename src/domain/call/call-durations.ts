@@ -10,7 +10,10 @@ export interface MeasuredCall {
 }
 
 export interface CallDurations {
-  /** Accepted → settled: with all waiting, for a worker and for people. */
+  /**
+   * Accepted → settled: with all waiting, for a worker and for people. The store's clock counts whole milliseconds and can be adjusted, so the
+   * total can come out shorter than what the worker measured. Then it is what the worker measured: a part is never longer than the whole.
+   */
   readonly totalMs?: number;
   /** The run of the tool alone; absent when it did not run. A gate of less than ten milliseconds is part of it. */
   readonly ranMs?: number;
@@ -26,7 +29,9 @@ export function callDurations({
 }: MeasuredCall): CallDurations {
   const mayHaveRun = executed === 'yes' || executed === 'unknown';
   return {
-    ...(acceptedAt === undefined || settledAt === undefined ? {} : { totalMs: Math.max(0, settledAt - acceptedAt) }),
+    ...(acceptedAt === undefined || settledAt === undefined
+      ? {}
+      : { totalMs: Math.max(durationMs ?? 0, settledAt - acceptedAt) }),
     ...(durationMs === undefined || !mayHaveRun ? {} : { ranMs: Math.max(0, durationMs - gateMs) }),
   };
 }

@@ -18,3 +18,9 @@ export interface ErrorEntry<Facts extends JsonObject> {
 export function entry<Facts extends JsonObject>(definition: ErrorEntry<Facts>): ErrorEntry<Facts> {
   return definition;
 }
+
+/** The problems as the end of a sentence. A problem may end with a question, such as `did you mean roles?`. */
+export function sentenceOf(problems: readonly string[]): string {
+  const text = problems.join('; ');
+  return /[.?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,4 +1,4 @@
-import { entry } from './error-entry.ts';
+import { entry, sentenceOf } from './error-entry.ts';
 import { GATEWAY_ERRORS, TOKEN_ERRORS } from './gateway-errors.ts';
 
 /** Errors of the plane itself. They are thrown, for the operator. */
@@ -174,7 +174,7 @@ export const PLANE_ERRORS = {
     stage: 'gate',
     retry: 'never',
     say: (d: { approval: string }) =>
-      `There is no approval ${d.approval} that you may see. Several may start like that, or its retention has ended.`,
+      `There is no approval ${d.approval} that you may see. It may be the start of several ids, or of an approval that is no longer kept.`,
     fix: 'List them with: sallyport approvals list',
   }),
   APPROVAL_INVALID: entry({
@@ -199,7 +199,7 @@ export const PLANE_ERRORS = {
   POLICY_INVALID: entry({
     stage: 'operate',
     retry: 'after-the-fix',
-    say: (d: { problems: string[] }) => `The policy was not accepted: ${d.problems.join('; ')}.`,
+    say: (d: { problems: string[] }) => `The policy was not accepted: ${sentenceOf(d.problems)}`,
   }),
   SESSION_INVALID: entry({
     stage: 'operate',
@@ -215,7 +215,7 @@ export const PLANE_ERRORS = {
   CONFIG_INVALID: entry({
     stage: 'operate',
     retry: 'after-the-fix',
-    say: (d: { problems: string[] }) => `The configuration cannot be used: ${d.problems.join('; ')}.`,
+    say: (d: { problems: string[] }) => `The configuration cannot be used: ${sentenceOf(d.problems)}`,
     fix: 'See docs/config.md.',
   }),
   MODULES_MISSING: entry({

@@ -65,6 +65,8 @@ describe('explainCall', () => {
     expect(answerOf(denied)?.found).toBe(
       '"careful" asks a person; agent main runs unattended, so what asks a person is denied at once unless a grant allows it',
     );
+    const why = { ...night, rules: [{ ...asking.rules![0]!, reason: 'Everybody reads it.' }] };
+    expect(answerOf(explain(why))?.found).toContain('Everybody reads it; agent main runs unattended');
     expect(denied.changes).toEqual([{ kind: 'attend', agent: 'main' }]);
     expect(explain(applyAll(night, denied.changes))).toMatchObject({ allowed: true, verdict: 'ask' });
     const session = explain(asking, { identity: { ...ANN, unattended: true } });

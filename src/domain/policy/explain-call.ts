@@ -239,7 +239,13 @@ function answerRules(
   const passes = verdict !== 'deny' && !isDenied;
   const denial = isDenied ? `; ${describeDenial(unattended)}` : '';
   if (by !== UNMATCHED) {
-    return { check: 'rules', passes, found: `${describeRule(by, verdict)}${denial}`, rule: ['rules', by.id] };
+    const ruled = describeRule(by, verdict);
+    return {
+      check: 'rules',
+      passes,
+      found: `${denial === '' ? ruled : ruled.replace(/\.$/, '')}${denial}`,
+      rule: ['rules', by.id],
+    };
   }
   if (rules.length === 0 && unmatched === undefined) return { check: 'rules', passes, found: 'there are none' };
   const found = `none matches: unmatched ${SAYS[verdict]}${denial}`;

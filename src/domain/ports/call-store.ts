@@ -124,7 +124,8 @@ export interface CallResolution {
 
 /** Counts what waits in the queues, for gateways and operators. */
 export interface QueueReader {
-  queueState(): Promise<QueueState[]>;
+  /** With `backlog` the answer has the calls in backlogs too. On Redis that reads a hash with a field for each subject, so metrics do without. */
+  queueState(request?: { readonly backlog?: boolean }): Promise<QueueState[]>;
 }
 
 /** Measures the data in each lane, for operators. */
@@ -448,4 +449,6 @@ export interface QueueState {
   /** Calls in the queue that no worker holds. */
   readonly queued: number;
   readonly leased: number;
+  /** Calls that are not in the queue yet: earlier ones of their subject, or of its serial tool, have the turn. Absent: not asked for, or not readable. */
+  readonly backlog?: number;
 }

@@ -1,4 +1,5 @@
 import type { ApprovalId } from '../../domain/policy/approval.ts';
+import { callDurations } from '../../domain/call/call-durations.ts';
 import type { CallRecord } from '../../domain/call/call.ts';
 import { planeError } from '../../domain/errors/errors.ts';
 import { parseScopedId, type CallId } from '../../domain/identity/ids.ts';
@@ -79,6 +80,8 @@ export function describeCall(
   const identity = { tenant, subject, agent, channel, space, platform, delegators, unattended };
   return {
     ...row,
+    // The store knows when the call was accepted, the trail how long the worker had it: the durations need both.
+    ...callDurations({ ...row, settledAt: record?.settledAt ?? ending?.at, gateMs: ending?.gateMs }),
     state: record?.state ?? (ending === undefined ? 'queued' : 'settled'),
     identity: JSON.parse(JSON.stringify(identity)) as CallDetail['call']['identity'],
     bodyDigest: record?.bodyDigest ?? last!.bodyDigest ?? '',
@@ -128,12 +131,14 @@ async function readApprovals(
 }
 
 /** The attempts of a call. The store does not record the first run of a `read` tool, so a call that ran has at least one attempt. */
-function attemptsOf(record: CallRecord | undefined, { executed, ranMs, settledAt, outcome }: CallRow) {
+function attemptsOf(record: CallRecord | undefined, { executed, ranMs, acceptedAt = 0, settledAt, outcome }: CallRow) {
   const count = Math.max(record?.starts ?? 0, executed === 'yes' || executed === 'unknown' ? 1 : 0);
   return Array.from({ length: count }, (_, index) => {
     const isLast = index === count - 1;
     const startedAt =
-      isLast && settledAt !== undefined && ranMs !== undefined ? { startedAt: Math.round(settledAt - ranMs) } : {};
+      isLast && settledAt !== undefined && ranMs !== undefined
+        ? { startedAt: Math.max(acceptedAt, Math.round(settledAt - ranMs)) }
+        : {};
     return {
       number: index + 1,
       ...startedAt,

@@ -44,6 +44,25 @@ describe('the stages of a call', () => {
     });
   });
 
+  it('start in their order, although the worker measured more than the store saw pass', () => {
+    const call = { ...CALL, acceptedAt: 617, settledAt: 620, durationMs: 4 } as unknown as CallDetail['call'];
+    expect(showStages({ call, audit: [ENDING as AuditRecordView], approvals: [] })).toMatchObject([
+      { stage: 'accept', startedAt: 617 },
+      { stage: 'admit', startedAt: 617, endedAt: 617, durationMs: 0 },
+      { stage: 'identify' },
+      { stage: 'gate', startedAt: 617 },
+      { stage: 'execute', startedAt: 617, endedAt: 620, durationMs: 4 },
+      { stage: 'settle', startedAt: 620 },
+    ]);
+  });
+
+  it('start the run after the answer of the person who was asked', () => {
+    const call = { ...CALL, durationMs: 95 } as unknown as CallDetail['call'];
+    const asked = { requestedAt: 1002, resolvedAt: 1010, resolution: 'allow-once' } as unknown as ApprovalView;
+    const stages = showStages({ call, audit: [ENDING as AuditRecordView], approvals: [asked] });
+    expect(stages.find(({ stage }) => stage === 'execute')).toMatchObject({ startedAt: 1010, endedAt: 1100 });
+  });
+
   it('give a refused call the time that its refusal took', () => {
     const call = { ...CALL, durationMs: 0.34, executed: 'no', outcome: 'denied' } as unknown as CallDetail['call'];
     const ending = { event: 'call.settled', outcome: 'denied' } as AuditRecordView;

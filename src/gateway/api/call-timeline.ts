@@ -19,10 +19,15 @@ export function showStages({ call, audit, approvals }: KnownFacts): StageView[] 
   const ran = executed === 'yes' && settledAt !== undefined && durationMs !== undefined;
   const ending = audit.findLast((one) => one.outcome !== undefined);
   const gateMs = ending?.gateMs;
-  const admittedAt =
-    settledAt !== undefined && durationMs !== undefined ? Math.round(settledAt - durationMs) : undefined;
-  const began = ran ? admittedAt! + (gateMs ?? 0) : undefined;
   const [first, last] = [approvals[0], approvals.at(-1)];
+  // The moments that the worker's durations give are kept between those of the store: otherwise a stage could start before the one it follows.
+  const between = (from: number | undefined, at: number): number =>
+    Math.min(settledAt ?? at, Math.max(from ?? acceptedAt ?? at, at));
+  const admittedAt =
+    settledAt !== undefined && durationMs !== undefined
+      ? between(acceptedAt, Math.round(settledAt - durationMs))
+      : undefined;
+  const began = ran ? between(last?.resolvedAt, admittedAt! + (gateMs ?? 0)) : undefined;
   const waitedUntil = first?.requestedAt ?? admittedAt ?? settledAt;
   const stages: StageView[] = [];
   if (acceptedAt !== undefined) stages.push({ stage: 'accept', startedAt: acceptedAt, result: 'accepted' });

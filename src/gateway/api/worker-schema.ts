@@ -31,6 +31,10 @@ export const queueSchema = z
     /** Calls that wait in the queue and are not with a worker. */
     queued: z.int(),
     leased: z.int(),
+    backlog: z.int().optional().openapi({
+      description:
+        'Calls that are not in the queue yet: earlier ones of their subject, or of its serial tool, have the turn.',
+    }),
   })
   .meta({ id: 'Queue' });
 export type QueueView = z.infer<typeof queueSchema>;

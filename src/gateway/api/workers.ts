@@ -28,6 +28,6 @@ export function addWorkers(api: Api, { plane: { store } }: ApiNeeds): void {
       summary: 'How many calls stand in each queue, and how many are with workers',
       answers: { 200: { description: 'All of them.', schema: queuePageSchema } },
     },
-    async (context) => context.json({ items: await store.queueState() }),
+    async (context) => context.json({ items: await store.queueState({ backlog: true }) }),
   );
 }

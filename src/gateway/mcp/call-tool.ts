@@ -1,5 +1,7 @@
 import type { CallToolRequest, CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
+import { toVisibleJsonString } from '../../base/escape-text.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { nearNames } from '../../base/near-names.ts';
 import { callOnce } from './call-once.ts';
 import { readCallMeta } from './call-meta.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
@@ -27,6 +29,9 @@ export async function callTool(
   return showOutcome(answer.outcome, { anyStructured: peer.era === '2026', earlier: answer.earlier, ...callId });
 }
 
+/** The max length of an unknown name in an error. */
+const MAX_SHOWN_NAME = 128;
+
 async function findTool(home: McpHome, peer: McpPeer, name: string): Promise<ShownTool | undefined> {
   return (await home.knownToolsOf(peer)).find(name) ?? (await home.toolsOf(peer)).find(name);
 }
@@ -49,7 +54,13 @@ async function refuseUnknown(
   const { error, advice } = answer.kind === 'refused' ? answer.outcome : {};
   if (answer.kind === 'refused' && error?.code !== 'TOOL_UNKNOWN')
     return showOutcome(answer.outcome, { anyStructured: peer.era === '2026' });
-  const problem =
-    advice === undefined ? 'there is no such tool' : `there is no such tool. ${advice.replace(/\.$/, '')}`;
-  throw invalidParams(`name: ${problem}`, { code: 'TOOL_UNKNOWN', ...(advice === undefined ? {} : { advice }) });
+  const known = (await home.toolsOf(peer)).list.map((tool) => tool.name);
+  const near = known.includes(shown) ? [shown] : nearNames(shown, known);
+  const guess = near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`;
+  const advised = advice === undefined ? '' : `. ${advice.replace(/\.$/, '')}`;
+  const asked = toVisibleJsonString(name.slice(0, MAX_SHOWN_NAME));
+  throw invalidParams(`name: there is no tool ${asked}${guess}${advised}`, {
+    code: 'TOOL_UNKNOWN',
+    ...(advice === undefined ? {} : { advice }),
+  });
 }

@@ -6,9 +6,36 @@ import type { McpBearer, McpPlane } from './mcp-plane.ts';
 import type { Sent } from './owed-request.ts';
 import { createToolChanges } from './tool-changes.ts';
 
+const LINE_FEED = 10;
+const BLANKS: ReadonlySet<number> = new Set(Buffer.from(' \t\r\n'));
+const BEGINNINGS: ReadonlySet<number> = new Set(Buffer.from('{['));
+
 /** Reports which answers were written to the client. An answer that was not written when the client goes away is lost. */
 export class WatchedStdio extends StdioServerTransport {
   readonly #waiting = new Map<JsonRpcId, (sent: Sent) => void>();
+  readonly #onStrayLine: () => void;
+
+  /** `onStrayLine` is called for each line that does not begin like a JSON-RPC message: the SDK skips those silently. */
+  constructor(onStrayLine: () => void) {
+    super();
+    this.#onStrayLine = onStrayLine;
+  }
+
+  override start(): Promise<void> {
+    let isAtStart = true;
+    process.stdin.on('data', (chunk: Buffer) => {
+      let from = 0;
+      while (from < chunk.length) {
+        const first = isAtStart ? chunk.subarray(from).findIndex((byte) => !BLANKS.has(byte)) : 0;
+        if (first === -1) return;
+        if (isAtStart && !BEGINNINGS.has(chunk[from + first]!)) this.#onStrayLine();
+        const end = chunk.indexOf(LINE_FEED, from + first);
+        isAtStart = end !== -1;
+        from = isAtStart ? end + 1 : chunk.length;
+      }
+    });
+    return super.start();
+  }
 
   sent(requestId: JsonRpcId, cancelled: AbortSignal): Promise<Sent> {
     return new Promise((resolve) => {
@@ -46,7 +73,7 @@ export interface StdioEndpoint {
 export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoint {
   const home = createMcpHome(plane);
   const watchTools = createToolChanges(home);
-  const wire = new WatchedStdio();
+  const wire = new WatchedStdio(() => plane.log.warn({}, 'a line on standard input is not JSON, and gets no answer'));
   let end!: () => void;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const served = serveStdio(

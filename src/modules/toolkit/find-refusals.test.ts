@@ -14,6 +14,10 @@ describe('findRefusals', () => {
     expect(findRefusals(withSchema(nested), provider)).toStrictEqual([]);
   });
 
+  test.each(['gpt', 'constructor', undefined])('names the providers there are, when asked about %s', (provider) => {
+    expect(() => findRefusals([], provider as never)).toThrow('provider must be "openai" or "anthropic", not ');
+  });
+
   test('names each keyword that may not stand at the root', () => {
     const tools = withSchema({ anyOf: [{ required: ['a'] }], not: { required: ['b'] } });
     const reason = (keyword: string) => ({

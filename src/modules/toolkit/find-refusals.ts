@@ -32,6 +32,10 @@ const RULES: Readonly<Record<Provider, ProviderRules>> = {
  * schemas.
  */
 export function findRefusals(tools: readonly PublishedTool[], provider: Provider): Refusal[] {
+  if (!Object.hasOwn(RULES, provider))
+    throw new TypeError(
+      `provider must be ${PROVIDERS.map((name) => `"${name}"`).join(' or ')}, not ${JSON.stringify(provider)}`,
+    );
   const rules = RULES[provider];
   return nameTools(tools).flatMap(({ tool }, index) => {
     const reasons = [...refusedKeywords(tool, rules), ...refusedProperties(tool, rules)];

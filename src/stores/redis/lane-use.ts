@@ -14,7 +14,7 @@ export async function laneUse(context: RedisContext): Promise<LaneUse[]> {
   for (let lane = 0; lane < context.lanes; lane += 1) {
     const keys = context.lane(lane);
     const { meta, forgetAt, damaged } = await readLaneNumbers(send, keys, context.deployment.policy);
-    const fullest = await readFullest(context, keys.windows);
+    const windows = await readWindows(context, lane);
     uses.push({
       lane,
       liveBytes: meta.liveBytes,
@@ -22,16 +22,16 @@ export async function laneUse(context: RedisContext): Promise<LaneUse[]> {
       overdueMs: Math.max(0, ...forgetAt.map((time) => now - time)),
       pendingApprovals: asNumber(await context.command('ZCARD', keys.approvals('pending'))),
       damaged,
-      ...(fullest === undefined ? {} : { fullestSubject: fullest }),
+      ...(windows === undefined ? {} : { fullestSubject: fullestOf(windows) }),
     });
   }
   return uses;
 }
 
-/** Returns undefined if the Redis user may not read this hash. */
-async function readFullest(context: RedisContext, windows: string): Promise<SubjectLimits | undefined> {
+/** Reads the fields and values of a lane's hash of windows. Returns undefined if the Redis user may not read it. */
+export async function readWindows(context: RedisContext, lane: number): Promise<string[] | undefined> {
   try {
-    return fullestOf(asList(await context.command('HGETALL', windows)).map(asText));
+    return asList(await context.command('HGETALL', context.lane(lane).windows)).map(asText);
   } catch (error) {
     if (error instanceof PlaneError && error.code === 'STORE_FORBIDDEN') return undefined;
     throw error;

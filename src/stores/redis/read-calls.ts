@@ -10,6 +10,7 @@ import type {
 import { asBytes, asList, asNumber, asText } from './answers.ts';
 import { decodeCall, readPlace } from './call-codec.ts';
 import { GROUP } from './keys.ts';
+import { readWindows } from './lane-use.ts';
 import type { RedisContext } from './redis-context.ts';
 
 /**
@@ -93,20 +94,37 @@ async function findHolder(context: RedisContext, callId: CallId): Promise<Worker
   return holder === undefined ? undefined : (asText(asList(holder)[1]) as WorkerId);
 }
 
-export async function queueState(context: RedisContext): Promise<QueueState[]> {
+export async function queueState(
+  context: RedisContext,
+  { backlog = false }: { readonly backlog?: boolean } = {},
+): Promise<QueueState[]> {
   const pools = asList(await context.command('SMEMBERS', context.deployment.pools))
     .map(asText)
     .sort();
   const states: QueueState[] = [];
   for (let lane = 0; lane < context.lanes; lane += 1) {
+    const backlogs = backlog ? countBacklogs(await readWindows(context, lane)) : undefined;
     for (const pool of pools) {
       const stream = context.lane(lane).stream(pool);
       const length = asNumber(await context.command('XLEN', stream));
       const leased = await pendingCount(context, stream);
-      states.push({ lane, pool, queued: length - leased, leased });
+      const behind = backlogs === undefined ? {} : { backlog: backlogs.get(pool) ?? 0 };
+      states.push({ lane, pool, queued: length - leased, leased, ...behind });
     }
   }
   return states;
+}
+
+/** Adds up, for each pool, how many calls wait in the backlogs of its groups. The fields are described in `functions/shared/queue.lua`. */
+function countBacklogs(windows: readonly string[] | undefined): Map<string, number> | undefined {
+  if (windows === undefined) return undefined;
+  const counts = new Map<string, number>();
+  for (let at = 0; at < windows.length; at += 2) {
+    const pool = /^([^\n]*)\n/.exec(windows[at]!)?.[1];
+    const waiting = / (\d+)$/.exec(windows[at + 1]!)?.[1];
+    if (pool !== undefined && waiting !== undefined) counts.set(pool, (counts.get(pool) ?? 0) + Number(waiting));
+  }
+  return counts;
 }
 
 async function pendingCount(context: RedisContext, stream: string): Promise<number> {

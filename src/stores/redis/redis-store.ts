@@ -132,7 +132,7 @@ export function createStore(context: RedisContext): JournalStore {
     readCall: (callId) => read.readCall(context, callId),
     listCalls: (request) => read.listCalls(context, request),
     findHolders: (callIds) => read.findHolders(context, callIds),
-    queueState: () => read.queueState(context),
+    queueState: (request) => read.queueState(context, request),
     laneUse: () => laneUse(context),
     ...createAuditSource(context),
     ...createApprovalStore(context),

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { QueueState } from '../../../src/domain/ports/call-store.ts';
 import { newWorkerId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptMany,
@@ -144,6 +145,17 @@ export function describeClaim(scene: Scene): void {
     }
     const left = (await store.queueState()).filter((state) => state.queued + state.leased > 0);
     expect(left).toEqual([]);
+  });
+
+  it('queueState counts, when asked, the calls behind earlier ones of a serial tool', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    await acceptMany(store, session, 3, { serial: true });
+    await claimOne(store, { lane: session.lane });
+    const own = (states: readonly QueueState[]): QueueState[] => states.filter(({ leased }) => leased > 0);
+    const state = { lane: session.lane, pool: POOL, queued: 0, leased: 1 };
+    expect(own(await store.queueState())).toEqual([state]);
+    expect(own(await store.queueState({ backlog: true }))).toEqual([{ ...state, backlog: 2 }]);
   });
 
   it('listCalls names unsettled calls, soonest deadline first, without outcomes', async () => {

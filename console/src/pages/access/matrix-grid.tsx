@@ -32,7 +32,8 @@ export function MatrixGrid({ matrix, agents, tools, onLook, onMissing }: MatrixG
   const view = useViewport(scroller);
   const [place, setPlace] = useState<Place>({ row: 0, column: 0 });
   const takesFocus = useRef(false);
-  const nameWidth = view.width < NARROW ? NAME_WIDTH.narrow : NAME_WIDTH.wide;
+  // Few agents make a narrow table, also where there is room.
+  const nameWidth = view.room < NARROW ? NAME_WIDTH.narrow : NAME_WIDTH.wide;
   const { rows, columns } = axesOf(view, nameWidth, tools.length, agents.length);
   const active = { row: Math.min(place.row, tools.length - 1), column: Math.min(place.column, agents.length - 1) };
 

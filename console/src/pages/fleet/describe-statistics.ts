@@ -6,6 +6,11 @@ import type { QueueSample } from './queue-history.ts';
 
 export const showCount = (count: number): string => new Intl.NumberFormat().format(count);
 
+/** Describes the calls of a pool that no worker has, for example `1 waiting, 2 behind earlier calls of their subject`. */
+export function describeWaiting(queued: number, backlog: number): string {
+  return `${showCount(queued)} waiting${backlog === 0 ? '' : `, ${showCount(backlog)} behind earlier calls of their subject`}`;
+}
+
 /** A count with its noun: `1 hook`, `2 hooks`. */
 export function countOf(count: number, what: string): string {
   return `${showCount(count)} ${what}${count === 1 ? '' : 's'}`;

@@ -4,7 +4,7 @@ import { Inert } from '../../components/inert.tsx';
 import { Empty } from '../../components/states.tsx';
 import { Table, type Column } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
-import { showCount } from './describe-statistics.ts';
+import { describeWaiting, showCount } from './describe-statistics.ts';
 import type { Queue, Worker } from './fleet-types.ts';
 import { sumByPool } from './queue-history.ts';
 import { WorkerHealth } from './worker-health.tsx';
@@ -17,6 +17,7 @@ export function Pools({
   readonly queues: readonly Queue[];
 }): VNode {
   const queued = sumByPool(queues, 'queued');
+  const backlog = sumByPool(queues, 'backlog');
   const pools = [...new Set([...workers.map(({ pool }) => pool), ...Object.keys(queued)])].sort();
   return (
     <section class="fleet-section" aria-labelledby="workers-title">
@@ -28,6 +29,7 @@ export function Pools({
           pool={pool}
           workers={workers.filter((worker) => worker.pool === pool)}
           queued={queued[pool] ?? 0}
+          backlog={backlog[pool] ?? 0}
         />
       ))}
     </section>
@@ -38,10 +40,12 @@ function Pool({
   pool,
   workers,
   queued,
+  backlog,
 }: {
   readonly pool: string;
   readonly workers: readonly Worker[];
   readonly queued: number;
+  readonly backlog: number;
 }): VNode {
   const running = workers.reduce((sum, worker) => sum + worker.running, 0);
   const slots = workers.reduce((sum, worker) => sum + (worker.state === 'draining' ? 0 : worker.concurrency), 0);
@@ -52,7 +56,7 @@ function Pool({
         <span>
           Pool <Inert text={pool} />
         </span>
-        <span class="hint">{`${showCount(queued)} waiting, ${showCount(running)} running, ${showCount(slots)} slots`}</span>
+        <span class="hint">{`${describeWaiting(queued, backlog)}, ${showCount(running)} running, ${showCount(slots)} slots`}</span>
         {isServed ? null : <Badge tone={queued > 0 ? 'bad' : 'warning'}>nobody serves it</Badge>}
       </h3>
       {workers.length === 0 ? null : (

@@ -18,8 +18,8 @@ export function noteQueues(queues: readonly Queue[]): void {
 }
 
 /** Adds up the queues of each pool: a pool has a queue in each lane. */
-export function sumByPool(queues: readonly Queue[], of: 'queued' | 'leased'): Record<string, number> {
+export function sumByPool(queues: readonly Queue[], of: 'queued' | 'leased' | 'backlog'): Record<string, number> {
   const sums: Record<string, number> = Object.create(null) as Record<string, number>;
-  for (const queue of queues) sums[queue.pool] = (sums[queue.pool] ?? 0) + queue[of];
+  for (const queue of queues) sums[queue.pool] = (sums[queue.pool] ?? 0) + (queue[of] ?? 0);
   return sums;
 }

@@ -3,6 +3,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Inert } from '../../components/inert.tsx';
 import { findTroubles } from '../fleet/find-troubles.ts';
 import type { Queue, Worker } from '../fleet/fleet-types.ts';
+import { describeWaiting } from '../fleet/describe-statistics.ts';
 import { sumByPool } from '../fleet/queue-history.ts';
 import { findUnserved } from './find-unserved.ts';
 
@@ -17,6 +18,7 @@ export interface ServingProps {
 /** Pools with their workers, published modules without a worker, and the problems of workers. */
 export function Serving({ workers, queues, modules }: ServingProps): VNode {
   const queued = sumByPool(queues, 'queued');
+  const backlog = sumByPool(queues, 'backlog');
   const pools = [...new Set([...workers.map(({ pool }) => pool), ...Object.keys(queued)])].toSorted();
   const unserved = findUnserved(modules, workers);
   const troubles = workers.flatMap((worker) => findTroubles(worker));
@@ -34,7 +36,7 @@ export function Serving({ workers, queues, modules }: ServingProps): VNode {
                 Pool <Inert text={pool} />
               </strong>
               {serving === 0 ? <Badge tone="bad">no worker serves it</Badge> : null}
-              <span class="hint">{`${serving} serving, ${running} running, ${queued[pool] ?? 0} waiting`}</span>
+              <span class="hint">{`${serving} serving, ${running} running, ${describeWaiting(queued[pool] ?? 0, backlog[pool] ?? 0)}`}</span>
             </li>
           );
         })}

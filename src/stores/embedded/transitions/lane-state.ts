@@ -31,11 +31,15 @@ export function laneUse({ database, lane, now }: Transaction): LaneUse[] {
   return [{ lane: 0, liveBytes, retainedBytes, overdueMs, pendingApprovals, damaged: [], fullestSubject }];
 }
 
-/** Reports the pools with entries in their queue or with a worker. */
-export function queueState({ database }: Transaction): QueueState[] {
-  const rows = database.all<Omit<QueueState, 'lane'>>(
-    `SELECT pool, sum(owner IS NULL) AS queued, sum(owner IS NOT NULL) AS leased
-     FROM call INDEXED BY callDeadline WHERE state <> 'settled' AND entryId IS NOT NULL GROUP BY pool ORDER BY pool`,
+/** Reports the pools with calls in their queue or in a backlog. */
+export function queueState(
+  { database }: Transaction,
+  { backlog: withBacklog = false }: { readonly backlog?: boolean } = {},
+): QueueState[] {
+  const rows = database.all<Required<Omit<QueueState, 'lane'>>>(
+    `SELECT pool, sum(entryId IS NOT NULL AND owner IS NULL) AS queued, sum(entryId IS NOT NULL AND owner IS NOT NULL) AS leased,
+       sum(entryId IS NULL) AS backlog
+     FROM call INDEXED BY callDeadline WHERE state <> 'settled' AND (entryId IS NOT NULL OR state = 'queued') GROUP BY pool ORDER BY pool`,
   );
-  return rows.map((row) => ({ lane: 0, ...row }));
+  return rows.map(({ backlog, ...row }) => ({ lane: 0, ...row, ...(withBacklog ? { backlog } : {}) }));
 }
