@@ -9,7 +9,7 @@ type Expanded = { readonly text: string; readonly whole: boolean } | { readonly 
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}/g;
 const WHOLE = /^\$\{[^{}]*\}$/;
 
-/** Expands `${NAME}` and `${NAME:-default}`. The value of a variable is used as it is, and must not contain placeholders itself. */
+/** Expands `${NAME}` and `${NAME:-default}`. The value of a variable is used as it is, and must not contain placeholders itself. @internal */
 export function expandPlaceholders(text: string, env: Environment): Expanded {
   let problem: string | undefined;
   const rest = text.replaceAll(PLACEHOLDER, '');

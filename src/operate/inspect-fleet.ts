@@ -68,6 +68,7 @@ const NAMED = 5;
  * Reports published tools that no live worker serves. A module without any worker is a ghost: agents
  * see its tools, and their calls are refused, or wait until their deadlines if the pool has no worker
  * at all. If a module is served only in other versions, its callers wait for the published one.
+ * @internal
  */
 export function inspectServed(published: readonly Published[], workers: readonly Worker[]): Check[] {
   const ghosts = published.filter((module) => servingOf(module, workers).state === 'unserved');

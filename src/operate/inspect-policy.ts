@@ -30,6 +30,7 @@ async function inspectPolicyRules(store: CatalogReader & FleetReader, policy: Po
 /**
  * Checks whether the current rules still apply to something. When they were set, they were compared with the tools and agents of that time, but
  * tools and agents come and go. `broken`: modules that could not be loaded, so that their tools are unknown.
+ * @internal
  */
 export function inspectRules(
   policy: Policy,
@@ -54,7 +55,7 @@ export function inspectRules(
   return [summary, ...problems.map(({ text }): Check => ({ name: 'rule', state: 'warn', found: text, fix }))];
 }
 
-/** Reports which tenants have agents of their own, and what these agents select that is not published. Empty if no tenant has any. */
+/** Reports which tenants have agents of their own, and what these agents select that is not published. Empty if no tenant has any. @internal */
 export function inspectAgents({ tenants = {} }: Policy, { modules }: Pick<Catalog, 'modules'>): Check[] {
   const own = Object.entries(tenants).sort(([one], [other]) => (one < other ? -1 : 1));
   if (own.length === 0) return [];

@@ -23,7 +23,7 @@ export async function verifyAudit(
   return verifyTrail(trail, readTrustedKeys(keys, trustedKeys), known, checks);
 }
 
-/** The lengths of the audit lanes according to the store itself. A trail with fewer records was cut short. */
+/** The lengths of the audit lanes according to the store itself. A trail with fewer records was cut short. @internal */
 export async function knownLengths(store: AuditStates | undefined): Promise<KnownLength[]> {
   if (store === undefined) return [];
   const known: KnownLength[] = [];

@@ -90,6 +90,7 @@ const ENCODED_TRICK = /%(?:2f|5c|2e|25|[01][0-9a-f]|7f)/i;
 /**
  * Whether a path means the same to every program that reads it: no empty, dot or double-encoded segments. Other paths are answered as not
  * found. They are never normalised, since then the path that is served would not be the path that was checked.
+ * @internal
  */
 export function isPlainPath(path: string): boolean {
   if (path === '/') return true;

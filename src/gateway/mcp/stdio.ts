@@ -10,7 +10,7 @@ const LINE_FEED = 10;
 const BLANKS: ReadonlySet<number> = new Set(Buffer.from(' \t\r\n'));
 const BEGINNINGS: ReadonlySet<number> = new Set(Buffer.from('{['));
 
-/** Reports which answers were written to the client. An answer that was not written when the client goes away is lost. */
+/** Reports which answers were written to the client. An answer that was not written when the client goes away is lost. @internal */
 export class WatchedStdio extends StdioServerTransport {
   readonly #waiting = new Map<JsonRpcId, (sent: Sent) => void>();
   readonly #onStrayLine: () => void;

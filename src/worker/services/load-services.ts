@@ -10,7 +10,7 @@ import { models } from './models/models.ts';
 import type { ConfiguredService } from './registry.ts';
 import { tasks } from './tasks/tasks.ts';
 
-/** The services that ship with the plane. */
+/** The services that ship with the plane. @internal */
 export const BUILT_IN: Readonly<Record<string, ServiceDefinition>> = { conversations, knowledge, models, tasks };
 
 /** Shipped services that need no configuration. They are available without an entry, and start when a module needs them. */

@@ -61,11 +61,11 @@ function hasSeenAll(approval: ApprovalRow, { masks }: ApprovalQuestion, by: Prin
   return masks?.length === 0 || hasRevealed(approval, by);
 }
 
-export function hasRevealed({ revealedBy }: ApprovalRow, by: Principal): boolean {
+function hasRevealed({ revealedBy }: ApprovalRow, by: Principal): boolean {
   return (JSON.parse(revealedBy) as Principal[]).some((principal) => isSame(principal, by));
 }
 
-export function isRequester({ identity, requesterMayDecide }: ApprovalQuestion, by: Principal): boolean {
+function isRequester({ identity, requesterMayDecide }: ApprovalQuestion, by: Principal): boolean {
   return !requesterMayDecide && by.kind === 'subject' && by.name === `${identity.tenant}/${identity.subject}`;
 }
 
@@ -73,13 +73,13 @@ function isSame(one: Principal, other: Principal): boolean {
   return one.kind === other.kind && one.name === other.name;
 }
 
-export function findParkedCall(transaction: Transaction, { id, callSeq }: ApprovalRow): CallRow | undefined {
+function findParkedCall(transaction: Transaction, { id, callSeq }: ApprovalRow): CallRow | undefined {
   const [call] = readCalls(transaction, [{ seq: callSeq }]);
   return call?.state === 'parked' && call.approval === id ? call : undefined;
 }
 
 /** Returns the state that the next reap will give to the approval, or undefined if it stays pending. */
-export function endedState(transaction: Transaction, approval: ApprovalRow, call: CallRow): ApprovalState | undefined {
+function endedState(transaction: Transaction, approval: ApprovalRow, call: CallRow): ApprovalState | undefined {
   if (approval.expiresAt <= transaction.now) return 'expired';
   const ending = sessionEnding(transaction, findSession(transaction, call.session), call.run);
   return ending === undefined ? undefined : 'cancelled';

@@ -77,6 +77,7 @@ interface Ranked {
 /**
  * Ranks documents by the words that they share with the query; rare words weigh more. Documents with equal scores stay in the order of the lists,
  * newest first.
+ * @internal
  */
 export function rankByWords({ documents, lists }: Postings, limit: number): Ranked[] {
   const weights = lists.map((ids) => (ids.length === 0 ? 0 : Math.log(1 + documents / ids.length)));
@@ -91,7 +92,7 @@ export function rankByWords({ documents, lists }: Postings, limit: number): Rank
     .slice(0, limit);
 }
 
-/** Merges ranked lists and returns the best documents, each once, with its best score. */
+/** Merges ranked lists and returns the best documents, each once, with its best score. @internal */
 export function mergeRanked(lists: readonly (readonly Ranked[])[], limit: number): Ranked[] {
   const best = new Map<string, number>();
   for (const { id, score } of lists.flat()) best.set(id, Math.max(score, best.get(id) ?? 0));
