@@ -44,7 +44,7 @@ afterAll(async () => {
   failOnLeaks();
 });
 
-describe.sequential('with a user of its role', () => {
+describe('with a user of its role', () => {
   it('a worker says what is missing while the functions are not loaded, and that the administrator can load them', async () => {
     const refused = await as('worker').cli('worker', '--modules', as('worker').modules);
     expect(refused.code).toBe(69);

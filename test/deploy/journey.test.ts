@@ -75,7 +75,7 @@ const as = (role: string): Promise<string> =>
 export SALLYPORT_REDIS_PASSWORD_FILE=/etc/sallyport/secrets/${role}.password`);
 const lines = (): string[] => readFileSync(shell.place('ledger.txt'), 'utf8').trimEnd().split('\n');
 
-describe.sequential('an operator who follows docs/deploy.md and docs/operations.md', () => {
+describe('an operator who follows docs/deploy.md and docs/operations.md', () => {
   it('has no block that is not run', () => {
     const here = readFileSync(new URL(import.meta.url), 'utf8');
     for (const { heading } of [...DEPLOY, ...OPERATIONS]) {
