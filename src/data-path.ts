@@ -2,7 +2,7 @@ import { isEnding, type Ending } from './domain/call/ending.ts';
 import type { DeliveredCall, Plane } from './domain/ports/plane.ts';
 import { admit } from './stages/admit/admit.ts';
 import { execute } from './stages/execute/execute.ts';
-import { checkRefusedForLoop } from './stages/gate/check-refused-for-loop.ts';
+import { checkRefusedForLoop } from './stages/gate/gate.ts';
 import { identify } from './stages/identify/identify.ts';
 import { settle, type PassedStages } from './stages/settle/settle.ts';
 import { gateAndPermit } from './stages/start-permit.ts';

@@ -13,7 +13,7 @@ import { encode } from '../../base/message-pack.ts';
 import { startTrace } from '../../domain/call/trace.ts';
 import type { IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import { begin } from './begin.ts';
-import { EntryCheck, type Permit } from './entry-check.ts';
+import { EntryCheck, type Permit } from './given-to-call.ts';
 import { effectsOf, openServices, secretUse, secretUser, timeoutOf, type LazyEffects } from './given-to-call.ts';
 import { redactLine } from './redact-line.ts';
 import { reviewFor, reviewResult, type ResultReview } from './review-result.ts';

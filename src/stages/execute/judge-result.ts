@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { ToolResult } from '../../domain/ports/tool-runner.ts';
-import { matchesDenial } from './match-denial.ts';
-import { DENIAL_STATUSES, FAILURE_STATUSES, normalise, saysRefusal } from './refusal-phrases.ts';
 import { startOf } from '../../base/cut-text.ts';
+import { RE2JS } from 're2js';
+import { BoundedCache } from '../../base/bounded-cache.ts';
 
 export type Judgement =
   | { readonly kind: 'ok' }
@@ -143,4 +143,56 @@ function parseObject(text: string): JsonObject | undefined {
 
 function cut(text: string): string {
   return text.length > MAX_MESSAGE ? `${startOf(text, MAX_MESSAGE)}…` : text;
+}
+
+const MAX_TEXT = 8192;
+/** One for the process. Compiling takes longer than matching, and every result of a tool needs the same patterns. */
+const patterns = new BoundedCache<string, RE2JS>(1000);
+
+/** Patterns are RE2, so that a tool cannot stop its worker with a pattern that backtracks. They were validated when the module was described. */
+function matchesDenial(text: string, denials: readonly string[]): boolean {
+  const start = text.slice(0, MAX_TEXT);
+  return denials.some((pattern) => patterns.getOrMake(pattern, compile).matcher(start).find());
+}
+
+function compile(pattern: string): RE2JS {
+  return RE2JS.compile(pattern);
+}
+
+/** Closed lists. They are matched against whole fields, or within the error fields of a result that reports failure. */
+const FAILURE_STATUSES: readonly string[] = ['error', 'failed', 'failure', 'unauthorized', 'unauthorised'];
+
+const DENIAL_STATUSES: readonly string[] = [
+  'denied',
+  'forbidden',
+  'permission denied',
+  'access denied',
+  'not permitted',
+  'not allowed',
+];
+
+const REFUSAL_PHRASES: readonly RegExp[] = [
+  /\bpermission denied\b/,
+  /\baccess denied\b/,
+  /\bdoes not have the [^.]{1,100}?\b(?:privilege|permission|role)\b/,
+  /\b(?:is|are|was|were) not (?:permitted|allowed|authorized|authorised) to\b/,
+  /\b(?:insufficient|missing) (?:permissions?|privileges?)\b/,
+];
+
+/** An upstream that rejects the tool's own credentials is not a denial for the caller. */
+const UPSTREAM_MARKS = /\b(?:401|403|407|upstream|unauthori[sz]ed)\b/;
+
+/** `PERMISSION_DENIED`, `permission-denied` and `Permission denied` normalise to the same text. */
+function normalise(text: string): string {
+  return text
+    .slice(0, 2000)
+    .toLowerCase()
+    .replace(/[_\s-]+/g, ' ')
+    .trim();
+}
+
+function saysRefusal(errorText: string): boolean {
+  const text = normalise(errorText);
+  if (DENIAL_STATUSES.includes(text)) return true;
+  return !UPSTREAM_MARKS.test(text) && REFUSAL_PHRASES.some((phrase) => phrase.test(text));
 }

@@ -4,7 +4,14 @@ import type { Ask } from '../../domain/policy/hook.ts';
 import type { RuleDecision } from '../../domain/policy/rule-decision.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { mergeAsks } from '../../gate/approvals/merge-asks.ts';
-import { judge, unchanged, type GateChecks, type PassedHooks, type Unopposed } from '../../gate/judge.ts';
+import {
+  judge,
+  unchanged,
+  type GateChecks,
+  type PassedHooks,
+  type Unopposed,
+  opposedByLoop,
+} from '../../gate/judge.ts';
 import { readRewritten, stopped } from '../../gate/judged-arguments.ts';
 import { PASS, type LoopVerdict } from '../../domain/policy/loop-verdict.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
@@ -17,6 +24,7 @@ import { deniedByRule, judgeRules } from './judge-rules.ts';
 import { allow, endOpposed } from './verdict.ts';
 import { resume, resumeAgain, verdictStale } from './resume.ts';
 import { useGrant } from './use-grant.ts';
+import { releasesKey } from '../../domain/outcome/outcome.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | 'shares'>;
 
@@ -156,4 +164,19 @@ function hookedCall({
     canonical,
     signal,
   };
+}
+
+/**
+ * A call that identify refused skips all other checks, so an agent that repeats it forever would never be stopped. So loop detection looks
+ * at refused calls too: an unknown tool name, a tool that the agent may not use, arguments that are always invalid.
+ */
+export function checkRefusedForLoop(admitted: AdmittedCall, ending: Ending): Ending {
+  const { delivery, policy, events } = admitted;
+  if (ending.kind !== 'ended' || delivery.history === undefined || releasesKey(ending.outcome.kind)) return ending;
+  const { agent } = JSON.parse(delivery.identity) as { agent: string };
+  const loop = judgeLoop({ delivery, policy, agent, tool: { id: delivery.tool } }, historyOf(delivery));
+  if (loop.kind === 'pass') return ending;
+  reportLoop(loop, events);
+  if (loop.kind === 'block') return endOpposed(opposedByLoop(loop), events);
+  return endedWithAdvice(ending, loop);
 }

@@ -1,11 +1,10 @@
 import type { Ending } from '../../domain/call/ending.ts';
 import { settingsFor } from '../../domain/policy/loop-settings.ts';
 import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
-import type { AllowedCall, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
-import { countSettled } from './count-settled.ts';
+import type { AllowedCall, IdentifiedCall, SettledCall } from '../../domain/ports/staged-calls.ts';
 import type { SettlementFacts } from './encode-audit.ts';
-import { observe } from './observe.ts';
 import { settleOutcome } from './settle-outcome.ts';
+import type { ArgumentChange } from '../../domain/call/argument-change.ts';
 
 /** How far a call came. Its stages fill this in, and its settlement records it. */
 export interface PassedStages {
@@ -53,4 +52,41 @@ function factsOf(
     ...(reviewed === undefined ? {} : { reviewed }),
     ...judged,
   };
+}
+
+/** Counts a settled call, or logs that this worker had lost it. The store sent the replies in the same step as it wrote the outcome. */
+function countSettled(settled: SettledCall, needs: Pick<Plane, 'log' | 'onSettled'>): void {
+  const { delivered, outcome, answer, durationMs } = settled;
+  if (answer === 'settled') return needs.onSettled(outcome.kind);
+  const { callId, tool } = delivered.delivery;
+  const { kind, executed, error } = outcome;
+  const facts = { stage: 'settle', callId, tool, outcome: kind, executed, code: error?.code, durationMs, answer };
+  needs.log.warn(facts, 'outcome dropped: the call is no longer ours');
+}
+
+const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
+
+/** Calls the observers with the end of a call, once: only the worker that settled it does. Nothing they do changes or delays the outcome. */
+function observe(
+  { envelope, identity, tool, arguments: sent }: IdentifiedCall,
+  allowed: AllowedCall | undefined,
+  { delivered, outcome, answer, durationMs }: SettledCall,
+  { hooks }: Pick<Plane, 'hooks'>,
+): void {
+  if (hooks === undefined || answer !== 'settled') return;
+  const { delivery } = delivered;
+  hooks.after({
+    callId: delivery.callId,
+    session: delivery.session,
+    run: delivery.run,
+    identity,
+    ...(envelope.parent === undefined ? {} : { parent: envelope.parent }),
+    ...(envelope.trace === undefined ? {} : { trace: envelope.trace }),
+    ...(envelope.untrusted === undefined ? {} : { untrusted: envelope.untrusted }),
+    tool: tool.declaration,
+    arguments: allowed?.call.arguments ?? sent,
+    changedBy: allowed?.facts.changedBy ?? UNCHANGED,
+    outcome,
+    durationMs,
+  });
 }
