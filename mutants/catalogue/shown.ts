@@ -72,8 +72,8 @@ export const SHOWN_IS_RUN: readonly Mutant[] = [
     id: 'embedded-reveal-counts-for-all-approvers',
     bug: 'In the embedded store, after one approver has revealed a question, every other one can allow it unseen.',
     file: transition('decide-approval'),
-    find: '.some((principal) => isSame(principal, by));\n}\n\nexport',
-    replace: '.some((principal) => isSame(principal, principal) || isSame(principal, by));\n}\n\nexport',
+    find: '.some((principal) => isSame(principal, by));\n}\n\nfunction',
+    replace: '.some((principal) => isSame(principal, principal) || isSame(principal, by));\n}\n\nfunction',
     caughtBy: [{ file: EMBEDDED, title: 'a reveal counts once per principal and for no other one' }],
   },
   {
