@@ -12,7 +12,8 @@ const MAY_IMPORT = {
   config: ['base', 'domain', 'gate'],
   observe: ['base', 'domain'],
   stages: ['base', 'domain', 'gate', 'observe/redact/question-masks.ts'],
-  'data-path.ts': ['base', 'domain', 'stages'],
+  'start-permit.ts': ['base', 'domain', 'stages'],
+  'data-path.ts': ['base', 'domain', 'stages', 'start-permit.ts'],
   modules: ['base', 'domain', 'stages/accept'],
   stores: ['base', 'domain', 'observe'],
   audit: ['base', 'domain', 'stores/sqlite'],
@@ -84,7 +85,7 @@ module.exports = {
     ...tableRules,
     {
       name: 'stage-imports-no-other-stage',
-      comment: 'Stages meet in src/data-path.ts only.',
+      comment: 'Stages meet in src/data-path.ts and src/start-permit.ts only.',
       severity: 'error',
       from: { path: '^src/stages/([^/]+)/' },
       to: { path: '^src/stages/', pathNot: '^src/stages/$1/' },

@@ -1,6 +1,6 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
-const PERMIT = 'src/stages/start-permit.test.ts';
+const PERMIT = 'src/start-permit.test.ts';
 const LATE = 'test/plane/late-starts.test.ts';
 const LOST = 'test/embedded/lost-file.test.ts';
 const CHAOS_CHECKS = 'test/chaos/checks.test.ts';

@@ -1,21 +1,21 @@
 import { isEnding, type Ending } from './domain/call/ending.ts';
 import type { DeliveredCall, Plane } from './domain/ports/plane.ts';
+import type { AllowedCall, PassedStages } from './domain/ports/staged-calls.ts';
 import { admit } from './stages/admit/admit.ts';
 import { execute } from './stages/execute/execute.ts';
-import { checkRefusedForLoop } from './stages/gate/gate.ts';
+import { checkRefusedForLoop, gate } from './stages/gate/gate.ts';
 import { identify } from './stages/identify/identify.ts';
-import { settle, type PassedStages } from './stages/settle/settle.ts';
-import { gateAndPermit } from './stages/start-permit.ts';
+import { settle } from './stages/settle/settle.ts';
+import { StartPermit } from './start-permit.ts';
 
 /**
- * The path of a call on a worker; each step is a folder in stages/. The caller's part, stages/accept, comes before it: the call was
- * accepted, and its delivery contains everything needed. Every ending of a stage is settled, except three: the call was lost to another
- * worker, was handed back, or waits for a person. stages/answer hands the outcome to the caller.
+ * The path of a call on a worker; each step is a folder in stages/. The caller's part comes before and after it: client/call-path.ts
+ * accepts the call, whose delivery contains everything needed here, and stages/answer hands out the outcome. Every ending of a stage is
+ * settled, except three: the call was lost to another worker, was handed back, or waits for a person.
  */
 export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promise<void> {
   const passed: PassedStages = { delivered };
   const ending = await passStages(passed, plane);
-  delivered.events?.passed('execute', ending);
   if (ending.kind === 'ended') await settle(passed, ending, plane);
 }
 
@@ -32,11 +32,29 @@ async function passStages(passed: PassedStages, plane: Plane): Promise<Ending> {
   if (isEnding(identified)) return checkRefusedForLoop(admitted, identified);
   passed.identified = identified;
 
-  const permit = await gateAndPermit(identified, passed, plane);
+  const verdict = await gate(identified, plane);
+  const permit = await issuePermit(verdict, passed, plane);
   events?.passed('gate', permit);
   passed.gateMs = Math.floor(performance.now() - delivered.arrivedAt);
   if (isEnding(permit)) return permit;
   passed.isAllowed = true;
 
-  return execute(permit.verdict, plane, permit);
+  const ending = await execute(permit.verdict, plane, permit);
+  events?.passed('execute', ending);
+  return ending;
+}
+
+/**
+ * Identify and gate may have waited for a hook, a schema or a person's answer; if that took too long, the verdict is checked again here.
+ * `passed` keeps the permit also of a call that is stopped: its settlement records the policy and the arguments that were checked last.
+ */
+async function issuePermit(
+  verdict: AllowedCall | Ending,
+  passed: PassedStages,
+  plane: Plane,
+): Promise<StartPermit | Ending> {
+  if (isEnding(verdict)) return verdict;
+  const permit = new StartPermit(verdict, plane);
+  passed.permit = permit;
+  return (await permit.stopFor()) ?? permit;
 }

@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.ts';
 
-const PERMIT_TEST = 'src/stages/start-permit.test.ts';
+const PERMIT_TEST = 'src/start-permit.test.ts';
 const LATE_TEST = 'test/plane/late-starts.test.ts';
 const LOST_TEST = 'test/embedded/lost-file.test.ts';
-const PERMIT = 'src/stages/start-permit.ts';
+const PERMIT = 'src/start-permit.ts';
 const LATE_CHECK = 'chaos/checks/late-starts.ts';
 const CHECKS_TEST = 'test/chaos/checks.test.ts';
 

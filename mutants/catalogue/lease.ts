@@ -11,7 +11,7 @@ export const LEASE: readonly Mutant[] = [
     replace: 'return undefined;',
     caughtBy: [
       {
-        file: 'src/stages/start-permit.test.ts',
+        file: 'src/start-permit.test.ts',
         title: 'ends when',
       },
     ],

@@ -13,7 +13,7 @@ import type { AdmissionLimits, CancelAnswer } from '../domain/ports/call-store.t
 import type { EventBus, EventSource } from '../domain/ports/events.ts';
 import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
 import type { CallerStore } from '../domain/ports/store.ts';
-import { CallerEmitter } from '../stages/accept/caller-emitter.ts';
+import { CallerEmitter, sentTrace } from '../stages/accept/caller-emitter.ts';
 import { prepareCall, type CallOrder } from '../stages/accept/prepare-call.ts';
 import { createReplyReader } from '../stages/answer/reply-reader.ts';
 import { newCallerId, newRunId } from '../domain/identity/new-id.ts';
@@ -28,7 +28,6 @@ import { createIdentities, createKnownSessions, headOf, type Caller } from './kn
 import { openSession, type OpenSessionOptions } from './open-session.ts';
 import { createWaitTimers } from './wait-timers.ts';
 import { createRedirects, type RedirectTarget } from './redirect.ts';
-import { sentTrace } from './sent-trace.ts';
 import { createSessionToolkits, type SessionToolkit, type ToolkitSettings } from './session-toolkits.ts';
 import { createSurfaces, type Surfaces } from './surfaces.ts';
 import { createUnknownTools } from './unknown-tools.ts';

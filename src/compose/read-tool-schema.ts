@@ -3,7 +3,7 @@ import { isStandardSchema, parseWith, type StandardSchema } from '../modules/aut
 import { compileDefaults, type FillDefaults } from '../modules/catalog/fill-defaults.ts';
 import { compileSchema } from '../modules/catalog/validate-arguments.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
-import { andThen } from '../base/and-then.ts';
+import { andThen } from '../base/maybe-promise.ts';
 import type { ParsedInput, ParseInput } from '../gate/wrap/guard-entry.ts';
 import type { CheckOutput } from '../gate/wrap/review-result.ts';
 import { canonicalJson } from '../base/canonical-json.ts';

@@ -3,11 +3,10 @@ import type { ToolId } from '../domain/identity/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Outcome } from '../domain/outcome/outcome.ts';
 import { UNMATCHED, type RuleDecision } from '../domain/policy/rule-decision.ts';
-import type { MaybePromise } from '../base/maybe-promise.ts';
+import { type MaybePromise, andThen } from '../base/maybe-promise.ts';
 import type { HooksVerdict } from '../domain/ports/gate-hooks.ts';
 import { type LoopBlock, type LoopVerdict, type LoopWarning } from '../domain/policy/loop-verdict.ts';
 import { factsOfBlock } from './loop/loop-verdict.ts';
-import { andThen } from '../base/and-then.ts';
 
 /** A call's tool, and its arguments as a value and as canonical JSON. */
 export interface JudgedCall {

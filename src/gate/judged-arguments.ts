@@ -1,13 +1,12 @@
 import { ended, type Ending } from '../domain/call/ending.ts';
 import { errorOutcome } from '../domain/errors/errors.ts';
 import type { JsonObject } from '../base/json.ts';
-import type { MaybePromise } from '../base/maybe-promise.ts';
+import { type MaybePromise, andThen } from '../base/maybe-promise.ts';
 import type { RewrittenArguments } from '../domain/ports/gate-hooks.ts';
 import type { Plane } from '../domain/ports/plane.ts';
 import type { IdentifiedCall } from '../domain/ports/staged-calls.ts';
 import type { RunEnding } from '../domain/ports/tool-runner.ts';
 import { checkArguments } from '../domain/call/check-arguments.ts';
-import { andThen } from '../base/and-then.ts';
 
 /** The arguments in the form that rules, hooks, approvers, the audit and the tool all see. */
 export interface JudgedArguments {

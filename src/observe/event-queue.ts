@@ -1,6 +1,6 @@
 import type { DiagnosticEvent, DiagnosticEventOf } from '../domain/events/diagnostic-event.ts';
 import type { DiagnosticListener } from '../domain/ports/events.ts';
-import { isThenable } from '../base/is-thenable.ts';
+import { isThenable } from '../base/maybe-promise.ts';
 
 /** Marks the place of events that were dropped because the queue was full. */
 interface Gap {

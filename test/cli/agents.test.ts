@@ -90,7 +90,7 @@ describe('sallyport agents', () => {
       changed: true,
       name: 'c',
       selection,
-      warnings: ['agents.c has several entries for module basic; it takes them all'],
+      warnings: ['agents.c has several entries for module basic; together they select echo'],
     });
     expect(await storedAgents()).toStrictEqual({
       a: { description: 'The first.', selection },

@@ -109,7 +109,7 @@ describe('a walk', () => {
     ['gate/loop/finding.ts', 'gate'],
     ['stages/gate/gate.ts', 'stages/gate'],
     ['stores/redis/connection.ts', 'stores/redis'],
-    ['stores/batcher.ts', 'stores'],
+    ['stores/check-owed.ts', 'stores'],
   ])('takes %s to the room %s', (file, room) => {
     expect(roomOf(file)).toBe(room);
   });

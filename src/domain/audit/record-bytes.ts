@@ -2,7 +2,7 @@ import type { AdministrativeFacts, AuditHead, AuditRecord, ChainedRecord } from 
 import type { Identity } from '../identity/session.ts';
 import { readAuditDetail } from './audit-detail.ts';
 import { sha256, sha256Bytes } from '../../base/sha256.ts';
-import { randomCopy } from '../../base/random-pool.ts';
+import { randomCopy } from '../identity/random-text.ts';
 
 /** The store's part of a record, and the bytes of its author. */
 type Entry = Pick<AuditRecord, 'lane' | 'sequence' | 'at' | 'event'> & {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Trace } from './trace-context.ts';
-import { randomText } from '../../base/random-pool.ts';
+import { randomText } from '../identity/random-text.ts';
 
 const SPAN_BYTES = 8;
 const TRACE_BYTES = 16;

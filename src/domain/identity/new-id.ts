@@ -13,7 +13,7 @@ import { UNATTENDED_RUN } from './unattended.ts';
 import { agentsTag, keyDigest, keyOfAgents, laneOf, subjectScope, TAG_LENGTH } from '../tool/digest.ts';
 import { sha256 } from '../../base/sha256.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
-import { randomText } from '../../base/random-pool.ts';
+import { randomText } from './random-text.ts';
 
 const ID_BYTES = 16;
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { avoidDash } from '../../base/avoid-dash.ts';
+import { avoidDash } from './random-text.ts';
 import { sha256 } from '../../base/sha256.ts';
 
 /** The parts of a token's text: the id to find it by, and the digest that proves it. */

@@ -79,6 +79,17 @@ export interface GateBasis {
   readonly passed: Extract<HooksVerdict, { kind: 'passed' }>;
 }
 
+/** How far a call came. `runClaimed` fills this in after each stage, and settle records it, also for a call that ended early. */
+export interface PassedStages {
+  readonly delivered: DeliveredCall;
+  identified?: IdentifiedCall;
+  /** Present once the gate allowed the call, also if it was stopped before its tool was entered. */
+  permit?: { readonly verdict: AllowedCall; readonly policyVersion: number };
+  /** Milliseconds from the delivery to this worker until the end of the gate. */
+  gateMs?: number;
+  isAllowed?: true;
+}
+
 /** A call with its outcome, and whether the store took it. */
 export interface SettledCall {
   readonly delivered: DeliveredCall;

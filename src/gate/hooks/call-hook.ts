@@ -1,6 +1,5 @@
 import type { HookContext, HookEventName, HookFailed, HookFailure } from '../../domain/policy/hook.ts';
-import type { MaybePromise } from '../../base/maybe-promise.ts';
-import { isThenable } from '../../base/is-thenable.ts';
+import { type MaybePromise, isThenable } from '../../base/maybe-promise.ts';
 import type { Stage } from '../../domain/call/stages.ts';
 import type { Log } from '../../domain/ports/log.ts';
 import type { StopSignal } from '../../domain/ports/tool-runner.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import { andThen } from '../../base/and-then.ts';
+import { andThen } from '../../base/maybe-promise.ts';
 
 /** Puts the advice of loop detection where the model reads it. Without advice the result is returned unchanged. */
 export type Advise = (result: unknown, advice: string | undefined) => unknown;

@@ -1,12 +1,11 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { MaybePromise } from '../../base/maybe-promise.ts';
+import { type MaybePromise, andThen } from '../../base/maybe-promise.ts';
 import { summariseValue, type ValueSummary } from '../../domain/events/summarise-value.ts';
 import { toTraceContext } from '../../domain/call/trace-context.ts';
 import type { ReadRewritten, RewrittenArguments } from '../../domain/ports/gate-hooks.ts';
 import { checkArguments, type CheckedArguments, type WrittenArguments } from '../../domain/call/check-arguments.ts';
 import { randomId } from '../../domain/identity/new-id.ts';
 import { parseStrictJson } from '../../base/strict-json.ts';
-import { andThen } from '../../base/and-then.ts';
 import { readCall, withInput, type EntryPoint, type ReadCall } from './entry-points.ts';
 import type { Advise } from './add-advice.ts';
 import { CallSpans } from './call-spans.ts';

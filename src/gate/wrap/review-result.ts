@@ -1,9 +1,8 @@
 import { errorOutcome } from '../../domain/errors/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { withAdvice, type Outcome } from '../../domain/outcome/outcome.ts';
-import type { MaybePromise } from '../../base/maybe-promise.ts';
+import { type MaybePromise, andThen } from '../../base/maybe-promise.ts';
 import { copyPlain } from '../../base/plain-json.ts';
-import { andThen } from '../../base/and-then.ts';
 import { GateBlocked } from './gate-blocked.ts';
 import type { GatedCall, GateParts } from './gate-parts.ts';
 import type { JudgedCall } from './judge-call.ts';

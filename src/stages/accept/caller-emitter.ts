@@ -11,11 +11,18 @@ import type {
 } from '../../domain/events/diagnostic-event.ts';
 import type { Stage } from '../../domain/call/stages.ts';
 import { summariseValue } from '../../domain/events/summarise-value.ts';
-import { isSampled, toTraceContext, type Trace, type TraceContext } from '../../domain/call/trace-context.ts';
+import {
+  isSampled,
+  toTraceContext,
+  type Trace,
+  type TraceContext,
+  parseTrace,
+} from '../../domain/call/trace-context.ts';
 import type { Events } from '../../domain/ports/events.ts';
 import { childTrace, startTrace } from '../../domain/call/trace.ts';
 import type { CallAcceptance } from './accept.ts';
 import type { PreparedCall } from './prepare-call.ts';
+import { LIMITS } from '../../domain/call/call.ts';
 
 export interface CallerFacts {
   readonly session: SessionId;
@@ -99,4 +106,23 @@ function idsOf(trace: Trace, caller: Trace | undefined): TraceIds {
 function endedAs(outcome: Outcome) {
   const error = errorOfOutcome(outcome);
   return { outcome: outcome.kind, executed: outcome.executed, ...(error === undefined ? {} : { error }) };
+}
+
+export interface SentTrace {
+  readonly trace?: string | undefined;
+  readonly traceState?: string | undefined;
+}
+
+const NONE: SentTrace = Object.freeze({});
+
+/**
+ * The trace sent with a call: the caller's trace unchanged or, while a listener wants spans, a child span of it. Most calls have no trace,
+ * and then the short form of the envelope is used.
+ */
+export function sentTrace({ trace, traceState }: SentTrace, events: CallerEmitter | undefined): SentTrace {
+  if (trace === undefined && events?.trace === undefined) return NONE;
+  // Not a string, or too long: pass it through, so that it is rejected with the rest of the envelope.
+  if (trace !== undefined && (typeof trace !== 'string' || trace.length > LIMITS.traceLength)) return { trace };
+  const context = events?.trace ?? toTraceContext(parseTrace(trace, traceState) ?? startTrace());
+  return { trace: context.traceparent, traceState: context.tracestate };
 }

@@ -17,8 +17,7 @@ import { EntryCheck, type Permit } from './given-to-call.ts';
 import { effectsOf, openServices, secretUse, secretUser, timeoutOf, type LazyEffects } from './given-to-call.ts';
 import { redactLine } from './redact-line.ts';
 import { reviewFor, reviewResult, type ResultReview } from './review-result.ts';
-import { withInput } from './with-input.ts';
-import { runAndJudge, type ExecutableCall } from './run-and-judge.ts';
+import { withInput, runAndJudge, type ExecutableCall } from './run-and-judge.ts';
 import { emitStarted } from './emit-started.ts';
 
 const STARTED: CallEvent = Object.freeze({ kind: 'started' });

@@ -7,8 +7,7 @@ import type { SecretUse, RunEnding, StartCheck } from '../../domain/ports/tool-r
 import type { IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import type { ExecutableCall } from './run-and-judge.ts';
 import type { Ending } from '../../domain/call/ending.ts';
-import type { MaybePromise } from '../../base/maybe-promise.ts';
-import { andThen } from '../../base/and-then.ts';
+import { type MaybePromise, andThen } from '../../base/maybe-promise.ts';
 
 /** Opens the services in the name of the session, regardless of the arguments. A handle that a tool keeps is dead once the run has been answered. */
 export function openServices(
@@ -67,7 +66,7 @@ export function secretUse(
   return onTaint === undefined ? { refuse } : { refuse, onTaint };
 }
 
-/** Whether an allowed call may still be started. See `src/stages/start-permit.ts`. */
+/** Whether an allowed call may still be started. See `src/start-permit.ts`. */
 export interface Permit {
   readonly validUntil: number;
   marked(): void;

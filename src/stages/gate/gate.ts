@@ -2,7 +2,7 @@ import type { RunHistory } from '../../domain/call/attempt.ts';
 import type { Ending } from '../../domain/call/ending.ts';
 import type { Ask } from '../../domain/policy/hook.ts';
 import type { RuleDecision } from '../../domain/policy/rule-decision.ts';
-import type { MaybePromise } from '../../base/maybe-promise.ts';
+import { type MaybePromise, andThen } from '../../base/maybe-promise.ts';
 import { mergeAsks } from '../../gate/approvals/merge-asks.ts';
 import {
   judge,
@@ -15,13 +15,11 @@ import {
 import { readRewritten, stopped } from '../../gate/judged-arguments.ts';
 import { PASS, type LoopVerdict } from '../../domain/policy/loop-verdict.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
-import { andThen } from '../../base/and-then.ts';
 import type { Plane } from '../../domain/ports/plane.ts';
 import { askApproval, askDefaults } from './ask-approval.ts';
 import type { AdmittedCall, AllowedCall, GateFacts, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
-import { endedWithAdvice, historyOf, judgeLoop, reportLoop } from './judge-loop.ts';
-import { deniedByRule, judgeRules } from './judge-rules.ts';
-import { allow, endOpposed } from './verdict.ts';
+import { historyOf, judgeLoop, reportLoop, deniedByRule, judgeRules } from './checks.ts';
+import { allow, endOpposed, endedWithAdvice } from './verdict.ts';
 import { resume, resumeAgain, verdictStale } from './resume.ts';
 import { useGrant } from './use-grant.ts';
 import { releasesKey } from '../../domain/outcome/outcome.ts';

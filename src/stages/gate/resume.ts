@@ -12,7 +12,7 @@ import { NO_HISTORY } from '../../domain/call/history.ts';
 import { readArguments } from '../../domain/call/read-arguments.ts';
 import { askApproval, askDefaults, endedBy } from './ask-approval.ts';
 import type { AllowedCall, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
-import { deniedByRule, judgeRules } from './judge-rules.ts';
+import { deniedByRule, judgeRules } from './checks.ts';
 import { allow, refuse } from './verdict.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | 'shares'>;

@@ -5,7 +5,7 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Opposed } from '../../gate/judge.ts';
 import type { CallEmitter } from '../../domain/ports/events.ts';
 import type { AllowedCall, GateBasis, GateFacts, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
-import { endedWithAdvice } from './judge-loop.ts';
+import type { LoopVerdict } from '../../domain/policy/loop-verdict.ts';
 
 const NO_FACTS: GateFacts = Object.freeze({});
 
@@ -41,4 +41,11 @@ function refusedBy(
 ): RefusedBy | undefined {
   if (by === 'hook' && byId !== undefined) return { hook: byId };
   return askers === undefined ? undefined : { askers };
+}
+
+/** Adds the advice of loop detection to a refusal by another check, so that the model reads both. */
+export function endedWithAdvice(ending: Ending, loop: LoopVerdict): Ending {
+  if (ending.kind !== 'ended' || loop.kind !== 'warn') return ending;
+  const { message: advice, detector } = loop;
+  return { ...ending, refusedBy: { ...ending.refusedBy, advice, detector } };
 }

@@ -5,17 +5,15 @@ import { errorOutcome } from '../../domain/errors/errors.ts';
 import { checkRunSelection, mayBeInjected } from '../../domain/tool/injected-tools.ts';
 import { namesSecrets, refuseSecrets } from '../../domain/secret/secret-use.ts';
 import type { Identity } from '../../domain/identity/session.ts';
-import type { MaybePromise } from '../../base/maybe-promise.ts';
+import { type MaybePromise, andThen } from '../../base/maybe-promise.ts';
 import { judgedArguments, type JudgedArguments } from '../../gate/judged-arguments.ts';
-import { andThen } from '../../base/and-then.ts';
 import type { Plane, ServedTool } from '../../domain/ports/plane.ts';
 import type { AdmittedCall, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import { bodyDigest } from '../../domain/tool/digest.ts';
 import { decodeEnvelope } from '../../domain/call/envelope.ts';
 import { readArguments } from '../../domain/call/read-arguments.ts';
-import { decideAccess, type Access } from './decide-access.ts';
+import { decideAccess, type Access, parseIdentity } from './parse-identity.ts';
 import { paceHandBack } from './pace-hand-back.ts';
-import { parseIdentity } from './parse-identity.ts';
 
 type Needs = Pick<
   Plane,

@@ -1,21 +1,10 @@
 import type { Ending } from '../../domain/call/ending.ts';
 import { settingsFor } from '../../domain/policy/loop-settings.ts';
-import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
-import type { AllowedCall, IdentifiedCall, SettledCall } from '../../domain/ports/staged-calls.ts';
+import type { Plane } from '../../domain/ports/plane.ts';
+import type { AllowedCall, IdentifiedCall, PassedStages, SettledCall } from '../../domain/ports/staged-calls.ts';
 import type { SettlementFacts } from './encode-audit.ts';
 import { settleOutcome } from './settle-outcome.ts';
 import type { ArgumentChange } from '../../domain/call/argument-change.ts';
-
-/** How far a call came. Its stages fill this in, and its settlement records it. */
-export interface PassedStages {
-  readonly delivered: DeliveredCall;
-  identified?: IdentifiedCall;
-  /** Present once the gate allowed the call, also if it was stopped before its tool was entered. */
-  permit?: { readonly verdict: AllowedCall; readonly policyVersion: number };
-  /** Milliseconds from the delivery to this worker until the end of the gate. */
-  gateMs?: number;
-  isAllowed?: true;
-}
 
 /** Stores the outcome in one step with its replies and its audit record; then counts the call and calls its observers. */
 export async function settle(

@@ -1,5 +1,3 @@
-import { createBatcher, type Batcher } from '../batcher.ts';
-
 export interface LaneBatcher<Request, Answer> {
   add(lane: number, request: Request): Promise<Answer>;
 }
@@ -44,4 +42,84 @@ export function batchPerLane<Request extends Common, Answer>(
 
 function goTogether(a: Common, b: Common): boolean {
   return a.workerId === b.workerId && a.pool === b.pool && a.retentionMs === b.retentionMs;
+}
+
+/**
+ * Sends requests that arrive together to the store in one round trip. While a trip is under way, new requests collect for the next one. So batches
+ * grow with the load, and a single request does not wait for others.
+ */
+export interface Batcher<Request, Answer> {
+  add(request: Request): Promise<Answer>;
+}
+
+/** Three parallel lists instead of one list of triples: `requests` is passed to `send` as it is, without a copy. */
+interface Batch<Request, Answer> {
+  readonly requests: Request[];
+  readonly resolves: ((answer: Answer) => void)[];
+  readonly rejects: ((error: unknown) => void)[];
+  bytes: number;
+}
+
+export interface BatcherOptions {
+  readonly maxBatch: number;
+  readonly maxBatchBytes: number;
+  /** Max trips at the same time. Two keep client and server busy at once. */
+  readonly maxTrips: number;
+}
+
+export function createBatcher<Request, Answer>(
+  send: (requests: Request[]) => Promise<readonly Answer[]>,
+  options: BatcherOptions & { sizeOf: (request: Request) => number },
+): Batcher<Request, Answer> {
+  const gathered: Batch<Request, Answer>[] = [];
+  let trips = 0;
+  let scheduled = false;
+
+  function schedule(): void {
+    if (scheduled || trips >= options.maxTrips || gathered.length === 0) return;
+    scheduled = true;
+    setImmediate(departAll);
+  }
+
+  function departAll(): void {
+    scheduled = false;
+    while (gathered.length > 0 && trips < options.maxTrips) void depart(gathered.shift()!);
+  }
+
+  function batchFor(bytes: number): Batch<Request, Answer> {
+    const last = gathered.at(-1);
+    if (last !== undefined) {
+      const fits = last.requests.length < options.maxBatch && last.bytes + bytes <= options.maxBatchBytes;
+      if (fits) return last;
+    }
+    const batch: Batch<Request, Answer> = { requests: [], resolves: [], rejects: [], bytes: 0 };
+    gathered.push(batch);
+    return batch;
+  }
+
+  async function depart({ requests, resolves, rejects }: Batch<Request, Answer>): Promise<void> {
+    trips += 1;
+    try {
+      const answers = await send(requests);
+      for (let index = 0; index < resolves.length; index += 1) resolves[index]!(answers[index]!);
+    } catch (error) {
+      for (const reject of rejects) reject(error);
+    } finally {
+      trips -= 1;
+      schedule();
+    }
+  }
+
+  return {
+    add: (request) =>
+      new Promise((resolve, reject) => {
+        const bytes = options.sizeOf(request);
+        const batch = batchFor(bytes);
+        batch.requests.push(request);
+        batch.resolves.push(resolve);
+        batch.rejects.push(reject);
+        batch.bytes += bytes;
+        schedule();
+      }),
+  };
 }

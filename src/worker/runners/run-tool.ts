@@ -3,8 +3,7 @@ import { isStandardSchema, parseWith, type Parsed } from '../../modules/authorin
 import { findSurfaceTool } from '../../modules/authoring/surface-tools.ts';
 import { readToolFailure } from '../../modules/authoring/tool-failure.ts';
 import { classifyThrown } from '../../domain/outcome/classify-thrown.ts';
-import type { MaybePromise } from '../../base/maybe-promise.ts';
-import { isThenable } from '../../base/is-thenable.ts';
+import { type MaybePromise, isThenable } from '../../base/maybe-promise.ts';
 import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
 import { checkArguments } from '../../domain/call/check-arguments.ts';
 import { copyJson } from './copy-json.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Redactor, RepeatedMask } from '../../domain/ports/redactor.ts';
 import type { RunEnding, RunRequest, ToolRunner } from '../../domain/ports/tool-runner.ts';
-import { andThen } from '../../base/and-then.ts';
+import { andThen } from '../../base/maybe-promise.ts';
 import { markedValues } from '../../observe/redact/marked-values.ts';
 import { nameSecretsWith } from '../../observe/redact/mask-text.ts';
 import type { RedactionKey } from '../../observe/redact/redaction-key.ts';

@@ -17,7 +17,7 @@ interface Shortened {
 const SHORTENED: readonly Shortened[] = [
   { file: 'config/config-schema.ts', from: 'MIN_RETENTION_MS = DAY', to: 'MIN_RETENTION_MS = 1' },
   { file: 'config/audit-schema.ts', from: 'optional(milliseconds(MINUTE,', to: 'optional(milliseconds(1,' },
-  { file: 'domain/gateway-token.ts', from: '7 * 24 * 60 * 60 * 1000', to: '2_000' },
+  { file: 'domain/identity/gateway-token.ts', from: '7 * 24 * 60 * 60 * 1000', to: '2_000' },
   { file: 'worker/supervise.ts', from: 'CONSUMER_IDLE_MS = 10 * 60 * 1000', to: 'CONSUMER_IDLE_MS = 6_000' },
   { file: 'worker/supervise.ts', from: 'CONSUMERS_EVERY_MS = 60 * 1000', to: 'CONSUMERS_EVERY_MS = 2_000' },
   { file: 'worker/runners/process/process-runner.ts', from: 'maxHeapMb: 256', to: 'maxHeapMb: 48' },
@@ -34,7 +34,11 @@ const SHORTENED: readonly Shortened[] = [
   { file: 'stores/redis/functions/open-session.lua', from: 'MEMORY_MS = 3600000', to: 'MEMORY_MS = 2000' },
   { file: 'client/known-sessions.ts', from: 'MAX_KNOWN = 16_384', to: 'MAX_KNOWN = 32' },
   { file: 'client/session-toolkits.ts', from: 'most: 1024', to: 'most: 32' },
-  { file: 'stages/identify/parse-identity.ts', from: 'MAX_KNOWN = 16_384', to: 'MAX_KNOWN = 32' },
+  {
+    file: 'stages/identify/parse-identity.ts',
+    from: 'BoundedCache<string, Identity>(16_384)',
+    to: 'BoundedCache<string, Identity>(32)',
+  },
   { file: 'gateway/follow/live-feed.ts', from: 'lingerMs = 20_000', to: 'lingerMs = 1_000' },
   { file: 'gateway/follow/settled-history.ts', from: 'calls: 100_000', to: 'calls: 400' },
   { file: 'gateway/follow/call-statistics.ts', from: 'FINE_FOR_MS = 60 * 60_000', to: 'FINE_FOR_MS = 60_000' },
@@ -70,7 +74,7 @@ export async function makeCompressedCopy(folder: string): Promise<CompressedCopy
     writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
   }
   const isLua = (path: string): boolean => extname(path) === '.lua' || statSync(path).isDirectory();
-  for (const part of ['stores', 'services'])
+  for (const part of ['stores', 'worker/services'])
     cpSync(here(`src/${part}`), here(`dist/${part}`), { recursive: true, filter: isLua });
   cpSync(join(TOP, 'dist/console'), here('dist/console'), { recursive: true });
   const build = `import(${JSON.stringify(pathToFileURL(here('scripts/bundle.mjs')).href)}).then(({ bundle }) => bundle())`;

@@ -5,12 +5,18 @@ import { settingsFor } from '../../domain/policy/loop-settings.ts';
 import { argumentSignatures, targetSignature } from '../../gate/loop/argument-signature.ts';
 import { detectLoop } from '../../gate/loop/detect-loop.ts';
 import type { AskedAttempt } from '../../gate/loop/loop-window.ts';
-import type { LoopBlock, LoopVerdict, LoopWarning } from '../../domain/policy/loop-verdict.ts';
+import { type LoopBlock, type LoopVerdict, type LoopWarning, PASS } from '../../domain/policy/loop-verdict.ts';
 import type { Policy } from '../../domain/policy/policy.ts';
 import type { Delivery } from '../../domain/ports/call-store.ts';
 import type { CallEmitter } from '../../domain/ports/events.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { NO_HISTORY, openHistory, shortSignature, toolTag } from '../../domain/call/history.ts';
+import type { RuleDecision } from '../../domain/policy/rule-decision.ts';
+import { opposedByRule } from '../../gate/judge.ts';
+import { compileRules } from '../../gate/rules/compile-rules.ts';
+import { decideByRules } from '../../gate/rules/decide-by-rules.ts';
+import type { IdentifiedCall } from '../../domain/ports/staged-calls.ts';
+import { endOpposed } from './verdict.ts';
 
 export interface LoopedCall {
   readonly delivery: Delivery;
@@ -71,9 +77,18 @@ export function reportLoop(loop: LoopWarning | LoopBlock, events: CallEmitter | 
   else events?.emit('loop.blocked', { detector, count, blocks: loop.scope });
 }
 
-/** Adds the advice of loop detection to a refusal by another check, so that the model reads both. */
-export function endedWithAdvice(ending: Ending, loop: LoopVerdict): Ending {
-  if (ending.kind !== 'ended' || loop.kind !== 'warn') return ending;
-  const { message: advice, detector } = loop;
-  return { ...ending, refusedBy: { ...ending.refusedBy, advice, detector } };
+const NO_RULES: RuleDecision = Object.freeze({ verdict: 'allow', by: 'unmatched', matched: [], askers: [] });
+
+export function judgeRules({ admitted, tool, identity }: IdentifiedCall, args: JsonObject): RuleDecision {
+  const { policy } = admitted;
+  if (policy.rules === undefined && policy.unmatched === undefined) return NO_RULES;
+  return decideByRules(compileRules(policy), { tool: tool.declaration, identity, policy, arguments: args });
+}
+
+export function deniedByRule(
+  { tool, admitted }: IdentifiedCall,
+  decision: RuleDecision,
+  loop: LoopVerdict = PASS,
+): Ending {
+  return endOpposed(opposedByRule({ tool: tool.declaration }, decision, loop), admitted.events);
 }

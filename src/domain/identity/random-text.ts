@@ -1,5 +1,4 @@
 import { randomFillSync } from 'node:crypto';
-import { avoidDash } from './avoid-dash.ts';
 
 /** One pool for the process: a system call for each id or salt would cost more than the rest of an accept. No byte is used twice. */
 const pool = Buffer.allocUnsafeSlow(8 * 1024);
@@ -26,4 +25,15 @@ function take(bytes: number): number {
   const start = used;
   used += bytes;
   return start;
+}
+
+/** Index of "-" in the alphabet of base64url. */
+const DASH = 62;
+
+/**
+ * Changes random bytes whose base64url text would begin with "-". A command line takes such a text for an option: it then refuses an id, or
+ * repeats a secret in its error.
+ */
+export function avoidDash(bytes: Buffer, at = 0): void {
+  if (bytes[at]! >> 2 === DASH) bytes[at] = bytes[at]! & 0x7f;
 }

@@ -1,28 +1,10 @@
-import { isEnding, type Ending } from '../domain/call/ending.ts';
-import type { MaybePromise } from '../base/maybe-promise.ts';
-import type { Plane } from '../domain/ports/plane.ts';
-import type { AdmittedCall, AllowedCall, IdentifiedCall } from '../domain/ports/staged-calls.ts';
-import { admitAgain } from './admit/admit.ts';
-import { gate, gateAgain } from './gate/gate.ts';
-import { identifyAgain } from './identify/identify.ts';
-import type { PassedStages } from './settle/settle.ts';
-
-/**
- * Runs the gate, and issues the permit to act on its verdict. Identify and gate may have waited for a hook, a schema or a person's answer;
- * if that took too long, the verdict is checked again here. `passed` keeps the permit also of a call that is stopped: its settlement
- * records the policy and the arguments that were looked at last.
- */
-export async function gateAndPermit(
-  identified: IdentifiedCall,
-  passed: Pick<PassedStages, 'permit'>,
-  plane: Plane,
-): Promise<StartPermit | Ending> {
-  const verdict = await gate(identified, plane);
-  if (isEnding(verdict)) return verdict;
-  const permit = new StartPermit(verdict, plane);
-  passed.permit = permit;
-  return (await permit.stopFor()) ?? permit;
-}
+import { isEnding, type Ending } from './domain/call/ending.ts';
+import type { MaybePromise } from './base/maybe-promise.ts';
+import type { Plane } from './domain/ports/plane.ts';
+import type { AdmittedCall, AllowedCall } from './domain/ports/staged-calls.ts';
+import { admitAgain } from './stages/admit/admit.ts';
+import { gateAgain } from './stages/gate/gate.ts';
+import { identifyAgain } from './stages/identify/identify.ts';
 
 /**
  * The verdict on one call, and how long it may be trusted. Between the verdict and the first line of the tool time can pass: a hook that

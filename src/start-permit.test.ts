@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Policy } from '../domain/policy/policy.ts';
-import type { SessionEnding } from '../domain/identity/session.ts';
-import type { RenewAnswer } from '../domain/ports/call-store.ts';
-import type { Plane } from '../domain/ports/plane.ts';
+import type { Policy } from './domain/policy/policy.ts';
+import type { SessionEnding } from './domain/identity/session.ts';
+import type { RenewAnswer } from './domain/ports/call-store.ts';
+import type { Plane } from './domain/ports/plane.ts';
 import {
   partialStore,
   SAMPLE_IDENTITY,
@@ -11,8 +11,8 @@ import {
   sampleLane,
   sampleServedTool,
   SILENT_LOG,
-} from '../../test/support/sample-call.ts';
-import { decodeEnvelope } from '../domain/call/envelope.ts';
+} from '../test/support/sample-call.ts';
+import { decodeEnvelope } from './domain/call/envelope.ts';
 import { StartPermit } from './start-permit.ts';
 
 const TRUST_MS = 250;

@@ -1,18 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { SAMPLE_SESSION } from '../../test/support/sample-call.ts';
-import type { RunId } from '../domain/identity/ids.ts';
-import { parseTrace } from '../domain/call/trace-context.ts';
-import { createEventBus } from '../observe/event-bus.ts';
-import { CallerEmitter } from '../stages/accept/caller-emitter.ts';
-import type { CallOptions } from './call-answer.ts';
-import { sentTrace } from './sent-trace.ts';
+import { SAMPLE_SESSION } from '../../../test/support/sample-call.ts';
+import type { RunId } from '../../domain/identity/ids.ts';
+import { parseTrace } from '../../domain/call/trace-context.ts';
+import { createEventBus } from '../../observe/event-bus.ts';
+import { CallerEmitter, sentTrace, type SentTrace } from './caller-emitter.ts';
 
 const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 describe('sentTrace', () => {
   const bus = createEventBus();
   afterEach(() => bus.close());
-  const listened = (options: CallOptions) => {
+  const listened = (options: SentTrace) => {
     const facts = { session: SAMPLE_SESSION, run: 'run-1' as RunId };
     return sentTrace(options, new CallerEmitter(bus, facts, parseTrace(options.trace, options.traceState)));
   };
@@ -37,7 +35,7 @@ describe('sentTrace', () => {
   });
 
   it.each([
-    ['nobody listens', (options: CallOptions) => sentTrace(options, undefined)],
+    ['nobody listens', (options: SentTrace) => sentTrace(options, undefined)],
     ['somebody listens', listened],
   ])('begins a new trace for a malformed one while %s', (_who, send) => {
     const sent = send({ trace: 'ff-junk', traceState: 'a=1' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { deferred, type Deferred } from '../../test/support/sample-call.ts';
-import { createBatcher, type BatcherOptions } from './batcher.ts';
+import { deferred, type Deferred } from '../../../test/support/sample-call.ts';
+import { createBatcher, type BatcherOptions } from './batch-per-lane.ts';
 
 /** A batcher of numbers; the test answers each trip. */
 function stage(options: Partial<BatcherOptions> = {}) {

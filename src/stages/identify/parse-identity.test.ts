@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SAMPLE_IDENTITY, sampleDeclaration } from '../../../test/support/sample-call.ts';
 import type { Policy } from '../../domain/policy/policy.ts';
-import { decideAccess } from './decide-access.ts';
-import { parseIdentity } from './parse-identity.ts';
+import { decideAccess, parseIdentity } from './parse-identity.ts';
 
 const policyFor = (tools: readonly string[]): Policy => ({
   roles: {},

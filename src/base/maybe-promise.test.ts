@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isThenable } from './is-thenable.ts';
+import { isThenable } from './maybe-promise.ts';
 
 // oxlint-disable-next-line unicorn/no-thenable -- that is what it is about
 const callable = Object.assign(() => {}, { then: () => {} });
