@@ -88,6 +88,11 @@ describe('a permit to start', () => {
     ['the lease is lost', { lease: 'fenced' }, { kind: 'lost' }],
     ['the session ended', { ending: 'revoked' }, { outcome: { error: { code: 'SESSION_ENDED' } } }],
     [
+      'loop detection ended its run',
+      { ending: 'run-ended' },
+      { outcome: { kind: 'blocked', error: { code: 'RUN_ENDED_BY_LOOP' } } },
+    ],
+    [
       'the policy pauses it',
       { policy: { ...OPEN, paused: { all: true } } },
       { outcome: { error: { code: 'PAUSED' } } },

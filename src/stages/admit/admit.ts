@@ -65,7 +65,7 @@ export async function admitAgain(admitted: AdmittedCall, needs: Needs): Promise<
   const stopped = stoppedBy(lease);
   if (stopped !== undefined) return stopped;
   const ending = checked.endings[0];
-  if (ending !== undefined) return ended(errorOutcome('SESSION_ENDED', { ending }));
+  if (ending !== undefined) return ended(sessionEnded(ending));
   return admitAt(admitted, { lane: checked.lane, now: checked.lane.now, checkedAt }, needs);
 }
 
