@@ -14,6 +14,7 @@ const REVISIONS = ['2026-07-28', '2025-11-25'];
 const MAIN = join(TOP, 'dist', 'cli', 'main.js');
 const MODULES = join(TOP, 'test', 'fixtures', 'everything');
 const SUITE = join(TOP, 'tools', 'node24', 'node_modules', '@modelcontextprotocol', 'conformance');
+const PATIENCE = join(TOP, 'scripts', 'conformance-patience.mjs');
 /** The module that the suite tests. Its tools have the names that the suite calls, without the module id in front. */
 const MODULE = 'everything';
 
@@ -128,7 +129,8 @@ async function runSuite({ node, conformance }, url, revision, scenario) {
   try {
     const which =
       scenario === undefined ? ['--requirements', revision] : ['--scenario', scenario, '--spec-version', revision];
-    const { output } = await run(node, [conformance, 'server', '--url', url, ...which, '-o', results]);
+    const program = ['--import', PATIENCE, conformance];
+    const { output } = await run(node, [...program, 'server', '--url', url, ...which, '-o', results]);
     const folders = readdirSync(results);
     const wanted = scenariosOf(revision).filter(({ name }) => scenario === undefined || name === scenario);
     return wanted.map(({ name, ...rest }) => {
