@@ -187,8 +187,8 @@ export const ROWS_RUNNING: readonly Mutant[] = [
     id: 'nobody-runs-out-of-patience',
     bug: 'A caller waits for ever instead of getting the id of a long call.',
     file: 'src/client/call-in-flight.ts',
-    find: 'else this.#home.patience.start(this, waitMs);',
-    replace: 'else this.#home.patience.start(this, waitMs + 3_600_000);',
+    find: 'else this.#needs.timers.start(this, waitMs);',
+    replace: 'else this.#needs.timers.start(this, waitMs + 3_600_000);',
     caughtBy: [{ file: 'src/client/client.test.ts', title: 'answers pending when its patience is over' }],
   },
   {

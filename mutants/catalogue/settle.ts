@@ -110,7 +110,7 @@ export const SETTLE: readonly Mutant[] = [
   {
     id: 'result-of-another-subject-is-read',
     bug: 'The caller library reads the outcome of any call whose id somebody knows.',
-    file: 'src/client/client.ts',
+    file: 'src/client/known-sessions.ts',
     find: 'own.lane === asked.lane && own.scope === asked.scope ?',
     replace: 'own.lane === asked.lane ?',
     caughtBy: [{ file: 'src/client/client.test.ts', title: 'reads no result of another subject, for any caller' }],

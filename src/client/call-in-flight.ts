@@ -2,8 +2,8 @@ import type { CallEvent } from '../domain/call/call-event.ts';
 import type { PublishedTool } from '../domain/tool/catalog.ts';
 import type { CallId } from '../domain/identity/ids.ts';
 import type { JsonObject } from '../base/json.ts';
-import type { AcceptAnswer, AcceptRequest, CallIntake } from '../domain/ports/call-store.ts';
-import { toAcceptance } from '../stages/accept/accept.ts';
+import type { AcceptRequest, CallIntake } from '../domain/ports/call-store.ts';
+import { accept, type CallAcceptance } from '../stages/accept/accept.ts';
 import type { CallerEmitter } from '../stages/accept/caller-emitter.ts';
 import { ReplyWaiter, type ReplyReader } from '../stages/answer/reply-reader.ts';
 import { decode } from '../base/message-pack.ts';
@@ -17,7 +17,7 @@ import type { Redirects, RedirectTarget } from './redirect.ts';
 const CALL_OFF_MS = 2000;
 
 /** The requested call, shared by all tries of it. The first try generates the key. */
-export interface CallMeta {
+export interface RequestedCall {
   readonly session: KnownSession;
   readonly tool: PublishedTool;
   readonly arguments: JsonObject;
@@ -32,11 +32,11 @@ export interface CallMeta {
 export interface CallInFlightNeeds {
   readonly store: CallIntake;
   readonly replies: ReplyReader;
-  readonly patience: WaitTimers;
+  readonly timers: WaitTimers;
   cancel(session: KnownSession, callId: CallId): void;
   readonly redirects: Redirects;
   /** Called when the tool changed since the caller saw it. Returns the answer of another try, or `stale`. */
-  tryAgain(wish: CallMeta, stale: CallAnswer): Promise<CallAnswer>;
+  tryAgain(requested: RequestedCall, stale: CallAnswer): Promise<CallAnswer>;
 }
 
 /**
@@ -44,8 +44,8 @@ export interface CallInFlightNeeds {
  * before the accept answer. Both are held until then, because only the accept answer contains the call id.
  */
 export class CallInFlight extends ReplyWaiter implements TimedWait {
-  readonly #home: CallInFlightNeeds;
-  readonly #wish: CallMeta;
+  readonly #needs: CallInFlightNeeds;
+  readonly #requested: RequestedCall;
   #resolve!: (answer: CallAnswer | Promise<CallAnswer>) => void;
   #reject!: (error: unknown) => void;
   #early: Uint8Array | undefined = undefined;
@@ -57,10 +57,10 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
   before: TimedWait | undefined = undefined;
   after: TimedWait | undefined = undefined;
 
-  constructor(home: CallInFlightNeeds, wish: CallMeta, correlationId: string) {
-    super(wish.session.lane, correlationId);
-    this.#home = home;
-    this.#wish = wish;
+  constructor(needs: CallInFlightNeeds, requested: RequestedCall, correlationId: string) {
+    super(requested.session.lane, correlationId);
+    this.#needs = needs;
+    this.#requested = requested;
   }
 
   send(request: AcceptRequest): Promise<CallAnswer> {
@@ -68,10 +68,10 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#home.replies.enter(this);
+    this.#needs.replies.enter(this);
     try {
-      this.#home.store.acceptCall(request).then(
-        (answer) => this.#answered(answer),
+      accept(request, this.#needs.store).then(
+        (acceptance) => this.#answered(acceptance),
         (error: unknown) => this.#giveUp(error),
       );
     } catch (error) {
@@ -80,33 +80,28 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
     return answered;
   }
 
-  #answered(answer: AcceptAnswer): void {
+  #answered(acceptance: CallAcceptance): void {
     try {
-      const { events } = this.#wish;
-      if (answer.kind === 'accepted' || answer.kind === 'attached') {
-        events?.answered({ kind: 'under-way', callId: answer.callId, attached: answer.kind === 'attached' });
-        return this.#underWay(answer.callId);
-      }
+      this.#requested.events?.answered(acceptance);
+      if (acceptance.kind === 'under-way') return this.#underWay(acceptance.callId);
       this.#leave();
-      const acceptance = toAcceptance(answer);
-      events?.answered(acceptance);
       if (acceptance.kind === 'replayed') this.#end(settledAnswer(acceptance.callId, acceptance.outcome));
-      else if (acceptance.kind === 'refused') this.#end(acceptance);
+      else this.#end(acceptance);
     } catch (error) {
       this.#giveUp(error);
     }
   }
 
   #underWay(callId: CallId): void {
-    const { tool, options } = this.#wish;
-    this.#home.replies.accepted(this, callId);
+    const { tool, options } = this.#requested;
+    this.#needs.replies.accepted(this, callId);
     if (options.onEvent !== undefined) this.#tell({ kind: 'queued', callId });
     if (this.#failure !== undefined) return this.#giveUp(this.#failure.error);
     if (options.signal !== undefined) this.#heed(options.signal, callId);
     const waitMs = options.waitMs ?? tool.tool.limits.waitMs;
     if (options.redirect !== undefined) this.#redirect(options.redirect, callId, waitMs);
     if (this.#early !== undefined) this.settled(this.#early);
-    else this.#home.patience.start(this, waitMs);
+    else this.#needs.timers.start(this, waitMs);
   }
 
   /**
@@ -114,13 +109,13 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
    * a caller that is still here can cancel it.
    */
   #redirect(target: RedirectTarget, callId: CallId, waitMs: number): void {
-    const { redirects } = this.#home;
-    this.#redirecting = redirects.redirect(this.#wish.session, callId, target, waitMs + CALL_OFF_MS);
+    const { redirects } = this.#needs;
+    this.#redirecting = redirects.redirect(this.#requested.session, callId, target, waitMs + CALL_OFF_MS);
     this.#redirecting.catch((error: unknown) => this.#giveUp(error));
   }
 
   #heed(signal: AbortSignal, callId: CallId): void {
-    const onAbort = (): void => this.#home.cancel(this.#wish.session, callId);
+    const onAbort = (): void => this.#needs.cancel(this.#requested.session, callId);
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
     this.#onAbort = onAbort;
@@ -130,13 +125,13 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
     const { callId } = this;
     if (callId === undefined) return void (this.#early = outcome);
     try {
-      if (this.#wish.options.onEvent !== undefined) this.#tell({ kind: 'settled', callId });
+      if (this.#requested.options.onEvent !== undefined) this.#tell({ kind: 'settled', callId });
       const decoded = decodeOutcome(outcome);
-      this.#wish.events?.replied(decoded);
+      this.#requested.events?.replied(decoded);
       if (this.#redirecting === undefined) return this.#end(settledAnswer(callId, decoded));
       // The caller has the outcome now, so cancel the redirect: the outcome is not also sent to the channel.
       this.#redirecting
-        .then(() => this.#home.redirects.drop(callId))
+        .then(() => this.#needs.redirects.drop(callId))
         .catch(() => undefined)
         .finally(() => this.#end(settledAnswer(callId, decoded)));
     } catch (error) {
@@ -150,14 +145,14 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
   }
 
   heard(event: Uint8Array): void {
-    this.#wish.options.onEvent?.(decode(event) as CallEvent);
+    this.#requested.options.onEvent?.(decode(event) as CallEvent);
   }
 
   onTimeout(): void {
     const callId = this.callId!;
     this.#leave();
-    this.#wish.events?.leftPending();
-    if (this.#wish.options.onEvent !== undefined) this.#tell({ kind: 'pending', callId });
+    this.#requested.events?.leftPending();
+    if (this.#requested.options.onEvent !== undefined) this.#tell({ kind: 'pending', callId });
     if (this.#redirecting === undefined) return this.#end({ kind: 'pending', callId });
     // Answer `pending` only after the redirect is stored. If storing it failed, the redirect's own error has already rejected the call.
     void this.#redirecting.then(
@@ -167,13 +162,13 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
   }
 
   #leave(): void {
-    this.#home.replies.leave(this);
+    this.#needs.replies.leave(this);
   }
 
   #end(answer: CallAnswer): void {
     this.#rest();
     const isStale = answer.kind === 'settled' && answer.outcome.kind === 'stale';
-    this.#resolve(isStale ? this.#home.tryAgain(this.#wish, answer) : answer);
+    this.#resolve(isStale ? this.#needs.tryAgain(this.#requested, answer) : answer);
   }
 
   #giveUp(error: unknown): void {
@@ -183,14 +178,14 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
   }
 
   #rest(): void {
-    this.#home.patience.stop(this);
-    if (this.#onAbort !== undefined) this.#wish.options.signal!.removeEventListener('abort', this.#onAbort);
+    this.#needs.timers.stop(this);
+    if (this.#onAbort !== undefined) this.#requested.options.signal!.removeEventListener('abort', this.#onAbort);
   }
 
   /** An error thrown by the caller's listener becomes a process warning. The call continues, and its answer is still returned. */
   #tell(event: CallEvent): void {
     try {
-      this.#wish.options.onEvent!(event);
+      this.#requested.options.onEvent!(event);
     } catch (error) {
       process.emitWarning(error instanceof Error ? error : String(error));
     }

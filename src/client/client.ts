@@ -1,30 +1,26 @@
 import type { Actor } from '../domain/identity/actor.ts';
 import { reaches } from '../domain/identity/agent.ts';
-import type { Catalog, PublishedTool } from '../domain/tool/catalog.ts';
+import type { Catalog } from '../domain/tool/catalog.ts';
 import type { AgentsInput, DeclaredAgents, DeclareOptions } from '../domain/identity/declared-agents.ts';
-import { planeError, errorOutcome } from '../domain/errors/errors.ts';
-import { parseScopedId, type CallId, type RunId, type SessionId, type ToolId } from '../domain/identity/ids.ts';
+import { planeError } from '../domain/errors/errors.ts';
+import type { CallId, RunId, SessionId, ToolId } from '../domain/identity/ids.ts';
 import { unservedTools } from '../domain/tool/serving.ts';
 import type { JsonObject } from '../base/json.ts';
-import type { Outcome } from '../domain/outcome/outcome.ts';
 import { MAX_RUNS, type SessionHandle } from '../domain/identity/session.ts';
-import { parseTrace } from '../domain/call/trace-context.ts';
 import type { AdmissionLimits, CancelAnswer } from '../domain/ports/call-store.ts';
 import type { EventBus, EventSource } from '../domain/ports/events.ts';
 import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
 import type { CallerStore } from '../domain/ports/store.ts';
-import { CallerEmitter, sentTrace } from '../stages/accept/caller-emitter.ts';
-import { prepareCall, type CallOrder } from '../stages/accept/prepare-call.ts';
 import { createReplyReader } from '../stages/answer/reply-reader.ts';
 import { newCallerId, newRunId } from '../domain/identity/new-id.ts';
 import { decodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import { createApprovals, type Approvals } from './approvals.ts';
 import { settledAnswer, type CallAnswer, type CallInput, type CallOptions } from './call-answer.ts';
-import { CallInFlight, type CallInFlightNeeds, type CallMeta } from './call-in-flight.ts';
+import { createCallPath } from './call-path.ts';
 import { cancelRequest, unsafeDigestOf } from '../stages/accept/cancel-request.ts';
 import { createCatalogView } from './catalog-view.ts';
 import { createGrants, type Grants } from './grants.ts';
-import { createIdentities, createKnownSessions, headOf, type Caller } from './known-sessions.ts';
+import { createIdentities, createKnownSessions, findOwnCall, type Caller } from './known-sessions.ts';
 import { openSession, type OpenSessionOptions } from './open-session.ts';
 import { createWaitTimers } from './wait-timers.ts';
 import { createRedirects, type RedirectTarget } from './redirect.ts';
@@ -99,8 +95,6 @@ export interface ClientSettings {
   readonly actor: Actor;
 }
 
-/** Pauses between tries of a call for which no worker of the right release was available yet. */
-const RETRY_PAUSES_MS = [50, 100, 200, 400, 800, 1600, 3200];
 const POLL_FIRST_MS = 25;
 const MAX_POLL_MS = 500;
 
@@ -111,146 +105,26 @@ export function createClient(store: CallerStore, settings: ClientSettings): Omit
   const catalog = createCatalogView(store);
   const knownSession = createKnownSessions();
   const identityOf = createIdentities(store);
-  const patience = createWaitTimers();
+  const timers = createWaitTimers();
   const unknownTools = createUnknownTools({ store, identityOf, prove });
   const toolkits = createSessionToolkits(store, catalog, settings.toolkits);
   const closing = new AbortController();
   const { events } = settings;
-  const home: CallInFlightNeeds = {
+  const redirects = createRedirects(store);
+  const call = createCallPath({
     store,
     replies,
-    patience,
+    timers,
+    redirects,
+    catalog,
+    unknownTools,
+    events,
+    knownSession,
+    prove,
+    admission: settings.admission,
+    pinned: settings.pinned,
     cancel: (session, callId) => void cancel(session, callId, 'request').catch(() => undefined),
-    redirects: createRedirects(store),
-    tryAgain,
-  };
-
-  function call(session: Caller, tool: string, args: JsonObject, options: CallOptions = {}): Promise<CallAnswer> {
-    if (options.input?.of !== undefined) return callAgain(session, tool, args, options, options.input);
-    if (options.redirect === undefined) return callNow(session, tool, args, options);
-    // Check the target before the call is accepted: a redirect without a valid target is a caller error.
-    const checking = home.redirects.check(knownSession(session), options.redirect);
-    return checking.then(() => callNow(session, tool, args, options));
-  }
-
-  /** Answers the input request of an earlier call with the state that it left, if that call belongs to this session and tool. */
-  async function callAgain(
-    session: Caller,
-    tool: string,
-    args: JsonObject,
-    options: CallOptions,
-    { of, ...input }: CallInput,
-  ): Promise<CallAnswer> {
-    const asked = await readAsked(session, String(of));
-    if (asked?.tool !== tool)
-      return refuse(errorOutcome('INPUT_STALE', { callId: String(of).slice(0, 64) }), emitterFor(session, options));
-    const { state: _given, ...rest } = input;
-    const state = asked.state === undefined ? {} : { state: asked.state };
-    return call(session, tool, args, { ...options, input: { ...rest, ...state } });
-  }
-
-  async function readAsked(session: Caller, callId: string): Promise<{ tool: string; state?: string } | undefined> {
-    await prove(session);
-    const own = findOwnCall(session, callId);
-    const record = own === undefined ? undefined : await store.readCall(own);
-    if (record?.outcome === undefined || record.session !== session.id) return undefined;
-    const answer = settledAnswer(record.callId, decodeOutcome(record.outcome));
-    if (answer.kind !== 'settled' || answer.input === undefined) return undefined;
-    const { state } = answer.input;
-    return { tool: record.tool, ...(state === undefined ? {} : { state }) };
-  }
-
-  function callNow(session: Caller, tool: string, args: JsonObject, options: CallOptions): Promise<CallAnswer> {
-    const known = catalog.known(tool);
-    if (known === undefined) return findAndTry(session, tool, args, options, options.key, 0);
-    return tryCall(session, known, args, options, options.key, 0);
-  }
-
-  async function findAndTry(
-    session: Caller,
-    name: string,
-    args: JsonObject,
-    options: CallOptions,
-    key: string | undefined,
-    attempt: number,
-  ): Promise<CallAnswer> {
-    const tool = await catalog.find(name);
-    if (tool !== undefined) return tryCall(session, tool, args, options, key, attempt);
-    return refuse(await unknownTools.refuse(session, name), emitterFor(session, options));
-  }
-
-  function emitterFor({ id, run }: Caller, options: CallOptions, tool?: PublishedTool): CallerEmitter | undefined {
-    if (!events.listening) return undefined;
-    const facts = { session: id, run, via: options.via, ...(tool === undefined ? {} : { tool: tool.tool.id }) };
-    return new CallerEmitter(events, facts, parseTrace(options.trace, options.traceState));
-  }
-
-  /** Not async: returns the promise of the call in flight itself. */
-  function tryCall(
-    caller: Caller,
-    tool: PublishedTool,
-    args: JsonObject,
-    options: CallOptions,
-    givenKey: string | undefined,
-    attempt: number,
-  ): Promise<CallAnswer> {
-    try {
-      const callEvents = emitterFor(caller, options, tool);
-      if (options.signal?.aborted === true) return refuse(errorOutcome('CALL_CANCELLED', {}), callEvents);
-      const session = knownSession(caller);
-      const correlationId = replies.newCorrelationId();
-      const sent = sentTrace(options, callEvents);
-      const order: CallOrder = {
-        session: session.id,
-        run: session.run,
-        proof: session.proof,
-        tool,
-        pinned: settings.pinned,
-        head: headOf(session, tool),
-        arguments: args,
-        key: givenKey,
-        deadlineMs: options.deadlineMs,
-        trace: sent.trace,
-        traceState: sent.traceState,
-        depth: 0,
-        untrusted: options.untrusted,
-        admission: settings.admission,
-        waiter: { callerId, correlationId, events: options.onEvent !== undefined },
-      };
-      const prepared = prepareCall(options.input === undefined ? order : { ...order, input: options.input });
-      if (prepared.kind === 'refused') return refuse(prepared.outcome, callEvents);
-      if (session.lane >= store.lanes) return refuse(errorOutcome('SESSION_UNKNOWN', {}), callEvents);
-      callEvents?.prepared(prepared, args);
-      const wish: CallMeta = {
-        session,
-        tool,
-        arguments: args,
-        options,
-        key: prepared.key,
-        attempt,
-        events: callEvents,
-      };
-      return new CallInFlight(home, wish, correlationId).send(prepared.request);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  /**
-   * Called when a worker answered `stale`. If the tool changed since this client read the catalog, the call is repeated once under the same
-   * key with the new catalog. If the tool did not change, the call reached a worker of another release; it is retried after a pause,
-   * because a worker that serves the tool is live.
-   */
-  async function tryAgain(wish: CallMeta, stale: CallAnswer): Promise<CallAnswer> {
-    const { attempt } = wish;
-    const { id, digest } = wish.tool.tool;
-    await catalog.refresh();
-    const changed = (await catalog.find(id))?.tool.digest !== digest;
-    const pauseMs = RETRY_PAUSES_MS[attempt];
-    if (pauseMs === undefined || (attempt > 0 && changed)) return stale;
-    if (!changed) await pause(pauseMs);
-    return findAndTry(wish.session, id, wish.arguments, wish.options, wish.key, attempt + 1);
-  }
+  });
 
   /** A call of another subject gives the same error as an unknown id. */
   function ownCallId(session: Caller, callId: string): CallId {
@@ -315,7 +189,7 @@ export function createClient(store: CallerStore, settings: ClientSettings): Omit
     result,
     cancel: (session, callId) => cancel(session, callId, 'caller'),
     redirect: async (session, asked, target = {}) =>
-      home.redirects.redirect(knownSession(session), ownCallId(session, asked), target, 0),
+      redirects.redirect(knownSession(session), ownCallId(session, asked), target, 0),
     approvals: createApprovals(store, settings),
     grants: createGrants(store),
     async wait(session, asked, options = {}) {
@@ -347,20 +221,9 @@ export function createClient(store: CallerStore, settings: ClientSettings): Omit
       catalog.close();
       toolkits.close();
       replies.close();
-      patience.close();
+      timers.close();
       await store.close();
       await events.close();
     },
   };
-}
-
-function findOwnCall(session: Caller, callId: string): CallId | undefined {
-  const [own, asked] = [parseScopedId(session.id), parseScopedId(callId)];
-  if (own === undefined || asked === undefined) return undefined;
-  return own.lane === asked.lane && own.scope === asked.scope ? (callId as CallId) : undefined;
-}
-
-function refuse(outcome: Outcome, callEvents?: CallerEmitter): Promise<CallAnswer> {
-  callEvents?.answered({ kind: 'refused', outcome });
-  return Promise.resolve({ kind: 'refused', outcome });
 }

@@ -1,5 +1,5 @@
 import type { PublishedTool } from '../domain/tool/catalog.ts';
-import { parseScopedId, type RunId, type SessionId } from '../domain/identity/ids.ts';
+import { parseScopedId, type CallId, type RunId, type SessionId } from '../domain/identity/ids.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { Identity, SessionHandle } from '../domain/identity/session.ts';
 import type { CallProof } from '../domain/ports/call-store.ts';
@@ -64,4 +64,11 @@ export function headOf(session: KnownSession, tool: PublishedTool): string | und
     heads.set(tool, head);
   }
   return head;
+}
+
+/** The call with this id, if it can be one of the session's own subject; whether it is one, only the store knows. */
+export function findOwnCall(session: Caller, callId: string): CallId | undefined {
+  const [own, asked] = [parseScopedId(session.id), parseScopedId(callId)];
+  if (own === undefined || asked === undefined) return undefined;
+  return own.lane === asked.lane && own.scope === asked.scope ? (callId as CallId) : undefined;
 }

@@ -134,7 +134,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
       const waiter = { callerId, correlationId: expected.correlationId, events: false };
       const endWait = beginWait(parent);
       try {
-        const acceptance = await accept(prepared.request, waiter, { store });
+        const acceptance = await accept({ ...prepared.request, waiter }, store);
         callEvents?.answered(acceptance);
         if (acceptance.kind !== 'under-way') return acceptance.outcome;
         expected.accepted(acceptance.callId);

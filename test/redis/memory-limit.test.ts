@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { WorkerId } from '../../src/domain/identity/ids.ts';
 import { CLOSED_POLICY } from '../../src/domain/policy/policy.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
-import { toAcceptance } from '../../src/stages/accept/accept.ts';
+import { accept } from '../../src/stages/accept/accept.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { randomId } from '../../src/domain/identity/new-id.ts';
 import { acceptOne, acceptRequest, cancelRequest, claimOne, openSession, settleRequest } from '../contract/fixtures.ts';
@@ -66,7 +66,7 @@ describe('a Redis at its memory limit', () => {
     const [again, fresh] = await Promise.all([store.acceptCall(known), store.acceptCall(acceptRequest(session))]);
     expect(again).toMatchObject({ kind: 'known-but-full', callId: known.callId });
     expect(fresh).toMatchObject({ kind: 'overloaded' });
-    expect(() => toAcceptance(again)).toThrow(/cannot write: OOM/);
+    await expect(accept(known, store)).rejects.toThrow(/cannot write: OOM/);
   });
 
   it('still revokes sessions, settles and cancels, and refuses new calls as overloaded', async () => {

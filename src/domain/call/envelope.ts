@@ -123,7 +123,7 @@ const HIGH_IN_NAMES = 2 + 1 + NAMES.length;
  * Reads the usual envelope in a quarter of the time: written by this project's encoder, ASCII, without optional fields. It accepts nothing
  * that the general reader would refuse or read differently. Undefined means: use the general reader.
  */
-export function readPlainEnvelope(bytes: Uint8Array): Envelope | undefined {
+function readPlainEnvelope(bytes: Uint8Array): Envelope | undefined {
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const reader = new PlainReader(buffer);
   reader.expect(UP_TO_SESSION);

@@ -2,7 +2,7 @@ import { planeError, errorOutcome } from '../../domain/errors/errors.ts';
 import type { CallId } from '../../domain/identity/ids.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { runEndedByLoop } from '../../domain/identity/session-ended.ts';
-import type { AcceptAnswer, AcceptRequest, CallIntake, Waiter } from '../../domain/ports/call-store.ts';
+import type { AcceptAnswer, AcceptRequest, CallIntake } from '../../domain/ports/call-store.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 
 /** The result of a call request: under way, already answered, or refused with nothing stored. */
@@ -12,12 +12,8 @@ export type CallAcceptance =
   | { readonly kind: 'refused'; readonly outcome: Outcome };
 
 /** Passes a prepared call to the store. Repeating it under the same key is the same call. */
-export function accept(
-  request: AcceptRequest,
-  waiter: Waiter | undefined,
-  needs: { readonly store: CallIntake },
-): Promise<CallAcceptance> {
-  return needs.store.acceptCall(waiter === undefined ? request : { ...request, waiter }).then(toAcceptance);
+export function accept(request: AcceptRequest, store: CallIntake): Promise<CallAcceptance> {
+  return store.acceptCall(request).then(toAcceptance);
 }
 
 const ENDING_CODES = {
@@ -30,7 +26,7 @@ const ENDING_CODES = {
 /** The `what` of an `overloaded` answer when the audit is too far behind, as stores name it. */
 const AUDIT_LATE = 'audit';
 
-export function toAcceptance(answer: AcceptAnswer): CallAcceptance {
+function toAcceptance(answer: AcceptAnswer): CallAcceptance {
   switch (answer.kind) {
     case 'accepted':
       return { kind: 'under-way', callId: answer.callId, attached: false };

@@ -59,7 +59,7 @@ export function withInput<Order extends RunRequest>(order: Order, { input, input
 }
 
 /** Prefixes the state with a digest of the arguments it was made for. This is done here, where secrets are still references. */
-export function bindState(ending: RunEnding, args: JsonObject): RunEnding {
+function bindState(ending: RunEnding, args: JsonObject): RunEnding {
   if (ending.kind !== 'input-required' || ending.required.state === undefined) return ending;
   return { ...ending, required: { ...ending.required, state: `${markOf(args)}${ending.required.state}` } };
 }

@@ -67,6 +67,7 @@ export interface BatcherOptions {
   readonly maxTrips: number;
 }
 
+/** Collects requests into trips of at most `maxBatch`. @internal */
 export function createBatcher<Request, Answer>(
   send: (requests: Request[]) => Promise<readonly Answer[]>,
   options: BatcherOptions & { sizeOf: (request: Request) => number },
