@@ -1,7 +1,8 @@
 import type { VNode } from 'preact';
 import { Button } from '../components/button.tsx';
 import { Inert } from '../components/inert.tsx';
-import { COMPARISONS, type Comparison, type ConditionRow } from './conditions.ts';
+import type { Comparison } from '../../../src/domain/policy/rule.ts';
+import { COMPARISONS, type ConditionRow } from './conditions.ts';
 
 export interface ConditionFieldsProps {
   readonly rows: readonly ConditionRow[];

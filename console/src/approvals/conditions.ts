@@ -1,17 +1,25 @@
+import type { Comparison } from '../../../src/domain/policy/rule.ts';
+
+interface ComparisonField {
+  readonly title: string;
+  readonly hint: string;
+  /** How the text of the form is read: as it is, as JSON, or as a list separated by commas. */
+  readonly reads: 'text' | 'json' | 'list';
+}
+
 /** The comparisons that a condition may use, and how the value of each is written in the form. */
-export const COMPARISONS = {
-  equals: { title: 'is', hint: 'JSON, or plain text' },
-  in: { title: 'is one of', hint: 'JSON list, or words separated by commas' },
-  prefix: { title: 'starts with', hint: 'text' },
-  glob: { title: 'matches the glob', hint: '*.example.com' },
-  pattern: { title: 'matches the expression', hint: 'RE2' },
-  range: { title: 'is between', hint: '{"min": 1, "max": 100}' },
-  length: { title: 'has a length between', hint: '{"max": 100}' },
-  host: { title: 'is a URL of host', hint: 'example.com, *.example.com' },
-  root: { title: 'is a path below', hint: '/srv/reports' },
-  exists: { title: 'exists', hint: 'true or false' },
-} as const;
-export type Comparison = keyof typeof COMPARISONS;
+export const COMPARISONS: Readonly<Record<Comparison, ComparisonField>> = {
+  equals: { title: 'is', hint: 'JSON, or plain text', reads: 'json' },
+  in: { title: 'is one of', hint: 'JSON list, or words separated by commas', reads: 'list' },
+  prefix: { title: 'starts with', hint: 'text', reads: 'text' },
+  glob: { title: 'matches the glob', hint: 'reports/*.pdf', reads: 'text' },
+  pattern: { title: 'matches the expression', hint: 'RE2', reads: 'text' },
+  range: { title: 'is between', hint: '{"min": 1, "max": 100}', reads: 'json' },
+  length: { title: 'has a length between', hint: '{"max": 100}', reads: 'json' },
+  host: { title: 'is a URL of host', hint: 'example.com, *.example.com', reads: 'list' },
+  root: { title: 'is a path below', hint: '/srv/reports', reads: 'list' },
+  exists: { title: 'exists', hint: 'true or false', reads: 'json' },
+};
 
 export interface ConditionRow {
   readonly at: string;
@@ -19,18 +27,16 @@ export interface ConditionRow {
   readonly value: string;
 }
 
-const TEXTS: readonly Comparison[] = ['prefix', 'glob', 'pattern'];
-const LISTS: readonly Comparison[] = ['in', 'host', 'root'];
-
 /** The condition in the form that the API takes. Only the gateway decides whether it is valid. */
 export function toCondition({ at, comparison, value }: ConditionRow): Record<string, unknown> {
   return { at, [comparison]: readValue(comparison, value) };
 }
 
 function readValue(comparison: Comparison, value: string): unknown {
-  if (TEXTS.includes(comparison)) return value;
+  const { reads } = COMPARISONS[comparison];
+  if (reads === 'text') return value;
   const parsed = readJson(value);
-  if (!LISTS.includes(comparison)) return parsed;
+  if (reads === 'json') return parsed;
   return Array.isArray(parsed) ? parsed : value.split(',').map((entry) => entry.trim());
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { stackLayers, summariseValues } from './chart-spec.ts';
-import { countGroups, groupOutcome, OUTCOME_GROUPS } from './outcome-groups.ts';
+import { countGroups, groupOutcome, CHART_GROUPS } from './outcome-groups.ts';
 import { matchesCall } from '../../../src/domain/call/call-filter.ts';
 import { OUTCOME_KINDS } from '../../../src/domain/outcome/outcome.ts';
 
@@ -28,7 +28,7 @@ describe('summariseValues', () => {
 describe('groupOutcome', () => {
   test('counts every kind of ending once', () => {
     const counts = countGroups(Object.fromEntries(OUTCOME_KINDS.map((kind) => [kind, 1])));
-    expect(OUTCOME_GROUPS.reduce((sum, group) => sum + counts[group], 0)).toBe(OUTCOME_KINDS.length);
+    expect(CHART_GROUPS.reduce((sum, group) => sum + counts[group], 0)).toBe(OUTCOME_KINDS.length);
     expect(counts).toEqual({ ok: 1, failed: 10, refused: 2, stopped: 2, unsure: 1 });
   });
 

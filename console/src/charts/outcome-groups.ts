@@ -1,8 +1,8 @@
-import { REFUSALS } from '../../../src/domain/call/call-filter.ts';
+import type { OutcomeKind } from '../api-types.ts';
 
-/** Groups of outcomes. Sixteen kinds are too many for one chart, so they are grouped by who has to look at them. */
-export const OUTCOME_GROUPS = ['ok', 'failed', 'refused', 'stopped', 'unsure'] as const;
-export type OutcomeGroup = (typeof OUTCOME_GROUPS)[number];
+/** Groups of outcomes for charts and colours: by who has to look at them. One chart cannot show every kind. */
+export const CHART_GROUPS = ['ok', 'failed', 'refused', 'stopped', 'unsure'] as const;
+export type OutcomeGroup = (typeof CHART_GROUPS)[number];
 
 export const GROUP_TITLES: Readonly<Record<OutcomeGroup, string>> = {
   ok: 'ok',
@@ -12,21 +12,29 @@ export const GROUP_TITLES: Readonly<Record<OutcomeGroup, string>> = {
   unsure: 'may have run',
 };
 
-const GROUP_OF = new Map<string, OutcomeGroup>([
-  ['ok', 'ok'],
-  ...REFUSALS.map((kind) => [kind, 'refused'] as const),
-  ['cancelled', 'stopped'],
-  ['expired', 'stopped'],
-  ['indeterminate', 'unsure'],
-]);
+/** `refused` has the same meaning as in the filter of calls, so that all pages count alike. */
+const GROUP_OF_KIND: Readonly<Record<OutcomeKind, OutcomeGroup>> = {
+  ok: 'ok',
+  denied: 'refused',
+  blocked: 'refused',
+  cancelled: 'stopped',
+  expired: 'stopped',
+  indeterminate: 'unsure',
+  failed: 'failed',
+  exception: 'failed',
+  invalid: 'failed',
+  'unknown-tool': 'failed',
+  stale: 'failed',
+  unauthenticated: 'failed',
+  conflict: 'failed',
+  overloaded: 'failed',
+  'timed-out': 'failed',
+  crashed: 'failed',
+};
 
-/**
- * The group of an outcome kind. Kinds that are not listed count as failed, also kinds that this console does not know yet, so that people
- * look at them. `refused` has the same meaning as in the filter of calls, so that all pages count alike.
- * @internal
- */
+/** The group of an outcome kind. A kind that this console does not know yet counts as failed, so that people look at it. */
 export function groupOutcome(kind: string): OutcomeGroup {
-  return GROUP_OF.get(kind) ?? 'failed';
+  return Object.hasOwn(GROUP_OF_KIND, kind) ? GROUP_OF_KIND[kind as OutcomeKind] : 'failed';
 }
 
 export function countGroups(byOutcome: Readonly<Record<string, number>>): Record<OutcomeGroup, number> {

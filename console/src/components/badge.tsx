@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { ApprovalState, CallRow, OutcomeKind, Severity } from '../api-types.ts';
+import { groupOutcome, type OutcomeGroup } from '../charts/outcome-groups.ts';
 
 export type Tone = 'neutral' | 'good' | 'info' | 'warning' | 'bad';
 
@@ -14,15 +15,16 @@ export function SeverityBadge({ severity }: { readonly severity: Severity }): VN
   return <Badge tone={SEVERITY_TONE[severity] ?? 'neutral'}>{severity}</Badge>;
 }
 
-function outcomeTone(outcome: OutcomeKind): Tone {
-  if (outcome === 'ok') return 'good';
-  if (outcome === 'denied' || outcome === 'blocked' || outcome === 'cancelled' || outcome === 'expired')
-    return 'warning';
-  return 'bad';
-}
+const GROUP_TONE: Readonly<Record<OutcomeGroup, Tone>> = {
+  ok: 'good',
+  refused: 'warning',
+  stopped: 'warning',
+  failed: 'bad',
+  unsure: 'bad',
+};
 
 export function OutcomeBadge({ outcome }: { readonly outcome: OutcomeKind }): VNode {
-  return <Badge tone={outcomeTone(outcome)}>{outcome}</Badge>;
+  return <Badge tone={GROUP_TONE[groupOutcome(outcome)]}>{outcome}</Badge>;
 }
 
 const STATE_TONE: Readonly<Record<CallRow['state'] | ApprovalState, Tone>> = {

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { ERRORS, REFUSALS } from '../../../src/domain/call/call-filter.ts';
+import { ERROR_KINDS, REFUSED_KINDS } from '../../../src/domain/call/call-filter.ts';
 import type { CatalogView } from '../../../src/gateway/api/catalog-schema.ts';
 import { api, withQuery } from '../api.ts';
 import type { CallRow, Page } from '../api-types.ts';
@@ -90,7 +90,7 @@ async function readEnds(signal: AbortSignal): Promise<{
   const [errors, refusals] = await Promise.all([list('errors'), list('refused')]);
   const { byOutcome } = statistics.totals;
   const count = (kinds: readonly string[]): number => kinds.reduce((sum, kind) => sum + (byOutcome[kind] ?? 0), 0);
-  return { failed: count(ERRORS), refused: count(REFUSALS), errors: errors.items, refusals: refusals.items };
+  return { failed: count(ERROR_KINDS), refused: count(REFUSED_KINDS), errors: errors.items, refusals: refusals.items };
 }
 
 async function readFleet(signal: AbortSignal): Promise<{

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ERRORS, matchesCall, REFUSALS } from './call-filter.ts';
+import { ERROR_KINDS, matchesCall, REFUSED_KINDS } from './call-filter.ts';
 import { OUTCOME_KINDS } from '../outcome/outcome.ts';
 
 const CALL = {
@@ -32,7 +32,7 @@ it('a run is matched whole', () => {
 });
 
 it('every kind of outcome but ok and cancelled is an error or a refusal, and none is both', () => {
-  expect([...ERRORS, ...REFUSALS, 'ok', 'cancelled'].toSorted()).toEqual([...OUTCOME_KINDS].toSorted());
+  expect([...ERROR_KINDS, ...REFUSED_KINDS, 'ok', 'cancelled'].toSorted()).toEqual([...OUTCOME_KINDS].toSorted());
   expect(matchesCall(CALL, { outcome: 'refused' })).toBe(true);
   expect(matchesCall(CALL, { outcome: 'errors' })).toBe(false);
   expect(matchesCall({ ...CALL, outcome: 'crashed' }, { outcome: 'errors' })).toBe(true);

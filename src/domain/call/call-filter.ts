@@ -1,14 +1,31 @@
 import { OUTCOME_KINDS, type OutcomeKind } from '../outcome/outcome.ts';
 
 /** Groups of outcome kinds that a filter can name. `errors` leaves out calls that were refused on purpose or cancelled. */
-const OUTCOME_GROUPS = ['not-ok', 'errors', 'refused'] as const;
-export const OUTCOME_FILTERS = [...OUTCOME_GROUPS, ...OUTCOME_KINDS] as const;
+const FILTER_GROUPS = ['not-ok', 'errors', 'refused'] as const;
+export const OUTCOME_FILTERS = [...FILTER_GROUPS, ...OUTCOME_KINDS] as const;
 export type OutcomeFilter = (typeof OUTCOME_FILTERS)[number];
 
-export const REFUSALS: readonly OutcomeKind[] = ['denied', 'blocked'];
-export const ERRORS: readonly OutcomeKind[] = OUTCOME_KINDS.filter(
-  (kind) => kind !== 'ok' && kind !== 'cancelled' && !REFUSALS.includes(kind),
-);
+const GROUP_OF_KIND: Readonly<Record<OutcomeKind, 'ok' | 'errors' | 'refused' | 'cancelled'>> = {
+  ok: 'ok',
+  denied: 'refused',
+  blocked: 'refused',
+  cancelled: 'cancelled',
+  failed: 'errors',
+  exception: 'errors',
+  invalid: 'errors',
+  'unknown-tool': 'errors',
+  stale: 'errors',
+  unauthenticated: 'errors',
+  conflict: 'errors',
+  overloaded: 'errors',
+  expired: 'errors',
+  'timed-out': 'errors',
+  crashed: 'errors',
+  indeterminate: 'errors',
+};
+
+export const REFUSED_KINDS: readonly OutcomeKind[] = OUTCOME_KINDS.filter((kind) => GROUP_OF_KIND[kind] === 'refused');
+export const ERROR_KINDS: readonly OutcomeKind[] = OUTCOME_KINDS.filter((kind) => GROUP_OF_KIND[kind] === 'errors');
 
 export interface CallFilter {
   readonly tool?: string | undefined;
@@ -61,8 +78,8 @@ export function matchesCall(call: FilteredCall, filter: CallFilter): boolean {
 function matchesOutcome(kind: string | undefined, wanted: string): boolean {
   if (kind === undefined) return false;
   if (wanted === 'not-ok') return kind !== 'ok';
-  if (wanted === 'errors') return ERRORS.some((error) => error === kind);
-  if (wanted === 'refused') return REFUSALS.some((refusal) => refusal === kind);
+  if (wanted === 'errors') return ERROR_KINDS.some((error) => error === kind);
+  if (wanted === 'refused') return REFUSED_KINDS.some((refused) => refused === kind);
   return kind === wanted;
 }
 

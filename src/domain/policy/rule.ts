@@ -64,6 +64,9 @@ export interface ArgumentCondition {
   readonly root?: readonly string[];
 }
 
+/** What a condition can compare with. Each condition has exactly one of them. */
+export type Comparison = Exclude<keyof ArgumentCondition, 'at' | 'not'>;
+
 export interface AskOptions {
   readonly title?: string;
   readonly description?: string;

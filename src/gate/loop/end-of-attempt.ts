@@ -7,9 +7,25 @@ import { DETECTORS } from '../../domain/policy/loop-verdict.ts';
 import { blockMark } from './loop-verdict.ts';
 import { resultSignature } from './result-signature.ts';
 
-/** Outcomes that say nothing about the call itself: sent again, it may well succeed. */
-const NEUTRAL: readonly OutcomeKind[] = ['cancelled', 'expired', 'stale', 'unauthenticated', 'overloaded', 'conflict'];
-const FAILURES: readonly OutcomeKind[] = ['failed', 'exception', 'timed-out', 'crashed', 'indeterminate'];
+/** `neutral` outcomes say nothing about the call itself: sent again, it may well succeed. */
+const WEIGHT_OF_KIND: Readonly<Record<OutcomeKind, 'ok' | 'neutral' | 'failed' | 'refused'>> = {
+  ok: 'ok',
+  cancelled: 'neutral',
+  expired: 'neutral',
+  stale: 'neutral',
+  unauthenticated: 'neutral',
+  overloaded: 'neutral',
+  conflict: 'neutral',
+  failed: 'failed',
+  exception: 'failed',
+  'timed-out': 'failed',
+  crashed: 'failed',
+  indeterminate: 'failed',
+  denied: 'refused',
+  blocked: 'refused',
+  invalid: 'refused',
+  'unknown-tool': 'refused',
+};
 
 /** The ending and result signature that settle adds to the attempt. `tool` is absent if no tool of that name exists here. */
 export function endOfAttempt(
@@ -17,12 +33,12 @@ export function endOfAttempt(
   tool: Pick<ToolDeclaration, 'progress'> = {},
 ): Pick<Attempt, 'ending' | 'result'> {
   const { kind } = outcome;
-  if (kind === 'ok') return { ending: 'ok', result: resultSignature(outcome, tool) };
-  if (NEUTRAL.includes(kind)) return { ending: 'refused' };
+  const weight = WEIGHT_OF_KIND[kind];
+  if (weight === 'ok') return { ending: 'ok', result: resultSignature(outcome, tool) };
+  if (weight === 'neutral') return { ending: 'refused' };
   const mark = kind === 'blocked' ? markOf(outcome) : undefined;
   if (mark !== undefined) return { ending: 'blocked', result: mark };
-  const result = failureSignature(failureClass(outcome));
-  return { ending: FAILURES.includes(kind) ? 'failed' : 'refused', result };
+  return { ending: weight, result: failureSignature(failureClass(outcome)) };
 }
 
 /** The mark of a block by loop detection or a budget. Undefined for a block by a hook: loop detection counts that as a refusal. */

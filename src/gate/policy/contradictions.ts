@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from '../../base/json.ts';
-import type { ArgumentCondition, Rule } from '../../domain/policy/rule.ts';
-import { comparisonsOf, compileCondition, type Comparison } from '../rules/compile-condition.ts';
-import { isMet } from '../rules/judgement.ts';
+import type { ArgumentCondition, Rule, Comparison } from '../../domain/policy/rule.ts';
+import { comparisonsOf, compileCondition } from '../rules/compile-condition.ts';
+import { isMet } from '../rules/comparison-result.ts';
 import { JSON_TYPES, typeOfJson, type JsonType } from '../rules/json-values.ts';
 import { readHostEntry } from '../rules/match-host.ts';
 import { isBelow, readRoot } from '../rules/match-root.ts';
@@ -66,13 +66,27 @@ function judgedTypes(condition: ArgumentCondition): readonly JsonType[] {
 /** The types of values for which a comparison can hold. Some comparisons can also judge null, but never look for it. */
 export function typesOf(condition: ArgumentCondition): readonly JsonType[] {
   const [comparison] = comparisonsOf(condition);
-  if (comparison === 'range') return ['number'];
-  if (comparison === 'length') return ['text', 'list'];
-  if (comparison === 'exists' || comparison === undefined) return JSON_TYPES;
-  const listed = valuesOf({ ...condition, not: false });
-  if (listed === undefined) return ['text'];
-  // A value of any type can be compared with null.
-  return listed.every((value) => value === null) ? JSON_TYPES : listed.map(typeOfJson);
+  if (comparison === undefined) return JSON_TYPES;
+  switch (comparison) {
+    case 'prefix':
+    case 'glob':
+    case 'pattern':
+    case 'host':
+    case 'root':
+      return ['text'];
+    case 'range':
+      return ['number'];
+    case 'length':
+      return ['text', 'list'];
+    case 'equals':
+    case 'in': {
+      const listed = valuesOf({ ...condition, not: false })!;
+      // A value of any type can be compared with null.
+      return listed.every((value) => value === null) ? JSON_TYPES : listed.map(typeOfJson);
+    }
+    case 'exists':
+      return JSON_TYPES;
+  }
 }
 
 /** True if one condition asks only for values that the other excludes: `range 1–10` and `not range 0–20`. */

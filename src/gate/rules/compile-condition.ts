@@ -1,28 +1,28 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
-import type { ArgumentCondition } from '../../domain/policy/rule.ts';
+import type { ArgumentCondition, Comparison } from '../../domain/policy/rule.ts';
 import { parsePointer, type PointerStep } from '../../base/json-pointer.ts';
 import { oneOfValues } from './json-values.ts';
-import { isMet, type Judge, type Judgement } from './judgement.ts';
+import { isMet, type Compare, type ComparisonResult } from './comparison-result.ts';
 import { matchHost } from './match-host.ts';
 import { matchRoot } from './match-root.ts';
 import { matchGlob, matchPattern, matchPrefix } from './match-text.ts';
 
-/** What a condition can compare with. Each condition has exactly one of them. */
-export const COMPARISONS = [
-  'exists',
-  'equals',
-  'in',
-  'prefix',
-  'glob',
-  'pattern',
-  'range',
-  'length',
-  'host',
-  'root',
-] as const;
-export type Comparison = (typeof COMPARISONS)[number];
+/** A record, so that the compiler notices a comparison that is missing here. */
+const EVERY_COMPARISON: Readonly<Record<Comparison, true>> = {
+  exists: true,
+  equals: true,
+  in: true,
+  prefix: true,
+  glob: true,
+  pattern: true,
+  range: true,
+  length: true,
+  host: true,
+  root: true,
+};
+export const COMPARISONS = Object.keys(EVERY_COMPARISON) as readonly Comparison[];
 
-const MAX_STEPS = 32;
+const MAX_POINTER_STEPS = 32;
 
 /**
  * Parses the place that a condition names: a JSON pointer (RFC 6901) in which `*` means every element of a list or every member of an
@@ -30,15 +30,15 @@ const MAX_STEPS = 32;
  */
 export function parsePlace(text: string): readonly PointerStep[] | undefined {
   const steps = parsePointer(text, { every: true });
-  return steps === undefined || steps.length > MAX_STEPS ? undefined : Object.freeze(steps);
+  return steps === undefined || steps.length > MAX_POINTER_STEPS ? undefined : Object.freeze(steps);
 }
 
 export interface CompiledCondition {
   readonly steps: readonly PointerStep[];
   readonly not: boolean;
-  readonly judge: Judge;
+  readonly judge: Compare;
   /** The judgement if the pointer leads to nothing. */
-  readonly ofMissing: Judgement;
+  readonly ofMissing: ComparisonResult;
 }
 
 const KEYS: readonly string[] = ['at', 'not', ...COMPARISONS];
@@ -69,7 +69,7 @@ export function comparisonsOf(condition: ArgumentCondition): Comparison[] {
   return COMPARISONS.filter((name) => condition[name] !== undefined);
 }
 
-function judgeOf(condition: ArgumentCondition, comparison: Comparison): Judge {
+function judgeOf(condition: ArgumentCondition, comparison: Comparison): Compare {
   switch (comparison) {
     case 'exists':
       return () => (condition.exists === true ? 'holds' : 'fails');
@@ -100,7 +100,10 @@ interface Bounds {
 }
 
 /** Both bounds are inclusive. */
-function within({ min = -Infinity, max = Infinity }: Bounds, measure: (value: JsonValue) => number | undefined): Judge {
+function within(
+  { min = -Infinity, max = Infinity }: Bounds,
+  measure: (value: JsonValue) => number | undefined,
+): Compare {
   return (value) => {
     const measured = measure(value);
     if (measured === undefined) return value === null ? 'missing' : 'unclear';

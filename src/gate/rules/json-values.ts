@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
-import type { Judge } from './judgement.ts';
+import type { Compare } from './comparison-result.ts';
 
 export const JSON_TYPES = ['null', 'boolean', 'number', 'text', 'list', 'group'] as const;
 export type JsonType = (typeof JSON_TYPES)[number];
@@ -31,7 +31,7 @@ function sameJson(one: JsonValue, other: JsonValue): boolean {
  * Whether a value is one of `expected`. A value of a type that none of them has is unclear, because many tools accept "5" for 5, or
  * ["prod"] for "prod". Null is never accepted in place of another value.
  */
-export function oneOfValues(expected: readonly JsonValue[]): Judge {
+export function oneOfValues(expected: readonly JsonValue[]): Compare {
   const types = new Set(expected.map(typeOfJson));
   types.delete('null');
   const plain = new Set<JsonValue>(expected.filter((value) => typeof value !== 'object' || value === null));

@@ -1,5 +1,5 @@
 import { hostOfAddress, normaliseHost } from '../../base/http/host-of-address.ts';
-import { ofText, type Judge } from './judgement.ts';
+import { ofText, type Compare } from './comparison-result.ts';
 
 /**
  * Parses a host as a rule names it: a name, an address with or without brackets, or `*.name` for every name below it. Undefined for other
@@ -18,7 +18,7 @@ export function readHostEntry(entry: string): { readonly name: string; readonly 
 }
 
 /** Compares the host of an address with the entries. Throws if an entry names no host. */
-export function matchHost(entries: readonly string[]): Judge {
+export function matchHost(entries: readonly string[]): Compare {
   const names = new Set<string>();
   const endings: string[] = [];
   for (const entry of entries) {

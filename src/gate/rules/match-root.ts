@@ -1,4 +1,4 @@
-import { ofText, type Judge, type Judgement } from './judgement.ts';
+import { ofText, type Compare, type ComparisonResult } from './comparison-result.ts';
 
 /**
  * A path without `.`, `..` and repeated slashes. Only the text is considered: where links lead is known only to the tool that opens the
@@ -45,7 +45,7 @@ export function isBelow({ absolute, parts }: Place, root: Place): boolean {
  * Judges whether a path is below one of the roots. A relative path and an absolute root (or the reverse) can only be compared if the tool's
  * working folder is known. It is not known here, so the result is `unclear`.
  */
-function judgePlace(place: Place | undefined, roots: readonly Place[]): Judgement {
+function judgePlace(place: Place | undefined, roots: readonly Place[]): ComparisonResult {
   if (place === undefined) return 'unclear';
   const leadsOut = place.parts[0] === '..';
   if (!leadsOut && roots.some((root) => isBelow(place, root))) return 'holds';
@@ -53,7 +53,7 @@ function judgePlace(place: Place | undefined, roots: readonly Place[]): Judgemen
 }
 
 /** Whether the path is one of these folders or below one. Throws if a root cannot be used. */
-export function matchRoot(entries: readonly string[]): Judge {
+export function matchRoot(entries: readonly string[]): Compare {
   const roots = entries.map((entry) => {
     const root = readRoot(entry);
     if (root === undefined) throw new RangeError('not a folder');

@@ -4,7 +4,7 @@ import { PlaneError, type PlaneErrorCode } from '../../domain/errors/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { PLANE_ERRORS } from '../../domain/errors/plane-errors.ts';
 
-/** Both sides must have the same version. It is raised with every change of frames, requests or answers. */
+/** Both sides must have the same version. It is raised with every change of frames, methods, requests or answers. */
 export const PROTOCOL_VERSION = 5;
 
 /** Not a method of the port: only the owner can copy the file that it has locked. */

@@ -1,5 +1,5 @@
 import type { ChartSpec } from '../../charts/chart-spec.ts';
-import { countGroups, GROUP_TITLES, OUTCOME_GROUPS } from '../../charts/outcome-groups.ts';
+import { countGroups, GROUP_TITLES, CHART_GROUPS } from '../../charts/outcome-groups.ts';
 import { showDuration } from '../../show-time.ts';
 import type { Statistics } from './fleet-types.ts';
 import type { QueueSample } from './queue-history.ts';
@@ -21,7 +21,7 @@ export function throughputSpec({ buckets }: Statistics): ChartSpec {
   return {
     kind: 'stack',
     times: buckets.map(({ at }) => at),
-    series: OUTCOME_GROUPS.map((group) => ({
+    series: CHART_GROUPS.map((group) => ({
       label: GROUP_TITLES[group],
       tone: group,
       values: counts.map((count) => count[group]),
@@ -45,10 +45,10 @@ export function latencySpec({ buckets }: Statistics): ChartSpec {
 
 export function summariseThroughput({ buckets, totals, bucketMs }: Statistics): string {
   const counts = countGroups(totals.byOutcome);
-  const all = OUTCOME_GROUPS.reduce((sum, group) => sum + counts[group], 0);
+  const all = CHART_GROUPS.reduce((sum, group) => sum + counts[group], 0);
   if (all === 0) return 'No call has ended in this time.';
   const busiest = Math.max(...buckets.map(({ calls }) => calls));
-  const parts = OUTCOME_GROUPS.filter((group) => counts[group] > 0).map(
+  const parts = CHART_GROUPS.filter((group) => counts[group] > 0).map(
     (group) => `${showCount(counts[group])} ${GROUP_TITLES[group]}`,
   );
   return `${showCount(all)} calls ended: ${parts.join(', ')}. At most ${showCount(busiest)} in ${showDuration(bucketMs)}.`;
