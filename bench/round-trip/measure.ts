@@ -5,7 +5,8 @@ import { shown } from '../harness/statistics.ts';
 import type { BenchOptions } from './options.ts';
 import { openPair, type Pair } from './pair.ts';
 import { callsPerSecond, type Cell } from './report.ts';
-import type { VariantName } from './variants.ts';
+import { namesOf } from './names.ts';
+import type { MeasuredName } from './variants.ts';
 
 /** Max duration of the warm-up. A slow variant does not finish its warm-up calls. */
 const WARM_UP_SECONDS = 10;
@@ -19,11 +20,11 @@ export interface Measured {
 /** Measures all variants in one run. They take turns. */
 export async function measureVariants(options: BenchOptions): Promise<Measured> {
   if (options.profileFolder !== undefined) mkdirSync(options.profileFolder, { recursive: true });
-  const pairs = new Map<VariantName, Pair>();
+  const pairs = new Map<MeasuredName, Pair>();
   try {
-    for (const name of options.variants) {
+    for (const name of namesOf(options)) {
       progress(`opening ${name}`);
-      pairs.set(name, await openPair(name, options.profileFolder));
+      pairs.set(name, await openPair(name, options));
     }
     await warmUp(options, pairs);
     const cells = await measureAll(options, pairs);
@@ -40,7 +41,7 @@ function notesOf({ repetitions, seconds, warmUpCalls }: BenchOptions): string[] 
   ];
 }
 
-async function warmUp(options: BenchOptions, pairs: ReadonlyMap<VariantName, Pair>): Promise<void> {
+async function warmUp(options: BenchOptions, pairs: ReadonlyMap<MeasuredName, Pair>): Promise<void> {
   for (const [name, pair] of pairs) {
     progress(`warming up ${name}`);
     const concurrency = Math.max(...options.concurrencies);
@@ -52,7 +53,7 @@ async function warmUp(options: BenchOptions, pairs: ReadonlyMap<VariantName, Pai
  * The order is A B C D, A B C D, …, so that a temporary disturbance of the machine affects all variants alike. The first round is not
  * counted: the compiler optimises for what it has seen, so it has to see every cell first.
  */
-async function measureAll(options: BenchOptions, pairs: ReadonlyMap<VariantName, Pair>): Promise<Cell[]> {
+async function measureAll(options: BenchOptions, pairs: ReadonlyMap<MeasuredName, Pair>): Promise<Cell[]> {
   const cells: Cell[] = [];
   const { seconds, maxCalls } = options;
   for (let repetition = 0; repetition <= options.repetitions; repetition += 1) {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toCount, toCounts, toNames, toNumber } from '../harness/options.ts';
 import { VARIANT_NAMES, VARIANTS, type VariantName } from './variants.ts';
@@ -10,6 +11,8 @@ export interface BenchOptions {
   readonly repetitions: number;
   readonly warmUpCalls: number;
   readonly profileFolder?: string;
+  /** A built checkout of another commit. Its planes take turns with those of this one. */
+  readonly againstFolder?: string;
 }
 
 export const USAGE = `npm run bench -- round-trip [options]
@@ -19,6 +22,7 @@ export const USAGE = `npm run bench -- round-trip [options]
   --seconds 2           per cell (default 2)
   --calls 100000        at most so many per cell (default 100000)
   --repetitions 5       of the whole round (default 5)
+  --against FOLDER      measures the planes of another built checkout in the same run, as NAME@against
   --profile FOLDER      writes a CPU profile of every process there
   --warm-up 20000       calls of every variant that do not count (default 20000)
   --json                the report as JSON`;
@@ -35,6 +39,7 @@ export function parseOptions(args: string[]): BenchOptions {
       repetitions: { type: 'string', default: '5' },
       'warm-up': { type: 'string', default: '20000' },
       profile: { type: 'string' },
+      against: { type: 'string' },
     },
   });
   return {
@@ -45,5 +50,6 @@ export function parseOptions(args: string[]): BenchOptions {
     repetitions: toCount('--repetitions', values.repetitions),
     warmUpCalls: toCount('--warm-up', values['warm-up']),
     ...(values.profile === undefined ? {} : { profileFolder: values.profile }),
+    ...(values.against === undefined ? {} : { againstFolder: resolve(values.against) }),
   };
 }

@@ -1,11 +1,13 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cpuMicrosecondsOf } from '../harness/cpu-of.ts';
 import { ownFolder } from '../harness/left-behind.ts';
 import { startRedis } from '../harness/redis-server.ts';
 import { startSide } from '../harness/side-process.ts';
+import type { BenchOptions } from './options.ts';
 import type { Load, LoopResult } from './run-loop.ts';
 import type { Order } from './side.ts';
-import { VARIANTS, type VariantName } from './variants.ts';
+import { VARIANTS, type MeasuredName, type VariantName } from './variants.ts';
 
 /** CPU time per call, in microseconds. NaN if the variant has no such process. */
 interface CpuPerCall {
@@ -24,13 +26,21 @@ export interface Pair {
 }
 
 const SIDE = fileURLToPath(new URL('./side.js', import.meta.url));
+/** The same file in another built checkout. */
+const SIDE_IN_CHECKOUT = 'dist/bench/round-trip/side.js';
 
-export async function openPair(name: VariantName, profileFolder?: string): Promise<Pair> {
+export async function openPair(
+  measured: MeasuredName,
+  { profileFolder, againstFolder }: Pick<BenchOptions, 'profileFolder' | 'againstFolder'> = {},
+): Promise<Pair> {
+  const name = measured.replace('@against', '') as VariantName;
+  const file = name === measured ? SIDE : join(againstFolder!, SIDE_IN_CHECKOUT);
+  const openSide = (role: 'caller' | 'worker') => startVariantSide(file, name, role, profileFolder);
   const variant = await VARIANTS[name]();
   const redis = await startRedis();
   const place = { redisUrl: redis.url, folder: ownFolder() };
-  const worker = variant.openWorker === undefined ? undefined : openSide(name, 'worker', profileFolder);
-  const caller = openSide(name, 'caller', profileFolder);
+  const worker = variant.openWorker === undefined ? undefined : openSide('worker');
+  const caller = openSide('caller');
   await worker?.order({ kind: 'open', place });
   await caller.order({ kind: 'open', place });
 
@@ -56,10 +66,10 @@ export async function openPair(name: VariantName, profileFolder?: string): Promi
   };
 }
 
-function openSide(name: VariantName, role: 'caller' | 'worker', profileFolder?: string) {
+function startVariantSide(file: string, name: VariantName, role: 'caller' | 'worker', profileFolder?: string) {
   const profile = ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}-${role}.cpuprofile`];
   return startSide<Order>({
-    file: SIDE,
+    file,
     args: [name, role],
     name: `${name} ${role}`,
     flags: profileFolder === undefined ? [] : profile,

@@ -3,18 +3,22 @@ import { median } from '../harness/statistics.ts';
 import type { BenchOptions } from './options.ts';
 import type { Measurement } from './pair.ts';
 import { targetsOf } from './targets.ts';
-import { LIMIT, NAIVE, PEER, PRODUCT, type VariantName } from './variants.ts';
+import { namesOf } from './names.ts';
+import { LIMIT, NAIVE, PEER, PRODUCT, type MeasuredName, type VariantName } from './variants.ts';
 
 export interface Cell extends Measurement {
-  readonly variant: VariantName;
+  readonly variant: MeasuredName;
   readonly concurrency: number;
   readonly repetition: number;
 }
 
 export interface Summary {
-  readonly variant: VariantName;
+  readonly variant: MeasuredName;
   readonly concurrency: number;
   readonly timeToLimit: number;
+  /** NaN without `--against`. */
+  readonly timeToAgainst: number;
+  readonly cpuToAgainst: number;
   readonly throughputToPeer: number;
   readonly throughputToNaive: number;
   readonly cpuToLimit: number;
@@ -34,9 +38,9 @@ function totalCpu({ callerUs, workerUs, redisUs }: Cell): number {
 }
 
 /** Each ratio is taken within one repetition, where both variants were measured minutes closer together. The median is shown. */
-export function summarise(cells: readonly Cell[], variant: VariantName, concurrency: number): Summary {
+export function summarise(cells: readonly Cell[], variant: MeasuredName, concurrency: number): Summary {
   const own = cells.filter((cell) => cell.variant === variant && cell.concurrency === concurrency);
-  const ratioTo = (other: VariantName, measure: (cell: Cell) => number): number =>
+  const ratioTo = (other: MeasuredName, measure: (cell: Cell) => number): number =>
     median(
       own.flatMap((cell) => {
         const twin = cells.find(
@@ -49,6 +53,8 @@ export function summarise(cells: readonly Cell[], variant: VariantName, concurre
     variant,
     concurrency,
     timeToLimit: ratioTo(LIMIT, (cell) => 1 / callsPerSecond(cell)),
+    timeToAgainst: ratioTo(`${variant as VariantName}@against`, (cell) => 1 / callsPerSecond(cell)),
+    cpuToAgainst: ratioTo(`${variant as VariantName}@against`, totalCpu),
     throughputToPeer: ratioTo(PEER, callsPerSecond),
     throughputToNaive: ratioTo(NAIVE, callsPerSecond),
     cpuToLimit: ratioTo(LIMIT, totalCpu),
@@ -59,41 +65,48 @@ export function summarise(cells: readonly Cell[], variant: VariantName, concurre
   };
 }
 
-const COLUMNS: readonly Column[] = [
-  { title: `time / ${LIMIT}`, digits: 2 },
-  { title: `calls / ${PEER}`, digits: 2 },
-  { title: `calls / ${NAIVE}`, digits: 2 },
-  { title: `CPU / ${LIMIT}`, digits: 2 },
-  { title: 'calls/s', digits: 0 },
-  { title: 'caller µs', digits: 1 },
-  { title: 'worker µs', digits: 1 },
-  { title: 'redis µs', digits: 1 },
+interface SummaryColumn extends Column {
+  readonly value: (summary: Summary) => number;
+  /** Left out of tables in which no row has a value. */
+  readonly optional?: true;
+}
+
+const COLUMNS: readonly SummaryColumn[] = [
+  { title: `time / ${LIMIT}`, digits: 2, value: ({ timeToLimit }) => timeToLimit },
+  { title: 'time / against', digits: 2, value: ({ timeToAgainst }) => timeToAgainst, optional: true },
+  { title: 'CPU / against', digits: 2, value: ({ cpuToAgainst }) => cpuToAgainst, optional: true },
+  { title: `calls / ${PEER}`, digits: 2, value: ({ throughputToPeer }) => throughputToPeer },
+  { title: `calls / ${NAIVE}`, digits: 2, value: ({ throughputToNaive }) => throughputToNaive },
+  { title: `CPU / ${LIMIT}`, digits: 2, value: ({ cpuToLimit }) => cpuToLimit },
+  { title: 'calls/s', digits: 0, value: (summary) => summary.callsPerSecond },
+  { title: 'caller µs', digits: 1, value: ({ callerUs }) => callerUs },
+  { title: 'worker µs', digits: 1, value: ({ workerUs }) => workerUs },
+  { title: 'redis µs', digits: 1, value: ({ redisUs }) => redisUs },
 ];
 
 function tableOf(concurrency: number, summaries: readonly Summary[]): ReportTable {
+  const shown = COLUMNS.filter(
+    ({ optional, value }) => optional === undefined || summaries.some((one) => Number.isFinite(value(one))),
+  );
   return {
     id: `round-trip-${concurrency}`,
     title: `Round trip, ${concurrency} in flight`,
     of: 'variant',
-    columns: COLUMNS,
+    columns: shown.map(({ title, digits }) => ({ title, digits })),
     rows: summaries.map((one) =>
-      row(one.variant, [
-        one.timeToLimit,
-        one.throughputToPeer,
-        one.throughputToNaive,
-        one.cpuToLimit,
-        one.callsPerSecond,
-        one.callerUs,
-        one.workerUs,
-        one.redisUs,
-      ]),
+      row(
+        one.variant,
+        shown.map(({ value }) => value(one)),
+      ),
     ),
   };
 }
 
+const isProduct = (name: MeasuredName): name is VariantName => (PRODUCT as readonly MeasuredName[]).includes(name);
+
 /** Ratios of Sallyport's own variants only. How the others compare with each other is not kept. */
 function ratiosOf(summary: Summary): Ratio[] {
-  if (!PRODUCT.includes(summary.variant)) return [];
+  if (!isProduct(summary.variant)) return [];
   const id = (name: string): string => `round-trip/${summary.concurrency}/${summary.variant}/${name}`;
   const targets = targetsOf(summary.variant, summary.concurrency);
   return ratios([
@@ -106,11 +119,12 @@ function ratiosOf(summary: Summary): Ratio[] {
 
 export function reportRoundTrip(
   command: string,
-  { concurrencies, variants }: Pick<BenchOptions, 'concurrencies' | 'variants'>,
+  options: Pick<BenchOptions, 'concurrencies' | 'variants' | 'againstFolder'>,
   { cells, notes }: { readonly cells: readonly Cell[]; readonly notes: readonly string[] },
 ): BenchReport {
+  const { concurrencies } = options;
   const summaries = concurrencies.map((concurrency) =>
-    variants.map((variant) => summarise(cells, variant, concurrency)),
+    namesOf(options).map((variant) => summarise(cells, variant, concurrency)),
   );
   return {
     bench: 'round-trip',

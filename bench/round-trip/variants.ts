@@ -18,6 +18,8 @@ export const VARIANTS = {
 } as const;
 
 export type VariantName = keyof typeof VARIANTS;
+/** A variant as this build has it, or as the build of `--against` has it. */
+export type MeasuredName = VariantName | `${VariantName}@against`;
 /** Variants that run only when they are named: the same plane with one thing added or removed. */
 const NAMED_ONLY: readonly VariantName[] = ['gated', 'ungated', 'counted', 'traced', 'sampled'];
 export const VARIANT_NAMES = (Object.keys(VARIANTS) as VariantName[]).filter((name) => !NAMED_ONLY.includes(name));
