@@ -5,12 +5,16 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAuditDetail } from '../../src/domain/audit/audit-detail.ts';
 import type { JsonObject } from '../../src/base/json.ts';
+import { callIdFor, randomId } from '../../src/domain/identity/new-id.ts';
 import type { Outcome, SessionHandle } from '../../src/exports/client.ts';
+import { decide, OPERATOR, park } from './support/gate-plane.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type PlaneWorker, type StagedPlane } from './support/stage-plane.ts';
 import { audit, callFor } from './support/watch-plane.ts';
 
 const MARKED = fileURLToPath(new URL('../fixtures/secrets-plane/marked.mjs', import.meta.url));
 const RUNNERS = ['inline', 'process'] as const;
+/** Tools that an approver is asked about. */
+const ASKED = ['asked-inline.*', 'asked-process.*'];
 const MARK = /\[secret [0-9a-f]{8}\]/;
 
 describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend) => {
@@ -21,7 +25,12 @@ describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend)
   beforeAll(async () => {
     plane = await stagePlane(backend);
     const modules = join(plane.folder, 'modules.json');
-    writeFileSync(modules, JSON.stringify(RUNNERS.map((runner) => ({ id: runner, file: MARKED, runner }))));
+    writeFileSync(
+      modules,
+      JSON.stringify(
+        RUNNERS.flatMap((runner) => [runner, `asked-${runner}`].map((id) => ({ id, file: MARKED, runner }))),
+      ),
+    );
     const tools = (name: string): string[] => RUNNERS.map((runner) => `${runner}.${name}`);
     await plane.setPolicy({
       ...OPEN_POLICY,
@@ -30,19 +39,27 @@ describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend)
         ...Object.fromEntries(tools('closed').map((tool) => [tool, { deny: ['*'] }])),
       },
       paused: { tools: tools('paused') },
+      rules: [{ id: 'asked', verdict: 'ask', tools: ASKED }],
     });
     worker = await plane.startWorker({ modules });
     session = await plane.openSession();
   });
   afterAll(() => plane.stop());
 
-  const newPin = (): string => `7391${randomBytes(6).toString('hex')}`;
+  const newPin = (): string => `p7391${randomBytes(6).toString('hex')}`;
 
-  /** Makes a call, and returns its outcome and the payload of its last record. */
+  /** The payload of the last record of the audit. */
+  async function lastRecorded(): Promise<{ arguments?: string; detail?: string }> {
+    return readAuditDetail((await audit(plane)).at(-1)!.detail).payload;
+  }
+
+  /** Makes a call, and returns its outcome and the payload of its last record. The store keeps the outcome that the caller got. */
   async function recorded(tool: string, args: JsonObject): Promise<Outcome & { arguments?: string; detail?: string }> {
-    const outcome = await callFor(plane, session, tool, args);
-    const { payload } = readAuditDetail((await audit(plane)).at(-1)!.detail);
-    return { ...outcome, ...payload };
+    const key = randomId();
+    const outcome = await callFor(plane, session, tool, args, { key });
+    const stored = await plane.client.wait(session, callIdFor(session.id, key)!);
+    expect(stored).toMatchObject({ kind: 'settled', outcome });
+    return { ...outcome, ...(await lastRecorded()) };
   }
 
   it.each<[string, string, (pin: string) => JsonObject]>([
@@ -71,22 +88,72 @@ describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend)
       ['fails', 'TOOL_FAILED'],
       ['throws', 'TOOL_THREW'],
       ['reports', 'TOOL_FAILED'],
+      ['says', 'TOOL_FAILED'],
+      ['denies', 'TOOL_DENIED'],
+      ['names', 'TOOL_THREW'],
+      ['circles', 'RESULT_UNSERIALISABLE'],
       ['checked', 'ARGUMENTS_INVALID'],
     ])('are masked where a tool repeats them in an error: %s', async (tool, code) => {
       const pin = `${newPin()}x`;
-      const { error, ...kept } = await recorded(`${runner}.${tool}`, { pin });
-      expect(error?.code).toBe(code);
-      expect(JSON.stringify(error)).not.toContain(pin);
-      expect(kept.detail).not.toContain(pin);
-      expect(kept.arguments).toMatch(MARK);
-      // What a tool throws is not in the detail at all.
-      expect(kept.detail?.includes(MARK.exec(kept.arguments!)![0])).toBe(tool !== 'throws');
+      const { detail, arguments: kept, writeBacks, ...outcome } = await recorded(`${runner}.${tool}`, { pin });
+      expect(outcome.error?.code).toBe(code);
+      expect(JSON.stringify(outcome)).not.toContain(pin);
+      expect(detail).not.toContain(pin);
+      expect(kept).toMatch(MARK);
+      const mark = MARK.exec(kept!)![0];
+      // The cause of an exception is for the log only, and a type with a mark is no type.
+      const isWorded = !['throws', 'names'].includes(tool);
+      expect([outcome.error?.message.includes(mark), detail?.includes(mark)]).toStrictEqual([isWorded, isWorded]);
+      // A file goes to the caller as the tool gave it.
+      expect(writeBacks?.files.map(({ bytes }) => Buffer.from(bytes).toString())).toStrictEqual(
+        tool === 'says' ? [pin] : undefined,
+      );
+    });
+
+    it.each([
+      ['its own words', 'z', 'TOOL_FAILED'],
+      ['the words of its schema', 'y', 'ARGUMENTS_INVALID'],
+      ['what its schema throws', 'w', 'TOOL_THREW'],
+    ])('are masked as the schema of the tool returned them: %s', async (_, end, code) => {
+      const pin = `${newPin()}${end}`;
+      const { detail, arguments: kept, ...outcome } = await recorded(`${runner}.normalises`, { pin: ` ${pin} ` });
+      expect(outcome.error?.code).toBe(code);
+      expect(JSON.stringify([outcome, detail, kept])).not.toContain(pin);
+    });
+
+    it.each([
+      ['fails', '', 'TOOL_FAILED'],
+      ['normalises', 'y', 'ARGUMENTS_INVALID'],
+    ])('are masked as an approver replaced them: %s', async (tool, end, code) => {
+      const pin = `${newPin()}${end}`;
+      const { approval, outcome } = await park(plane, session, `asked-${runner}.${tool}`, { pin: newPin() });
+      const { id, binding } = approval.question;
+      await plane.client.approvals.reveal(OPERATOR, id, { binding });
+      await decide(plane, approval, 'allow-once', { arguments: { pin } });
+      const ended = await outcome;
+      expect(ended.error?.code).toBe(code);
+      expect(ended.error?.message).toMatch(MARK);
+      expect(JSON.stringify([ended, await lastRecorded()])).not.toContain(pin);
+    });
+
+    it('are in the result of a call that ended ok, and in a question to the caller', async () => {
+      const pin = newPin();
+      const { error } = await recorded(`${runner}.asks`, { pin });
+      expect(error).toMatchObject({
+        code: 'INPUT_REQUIRED',
+        facts: { requests: { [pin]: { message: `Is it ${pin}?` } } },
+      });
+      expect(error?.message).toMatch(MARK);
+      expect(await recorded(`${runner}.answers`, { pin })).toMatchObject({ content: [{ kind: 'text', text: pin }] });
     });
   });
 
   it('are in no log', () => {
     expect(worker.process.stderr).toMatch(/log of \[secret/);
     expect(worker.process.stderr).toMatch(/bad pin \[secret/);
+    expect(worker.process.stderr).toMatch(/The tool threw \w+\./);
+    // What a schema throws while it normalises is logged by another stage.
+    expect(worker.process.stderr).toMatch(/The schema of the tool threw \w+\./);
     const lines = worker.process.stderr.split('\n').filter((line) => line.includes('7391'));
     // What inline code prints goes straight to the worker's own output.
     expect(lines.filter((line) => !line.startsWith('print of '))).toStrictEqual([]);

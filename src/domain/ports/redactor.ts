@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { ToolDeclaration } from '../tool/tool.ts';
 
 /** Removes secrets from data that is stored or shown. The tool itself sees everything. */
@@ -20,5 +20,6 @@ export interface Redactor {
 export interface RepeatedMask {
   /** `mayBeCut`: the text was shortened before, perhaps in the middle of a secret. */
   scrubText(text: string, mayBeCut?: boolean): string;
-  scrub(value: JsonObject): JsonObject;
+  /** Searches the texts, keys and numbers of a value. A value that cannot be searched becomes an object that says so. */
+  scrub<Value extends JsonValue>(value: Value): Value | JsonObject;
 }

@@ -3,7 +3,7 @@ import { isHarmless } from './find-assignments.ts';
 import type { SchemaPlace } from './schema-secrets.ts';
 
 /** Shorter values are too common in other texts to be searched for. */
-const MIN_MARKED = 4;
+export const MIN_MARKED = 4;
 
 /** The texts and numbers in arguments that a schema marks secret, each once. References to secrets are no values. */
 export function markedValues(args: JsonValue, schema: SchemaPlace): Set<string> {

@@ -222,7 +222,8 @@ describe('settle', () => {
       text: (text) => text,
       repeated: (_tool, args) => {
         masked.push(args);
-        return { scrubText: (text) => text.replaceAll('hush', '***'), scrub: (value) => value };
+        const scrubText = (text: string): string => text.replaceAll('hush', '***');
+        return { scrubText, scrub: (value) => JSON.parse(scrubText(JSON.stringify(value))) as typeof value };
       },
     };
     const words = { message: 'bad hush', code: 'hush' };
@@ -233,13 +234,39 @@ describe('settle', () => {
     const { done, requests } = settling({ outcome: failed, facts, redactor });
     const { outcome } = await done;
     expect(outcome.error).toMatchObject({ message: 'bad ***', facts: { message: 'bad ***', code: '***' } });
-    expect(written(requests).error).toEqual(outcome.error);
+    expect(outcome.content).toEqual([{ kind: 'text', text: 'bad ***' }]);
+    expect(written(requests)).toEqual(outcome);
     expect(readAuditDetail(requests[0]!.audit).payload.detail).toBe('bad ***');
     const refused = settling({ outcome: denied, redactor, served });
     expect((await refused.done).outcome.error?.facts).toEqual({ tool: 'hush', rule: 'hush', reason: '***' });
     expect(masked).toEqual([['{}', { a: 1 }], ['{}']]);
     await settling({ redactor, served }).done;
     expect(masked).toHaveLength(2);
+
+    const bytes = Buffer.from('hush');
+    const reported = errorOutcome(
+      'TOOL_FAILED',
+      { message: 'bad' },
+      {
+        content: [
+          { kind: 'text', text: 'hush' },
+          { kind: 'structured', value: { hush: ['hush'] } },
+          { kind: 'resource', uri: 'a:hush', text: 'hush' },
+          { kind: 'file', name: 'hush.txt', mediaType: 'text/plain', bytes },
+        ],
+        structured: { at: 'hush' },
+      },
+    );
+    const { done: reporting } = settling({ outcome: reported, redactor, served });
+    expect((await reporting).outcome).toMatchObject({
+      content: [
+        { kind: 'text', text: '***' },
+        { kind: 'structured', value: { '***': ['***'] } },
+        { kind: 'resource', uri: 'a:***', text: '***' },
+        { kind: 'file', name: '***.txt', mediaType: 'text/plain', bytes },
+      ],
+      structured: { at: '***' },
+    });
   });
 
   it('releases the key of an outcome that asks to come again, and of no other', async () => {

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../base/json.ts';
+import { NO_WRITE_BACKS } from '../../domain/outcome/content.ts';
 import type { RepeatedMask } from '../../domain/ports/redactor.ts';
-import type { RunRequest, ToolLogLine, ToolRunner } from '../../domain/ports/tool-runner.ts';
+import type { RunEnding, RunRequest, ToolLogLine, ToolRunner } from '../../domain/ports/tool-runner.ts';
 import { createRedactor } from '../../observe/redact/create-redactor.ts';
 import { sampleDeclaration } from '../../../test/support/sample-call.ts';
 import { findingRepeated, withRepeatedMasked } from './repeated-arguments.ts';
 
 const KEY = { id: '1', bytes: new Uint8Array(32).fill(7) };
 const redactor = findingRepeated(createRedactor(KEY), KEY);
+const TEXT = 'bad 7391FAILA';
 const pin = { type: 'string', 'x-secret': true };
 const inputSchema: JsonObject = {
   type: 'object',
@@ -32,6 +34,13 @@ describe('secret arguments that a tool repeats', () => {
     expect(maskFor({ pin: 'secret:API_KEY' }).scrubText('secret:API_KEY')).toBe('secret:API_KEY');
   });
 
+  it('are found without the blanks around them, and before the sign that a text was cut', () => {
+    expect(maskFor({ pin: ' 7391FAILA ' }).scrubText('not 7391FAILA')).toMatch(/^not \[secret [0-9a-f]{8}\]$/);
+    const cut = maskFor({ pin: '0123456789abcdef' }).scrubText('it was 0123456789…', true);
+    expect(cut).toMatch(/^it was \[secret [0-9a-f]{8}\]…$/);
+    expect(maskFor({ pin: 'hush12…' }).scrubText('hush12…', true)).toMatch(/^\[secret [0-9a-f]{8}\]$/);
+  });
+
   it('withhold the text when there are too many of them to search for', () => {
     const pins = Array.from({ length: 500 }, (_, index) => `hush-${index}`);
     for (const args of [{ pins }, { pin: 'x'.repeat(300_000) }]) {
@@ -46,22 +55,54 @@ describe('secret arguments that a tool repeats', () => {
     expect(redactor.repeated!({ inputSchema: { type: 'object' } }, [{ pin: '7391' }])).toBeUndefined();
   });
 
-  it('are masked in logs and causes of a run, and not in what it answers its caller', async () => {
-    const text = 'bad 7391FAILA';
+  /** Runs a tool that ends like this, after it logged the pin. */
+  async function runTo(ending: RunEnding): Promise<{ ending: RunEnding; lines: ToolLogLine[] }> {
     const runner: ToolRunner = {
       run: ({ onLog }) => {
-        onLog({ level: 'warn', message: text, data: { text } });
-        onLog({ level: 'info', message: '', told: { value: text } });
-        return { kind: 'threw', type: 'Error', cause: text, isEntered: true };
+        onLog({ level: 'warn', message: TEXT, data: { text: TEXT } });
+        onLog({ level: 'info', message: '', told: { value: TEXT } });
+        return ending;
       },
       close: async () => undefined,
     };
     const lines: ToolLogLine[] = [];
     const tool = sampleDeclaration({ inputSchema });
     const request = { tool, arguments: { pin: '7391FAILA' }, onLog: (line: ToolLogLine) => void lines.push(line) };
-    const ending = await withRepeatedMasked(runner, redactor).run(request as unknown as RunRequest);
-    expect(JSON.stringify(ending)).not.toContain('7391FAILA');
+    return { ending: await withRepeatedMasked(runner, redactor).run(request as unknown as RunRequest), lines };
+  }
+
+  it('are masked in logs of a run, and not in what it answers its caller', async () => {
+    const { lines } = await runTo({ kind: 'timed-out' });
     expect(JSON.stringify(lines[0])).not.toContain('7391FAILA');
-    expect(lines[1]!.told!.value).toBe(text);
+    expect(lines[1]!.told!.value).toBe(TEXT);
+  });
+
+  const files = [{ name: 'a.txt', mediaType: 'text/plain', bytes: Buffer.from(TEXT) }];
+  const writeBacks = { ...NO_WRITE_BACKS, files };
+
+  it.each([
+    { kind: 'threw', type: 'Error', cause: TEXT, isEntered: true },
+    { kind: 'threw', type: 'A7391FAILA', cause: '', isEntered: false },
+    { kind: 'refused', how: 'failed', message: TEXT, code: 'A7391FAILA', writeBacks: NO_WRITE_BACKS },
+    { kind: 'invalid-arguments', problems: [TEXT] },
+    { kind: 'changed-arguments', changes: [TEXT] },
+    { kind: 'changed-answers', changes: [TEXT] },
+    { kind: 'not-json', problem: TEXT },
+    { kind: 'unserialisable', problem: TEXT },
+    { kind: 'crashed', how: TEXT },
+  ] satisfies RunEnding[])('are masked in an ending that is a failure: $kind', async (ending: RunEnding) => {
+    expect(JSON.stringify((await runTo(ending)).ending)).not.toContain('7391FAILA');
+  });
+
+  it.each([
+    { kind: 'returned', result: { value: TEXT }, writeBacks },
+    { kind: 'input-required', required: { requests: {}, state: TEXT }, unavailable: [], writeBacks },
+  ] satisfies RunEnding[])('stay in what is for the caller: $kind', async (ending: RunEnding) => {
+    expect((await runTo(ending)).ending).toBe(ending);
+  });
+
+  it('stay in the files of a failure', async () => {
+    const { ending } = await runTo({ kind: 'refused', how: 'denied', message: TEXT, writeBacks });
+    expect(ending).toMatchObject({ writeBacks: { files } });
   });
 });

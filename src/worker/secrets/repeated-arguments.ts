@@ -1,11 +1,12 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Redactor, RepeatedMask } from '../../domain/ports/redactor.ts';
-import type { RunEnding, RunRequest, ToolRunner } from '../../domain/ports/tool-runner.ts';
+import type { RunRequest, ToolRunner } from '../../domain/ports/tool-runner.ts';
 import { andThen } from '../../base/maybe-promise.ts';
-import { markedValues } from '../../observe/redact/marked-values.ts';
+import { markedValues, MIN_MARKED } from '../../observe/redact/marked-values.ts';
 import { nameSecretsWith } from '../../observe/redact/mask-text.ts';
 import type { RedactionKey } from '../../observe/redact/redaction-key.ts';
 import { secretsOfSchema, type SchemaPlace } from '../../observe/redact/schema-secrets.ts';
+import { scrubFailure } from './scrub-ending.ts';
 import { Taint } from './taint.ts';
 
 /** Above either of these a search would take too long, and texts are withheld instead. */
@@ -42,7 +43,7 @@ class MarkedArguments implements RepeatedMask {
     return taint === 'too many' ? WITHHELD : taint.scrubText(text, mayBeCut);
   }
 
-  scrub(value: JsonObject): JsonObject {
+  scrub<Value extends JsonValue>(value: Value): Value | JsonObject {
     const taint = (this.#taint ??= this.#collect());
     return taint === 'too many' ? { withheld: WITHHELD } : taint.scrub(value);
   }
@@ -56,7 +57,12 @@ class MarkedArguments implements RepeatedMask {
     const characters = [...values].reduce((sum, { length }) => sum + length, 0);
     if (values.size > MAX_VALUES || characters > MAX_CHARACTERS) return 'too many';
     const taint = new Taint();
-    for (const value of values) taint.add(this.#nameOf(value), value);
+    for (const value of values) {
+      const name = this.#nameOf(value);
+      taint.add(name, value);
+      // A schema that normalises often removes blanks, and may quote what is left when it refuses it.
+      if (value.trim().length >= MIN_MARKED) taint.add(name, value.trim());
+    }
     return taint;
   }
 }
@@ -71,13 +77,19 @@ function parse(text: string): JsonValue | undefined {
   }
 }
 
-/** A runner that masks secret arguments in what a tool logs and in the cause of what it throws. Tools that mark none cost one lookup. */
+/**
+ * A runner that masks secret arguments in what a tool or its schema logs, throws and says about a failure. It knows the arguments of each
+ * run, also those of a hook or an approver that the schema refuses. Tools that mark none cost one lookup. What a run returns stays as it
+ * is: settle masks it if it turns out to report a failure.
+ */
 export function withRepeatedMasked(runner: ToolRunner, { repeated }: Pick<Redactor, 'repeated'>): ToolRunner {
   return {
     run: (request) => {
       const mask = repeated?.(request.tool, [request.arguments]);
       if (mask === undefined) return runner.run(request);
-      return andThen(runner.run(maskingLog(request, mask)), (ending) => maskCause(ending, mask));
+      return andThen(runner.run(maskingLog(request, mask)), (ending) =>
+        ending.kind === 'returned' || ending.kind === 'input-required' ? ending : scrubFailure(ending, mask),
+      );
     },
     close: () => runner.close(),
   };
@@ -93,8 +105,4 @@ function maskingLog(request: RunRequest, mask: RepeatedMask): RunRequest {
       request.onLog(line.data === undefined ? { ...line, message } : { ...line, message, data: mask.scrub(line.data) });
     },
   };
-}
-
-function maskCause(ending: RunEnding, mask: RepeatedMask): RunEnding {
-  return ending.kind === 'threw' ? { ...ending, cause: mask.scrubText(ending.cause, true) } : ending;
 }

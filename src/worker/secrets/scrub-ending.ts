@@ -5,12 +5,11 @@ import type { Taint } from './taint.ts';
 
 const TYPE_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
 
-/**
- * The ending of a run without the secrets that it was given. Texts about errors were cut to a length before, so they may end inside a
- * secret.
- */
+/** The endings whose texts say what went wrong. */
+type FailedEnding = Exclude<RunEnding, { readonly kind: 'returned' | 'input-required' }>;
+
+/** The ending of a run without the secrets that it was given. */
 export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): RunEnding {
-  const cut = (text: string): string => taint.scrubText(text, true);
   switch (ending.kind) {
     case 'returned': {
       const result = scrubResult(ending.result, taint);
@@ -19,21 +18,33 @@ export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): 
       return isSame ? ending : withinLimit({ ...ending, result, writeBacks }, maxBytes);
     }
     case 'refused': {
-      const { code, ...rest } = ending;
-      const kept = code !== undefined && cut(code) === code ? { code } : {};
-      return withinLimit(
-        { ...rest, ...kept, message: cut(ending.message), writeBacks: scrubWriteBacks(ending.writeBacks, taint) },
-        maxBytes,
-      );
+      const writeBacks = scrubWriteBacks(ending.writeBacks, taint);
+      return withinLimit({ ...scrubFailure(ending, taint), writeBacks }, maxBytes);
     }
     case 'input-required':
       return withinLimit({ ...taint.scrub(ending), writeBacks: scrubWriteBacks(ending.writeBacks, taint) }, maxBytes);
+    default:
+      return scrubFailure(ending, taint);
+  }
+}
+
+/** Removes secrets from the texts of a failure. They were cut to a length before, so they may end inside a secret. */
+export function scrubFailure<Failed extends FailedEnding>(ending: Failed, taint: Pick<Taint, 'scrubText'>): Failed;
+export function scrubFailure(ending: FailedEnding, taint: Pick<Taint, 'scrubText'>): FailedEnding {
+  const cut = (text: string): string => taint.scrubText(text, true);
+  switch (ending.kind) {
+    case 'refused': {
+      const { code, ...rest } = ending;
+      const kept = code !== undefined && cut(code) === code ? { code } : {};
+      return { ...rest, ...kept, message: cut(ending.message) };
+    }
     case 'invalid-arguments':
       return { ...ending, problems: ending.problems.map(cut) };
     case 'changed-answers':
     case 'changed-arguments':
       return { ...ending, changes: ending.changes.map(cut) };
     case 'not-json':
+    case 'unserialisable':
       return { ...ending, problem: cut(ending.problem) };
     case 'threw': {
       const type = cut(ending.type);
@@ -41,8 +52,6 @@ export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): 
     }
     case 'crashed':
       return { ...ending, how: cut(ending.how) };
-    case 'unserialisable':
-      return { ...ending, problem: cut(ending.problem) };
     case 'normalised':
     case 'timed-out':
     case 'aborted':

@@ -18,9 +18,14 @@ export class Taint {
     return this.#secrets.length === 0;
   }
 
-  /** Replaces secrets in a text. `mayBeCut`: the text was shortened before, perhaps in the middle of a secret. */
+  /**
+   * Replaces secrets in a text. `mayBeCut`: the text was shortened before, perhaps in the middle of a secret, and may end with the sign
+   * for it.
+   */
   scrubText(text: string, mayBeCut = false): string {
-    return this.#replace(text, mayBeCut, ({ name }) => markOf(name));
+    const scrubbed = this.#replace(text, mayBeCut, ({ name }) => markOf(name));
+    if (!mayBeCut || !scrubbed.endsWith(CUT)) return scrubbed;
+    return this.#replace(scrubbed.slice(0, -CUT.length), true, ({ name }) => markOf(name)) + CUT;
   }
 
   /** Replaces secrets in any JSON, and in bytes inside it. Returns the same value if there was nothing to scrub. */
@@ -118,6 +123,8 @@ export class Taint {
 }
 
 const MIN_PART = 8;
+/** Some texts end with this sign if they were cut. */
+const CUT = '…';
 
 function lastPart(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).trim();
