@@ -164,7 +164,7 @@ async function freePort() {
 /** Prints one line per function and one heading per room. The place (process or thread) is printed where it changes. */
 function asText(store, walk) {
   const lines = [
-    `## ${store}: ${walk.files} files, ${walk.functions} functions, ${walk.hops} hops, ${walk.roomChanges} room changes in ${walk.rooms} rooms`,
+    `## ${store}: ${walk.files} files, ${walk.functions} functions, ${walk.hops} hops, ${walk.roomChanges} room changes in ${walk.rooms} rooms, ${walk.pathRoomChanges} of them without base and domain`,
   ];
   let before = {};
   for (const step of walk.steps) {

@@ -8,4 +8,4 @@ export function roomOf(file: string): string;
 export function readWalk(text: string, functions: readonly { file: string; name: string }[]): Step[];
 export function measureWalk(
   steps: readonly Step[],
-): Record<'files' | 'functions' | 'hops' | 'rooms' | 'roomChanges', number>;
+): Record<'files' | 'functions' | 'hops' | 'rooms' | 'roomChanges' | 'pathRoomChanges', number>;

@@ -43,14 +43,22 @@ export function readWalk(text, functions) {
   return steps;
 }
 
+/** Rooms that every other room uses, for its words and small helpers. A reader who knows them does not leave the path to look at them. */
+const VOCABULARY = new Set(['base', 'domain']);
+
 /** The figures of a walk. A hop is a step to another file; a room change is a step to another room. */
 export function measureWalk(steps) {
-  const changes = (key) => steps.filter((step, index) => index > 0 && steps[index - 1][key] !== step[key]).length;
+  const changes = (key, taken = steps) =>
+    taken.filter((step, index) => index > 0 && taken[index - 1][key] !== step[key]).length;
   return {
     files: new Set(steps.map(({ file }) => file)).size,
     functions: steps.length,
     hops: changes('file'),
     rooms: new Set(steps.map(({ room }) => room)).size,
     roomChanges: changes('room'),
+    pathRoomChanges: changes(
+      'room',
+      steps.filter(({ room }) => !VOCABULARY.has(room)),
+    ),
   };
 }

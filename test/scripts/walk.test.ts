@@ -96,7 +96,20 @@ describe('a walk', () => {
 
   it('counts files, changes of file and changes of room', () => {
     const walk = readWalk(trace.slice(0, 8).join('\n'), functions);
-    expect(measureWalk(walk)).toEqual({ files: 4, functions: 4, hops: 3, rooms: 3, roomChanges: 2 });
+    expect(measureWalk(walk)).toEqual({
+      files: 4,
+      functions: 4,
+      hops: 3,
+      rooms: 3,
+      roomChanges: 2,
+      pathRoomChanges: 2,
+    });
+  });
+
+  it('counts the rooms of the path apart from base and domain', () => {
+    const rooms = ['client', 'base', 'client', 'domain', 'stages/accept', 'base', 'stages/accept'];
+    const walk = rooms.map((room, at) => ({ place: 'caller', file: `${room}/${at}.ts`, name: 'call', room }));
+    expect(measureWalk(walk)).toMatchObject({ roomChanges: 6, pathRoomChanges: 1 });
   });
 
   it('refuses a trace without a whole call', () => {

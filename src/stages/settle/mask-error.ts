@@ -9,9 +9,24 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
  * facts may repeat an argument.
  */
 const KEPT_FACTS: readonly string[] = [
-  'tool', 'near', 'current', 'callId', 'agent', 'subject', 'secret', 'rule', 'hook', 'detector', 'scope', 'share', 'ending', 'by', 'kinds',
-  'requests', 'state',
-]; // prettier-ignore
+  'tool',
+  'near',
+  'current',
+  'callId',
+  'agent',
+  'subject',
+  'secret',
+  'rule',
+  'hook',
+  'detector',
+  'scope',
+  'share',
+  'ending',
+  'by',
+  'kinds',
+  'requests',
+  'state',
+];
 
 /**
  * Masks secret arguments in everything that an outcome with an error says: its message, facts, content and structured value. It is stored,
