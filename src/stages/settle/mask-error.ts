@@ -2,10 +2,10 @@ import type { JsonValue } from '../../base/json.ts';
 import type { RepeatedMask } from '../../domain/ports/redactor.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 
-/** The facts of an error that can hold words of a tool, of its schema or of a hook. The plane alone writes the others. */
+/** The facts of an error that may contain text of a tool, of its schema or of a hook. The plane writes all other facts itself. */
 const WORDED = ['message', 'code', 'type', 'how', 'reason', 'problem', 'problems', 'changes'];
 
-/** Masks secret arguments that an error repeats: it is stored, recorded and shown to more people than the caller. */
+/** Masks secret arguments that an error repeats. The error is stored, recorded and shown to more people than the caller. */
 export function maskError(outcome: Outcome, mask: RepeatedMask | undefined): Outcome {
   const { error } = outcome;
   if (mask === undefined || error === undefined) return outcome;
