@@ -28,7 +28,7 @@ export interface Decision {
   readonly grant?: GrantOptions;
 }
 
-/** Min time an allowed call has left to run, however little of its deadline remained. */
+/** Min time that a call has left to run after it was allowed, even if its deadline is nearer. */
 const MIN_DEADLINE_MS = 60_000;
 
 export function decideRequest(
