@@ -192,7 +192,10 @@ function readResume(text: string, fence: number): ResumedWith {
   return { approval: approval as ApprovalId, untouched: Number(untouchedFence) === fence };
 }
 
-/** A call that was given back or resumed had a holder before, so it starts by the script, like a recovered call. */
+/**
+ * A call that was handed back or resumed had a holder before. Its delivery looks like that of a recovered call, so the worker always writes
+ * a start mark for it.
+ */
 function requeued(before: readonly string[] | undefined): RecoveredCall | undefined {
   if (before === undefined) return undefined;
   const [, starts, effect, cancel] = before;

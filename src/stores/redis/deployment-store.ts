@@ -61,9 +61,10 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
       return { kind: 'written', version };
     },
     /**
-     * Repairs the policy version of lanes. A writer that died between the record and the lanes leaves lanes behind. An attacker with a client's
-     * password can write any value into a lane. A value that is not a number, or far ahead of a record that was read later, was written by hand. A
-     * lane that is a little ahead stays as it is: the record may have gone back in a failover, and then no call may run under it.
+     * Repairs the policy version of lanes. A writer that died after it wrote the policy record leaves lanes behind it. An attacker with a
+     * client's password can write any value into a lane. A value that is not a number, or far ahead of the record that was read afterwards,
+     * was written by hand and is replaced. A lane that is only a little ahead stays as it is: the record may have lost versions in a
+     * failover, and no call may run under an older policy then.
      */
     async repairLanes() {
       const found = await Promise.all(
