@@ -25,9 +25,9 @@ interface ReplyRow {
 }
 
 /**
- * The replies that callers have not acknowledged yet, by caller. They are held in memory, because one thread owns the file. The file has them too,
- * for a restart; there an outcome is only a reference, because the call's row has it. They include the changes of the current transaction, like the
- * lane's counters: `load` reads everything again after a rollback.
+ * The replies that callers have not acknowledged yet, by caller. They are held in memory, because one thread owns the file. The file has
+ * them too, for a restart; there an outcome is only a reference, because the call's row has it. The replies in memory include the changes
+ * of the current transaction, like the lane's counters: `load` reads everything again after a rollback.
  */
 export class Replies {
   readonly #database: Database;

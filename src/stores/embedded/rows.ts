@@ -5,7 +5,7 @@ import type { Effect } from '../../domain/tool/tool.ts';
 
 /** A row of `call`. The fields that the hot path changes are writable: they are changed here and in the file together; see `RowCache`. */
 export interface CallRow {
-  /** The table assigns it. */
+  /** Assigned by SQLite at the insert; 0 before. */
   seq: number;
   readonly keyId: string;
   readonly generation: number;

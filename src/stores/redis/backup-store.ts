@@ -91,8 +91,8 @@ interface CopiedFile {
 }
 
 /**
- * Copies the deployment's own records, such as policy, catalog, tokens and names of pools, except three: Workers register again by
- * themselves. The restore writes the incarnation. The mark of the audit's statements belongs to the sink, which is not in the backup
+ * Copies the deployment's own records, such as policy, catalog, tokens and names of pools. Three kinds are left out: workers register again
+ * by themselves, the restore writes the incarnation, and the mark of the audit's statements belongs to the sink, which is not in the backup
  * either.
  */
 async function copyDeployment(commands: Connection, name: string, path: string): Promise<CopiedFile> {

@@ -186,7 +186,10 @@ function decodeMore(fields: unknown[]): MoreOfEntry {
   };
 }
 
-/** Reads the approval, and the fence under which no worker can have run the call yet. */
+/**
+ * Reads which approval allowed the call. The text also has the fence of the first delivery after that: under this fence no worker can have
+ * run the call yet. 0 instead of a fence: a worker may have run it before.
+ */
 function readResume(text: string, fence: number): ResumedWith {
   const [approval, untouchedFence] = text.split(' ');
   return { approval: approval as ApprovalId, untouched: Number(untouchedFence) === fence };

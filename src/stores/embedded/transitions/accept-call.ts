@@ -55,7 +55,10 @@ function checkCaller(
   return inScope && !request.callId.includes('~') ? ending : 'unknown';
 }
 
-/** Writes nothing. However often calls of an ended run are refused, they neither prolong its rest nor fill the store. */
+/**
+ * Refuses a call of a run that loop detection ended. Writes nothing, so refused calls neither extend the time for which the conversation
+ * gets no new run nor fill the store.
+ */
 function refuseEndedRun({ now }: Transaction, session: SessionRow, run: string): AcceptAnswer {
   return { kind: 'run-ended', restMs: Math.max(0, (findLoopEnd(session, run) ?? now) - now) };
 }

@@ -28,7 +28,10 @@ export interface CallEnding {
   readonly approvalState?: 'denied' | 'expired' | 'cancelled';
 }
 
-/** Every way to `settled`: outcome, replies, audit record, end of the lease, promotion of the subject's next call. */
+/**
+ * Settles a call; every way to `settled` goes through here. Writes outcome, replies and audit record, ends the lease, and lets the
+ * subject's next call into the queue.
+ */
 export function endCall(transaction: Transaction, call: CallRow, ending: CallEnding): void {
   const { database, lane, now } = transaction;
   const { outcome } = ending;
