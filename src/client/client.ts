@@ -81,7 +81,7 @@ export interface Client extends Surfaces {
   readonly approvals: Approvals;
   /** Remembered answers to approvals. */
   readonly grants: Grants;
-  /** Diagnostic events of the calls made here. Workers emit the events of their execution. */
+  /** Diagnostic events of the calls that this client makes. Workers emit the events of running them. */
   readonly events: EventSource;
   close(): Promise<void>;
 }

@@ -24,7 +24,6 @@ export interface SettlementFacts {
   readonly tool?: ToolDeclaration;
   /** The arguments that ran, or would have run. */
   readonly arguments?: JsonObject;
-  /** The loop settings of the agent. */
   readonly loops?: LoopSettings;
   /** Milliseconds from the delivery to this worker until the end of the gate. */
   readonly gateMs?: number;

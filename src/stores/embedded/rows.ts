@@ -106,7 +106,7 @@ export interface SessionRow {
   readonly openedBy: string | null;
 }
 
-/** The run (null: unknown), when it ended, and from when on its conversation may have a new run. */
+/** The run (null: unknown), when it ended, and the time from which its conversation may have a new run. */
 export type LoopEnd = readonly [run: string | null, endedAt: number, opensAt: number];
 
 export interface RunRow {

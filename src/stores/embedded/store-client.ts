@@ -68,7 +68,7 @@ export class StoreClient {
   }
 
   async #close(): Promise<void> {
-    // Send what was requested before the close first: an owner runs it before it closes the file.
+    // First send the requests that were made before the close: an owner still runs them before it closes the file.
     this.#flush();
     clearInterval(this.#lookTimer);
     if (this.#current === undefined) this.#refuseAll();

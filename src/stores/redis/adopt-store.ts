@@ -118,7 +118,7 @@ async function closeStore(
   await sendCommand(commands, 'HSET', [deploymentKeys(name).incarnation, ...Object.entries(fields).flat()]);
 }
 
-/** Moves the lane to the new incarnation. The epoch moves too, so that everything read under another incarnation is checked again. */
+/** Moves the lane to the new incarnation. Raises the epoch, so that everything that was read under another incarnation is checked again. */
 async function adoptLane(commands: Connection, name: string, lane: number, incarnation: string): Promise<void> {
   const keys = laneKeys(name, lane);
   const { meta } = keys;
@@ -137,7 +137,7 @@ async function readPolicyVersion(commands: Connection, key: string): Promise<str
   return version === null ? '0' : String(asStoredNumber(version, { key, field: 'version', needed: 'its version' }));
 }
 
-/** Renumbers the records that wait in the lane: they are the beginning of the new incarnation's chain. */
+/** Renumbers the audit records that wait in the lane: they are the beginning of the new incarnation's chain. */
 async function renumberAudit(
   context: RedisContext,
   commands: Connection,

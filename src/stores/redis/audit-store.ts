@@ -70,7 +70,7 @@ export function createAuditSource(context: RedisContext): AuditSource & AuditJou
 /** Max entries of an earlier release's stream that are moved in one step; each holds the records of a batch. */
 const MOVED_AT_ONCE = 50;
 
-/** Stands for an unlimited bound. The sum of it and a time or a sequence is still an exact integer. */
+/** Sent instead of infinity for a bound that is not limited. Added to a time or a sequence, it still gives an exact integer. */
 const NEVER = 2 ** 51;
 
 function boundArguments({ privileged, everything }: AuditBounds) {

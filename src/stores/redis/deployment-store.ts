@@ -16,8 +16,8 @@ import type { RedisContext } from './redis-context.ts';
 import { pause } from '../../base/pause.ts';
 
 /**
- * A lane whose version is so far ahead of the policy was overwritten by hand: operators cannot have written so many versions since a failover or a
- * backup.
+ * A lane whose policy version is this far ahead of the policy was overwritten by hand: operators cannot have written so many versions since
+ * a failover or a backup.
  */
 const FAR_AHEAD = 1_000_000;
 /** How often `watchCatalog` polls the sequence of the catalog. */
@@ -47,7 +47,8 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
     },
     async writePolicy(request) {
       const { expectedVersion: expected, policy } = request;
-      // The record compares the new policy with the one read here. If that is not the expected version, nothing is written.
+      // The audit record states the difference between the new policy and the one read here. If the one read here is not the expected
+      // version, nothing is written.
       const { policy: before } = await readPolicy();
       const { event, detail } = recordOfPolicy(before, policy, expected + 1, request);
       const { meta, audit } = context.lane(DEPLOYMENT_LANE);

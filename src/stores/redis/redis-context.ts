@@ -59,9 +59,11 @@ export interface ContextOptions {
   readonly patienceMs: number;
 }
 
-/** A blocking read that takes so much longer than requested is on a dead connection, which is then closed. */
+/** A blocking read that takes this much longer than requested is on a dead connection, which is then closed. */
 const BLOCKING_GRACE_MS = 5000;
-/** A blocking connection without a read for so long is closed, so that a process that once waited for a reply does not keep it for ever. */
+/**
+ * A blocking connection without a read for this long is closed, so that a process that once waited for a reply does not keep it for ever.
+ */
 const IDLE_AFTER_MS = 30_000;
 
 interface BlockingConnection {

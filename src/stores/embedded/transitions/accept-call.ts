@@ -84,8 +84,8 @@ function holdsKey(call: CallRow | undefined): call is CallRow {
 }
 
 /**
- * Earlier releases kept a key under its subject alone. Such a call is found only by the agents that made it. For all other agents it does not
- * exist, so that neither a replay nor a conflict reveals that the key is in use.
+ * Earlier releases stored a key per subject, not per agent. Such a call is found only by the agents that made it. For all other agents it
+ * does not exist, so that neither a replay nor a conflict reveals that the key is in use.
  */
 function findOfEarlierRelease(
   transaction: Transaction,

@@ -21,7 +21,10 @@ export interface CallEnding {
   readonly event: AuditEvent;
   readonly audit: Uint8Array;
   readonly retentionMs: number;
-  /** True if the owner itself ends the call, so that its fence stays the last one. Otherwise the owner is fenced off. */
+  /**
+   * True if the worker that holds the call ends it; its fence then stays the last one. Otherwise the call gets a higher fence, and what
+   * that worker sends later is refused.
+   */
   readonly byOwner: boolean;
   readonly attempt?: SettledAttempt | undefined;
   /** How the approval of a parked call ends with it. Default: cancelled. */

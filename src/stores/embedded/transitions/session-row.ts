@@ -39,12 +39,12 @@ export function sessionEnding(
   return findLoopEnd(session, run) === undefined ? 'run-unknown' : 'run-ended';
 }
 
-/** Returns from when on the conversation of a run that loop detection ended may have a new run. Undefined for other runs. */
+/** Returns the time from which the conversation of a run that loop detection ended may have a new run. Undefined for other runs. */
 export function findLoopEnd({ loopEnds }: SessionRow, run: string): number | undefined {
   return readLoopEnds(loopEnds).findLast(([ended]) => ended === run)?.[2];
 }
 
-/** Returns when loop detection ended the latest runs, for a run that is opened now. */
+/** Returns the times at which loop detection ended the latest runs of the session. A run that is opened now remembers them. */
 export function latestLoopEnds({ loopEnds }: SessionRow): number[] {
   return readLoopEnds(loopEnds)
     .slice(-COUNTED_LOOP_ENDS)

@@ -157,7 +157,7 @@ export function endRun(transaction: Transaction, request: EndRunRequest): void {
   appendAdministration(transaction, { event: 'run.ended', detail: detailOfEnd(request) }, { session, run, identity });
 }
 
-/** Ends a run. Moves the epoch, so that queued calls of the run do not start. Returns whether there was such a run. */
+/** Ends a run. Raises the epoch, so that queued calls of the run do not start. Returns whether there was such a run. */
 export function dropRun(transaction: Transaction, { session, run }: RunRequest): boolean {
   const { database, lane, rows } = transaction;
   rows.dropSession(session);

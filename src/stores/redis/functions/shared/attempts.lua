@@ -100,7 +100,7 @@ local function describe_attempt(record, attempt)
     .. string.sub(attempt, size + SIGNATURE + 1) .. NO_SIGNATURE
 end
 
--- Returns the latest attempts since the run is watched, at most HISTORY, in no order.
+-- Returns the latest attempts since the run has been watched, at most HISTORY, in no order.
 local function read_history(lane, run_name)
   local ids, attempts = redis.call('LRANGE', recent_key(lane, run_name), '-' .. HISTORY, '-1'), {}
   if #ids == 0 then return '' end

@@ -59,9 +59,9 @@ local function watch(lane, run, run_name, one, attempts)
   run.watched_until = math.max(run.watched_until, run.attempts + HISTORY)
 end
 
--- Records that loop detection ended a run. The session keeps the latest 16 ends (`MAX_LOOP_ENDS`), and earlier ones whose rest is not over, at
--- most 256 together. A worker of an earlier release sends no `rest_ms`: then it is ten minutes. The stalls are deleted: they have led to this
--- end, and the end itself makes the checks of the next runs stricter.
+-- Records that loop detection ended a run. The session keeps the latest 16 ends (`MAX_LOOP_ENDS`), and earlier ones whose conversation may
+-- not have a new run yet, at most 256 together. A worker of an earlier release sends no `rest_ms`: then it is ten minutes. The stalls are
+-- deleted: they have led to this end, and the end itself makes the checks of the next runs stricter.
 function add_loop_end(lane, session_id, run, rest_ms)
   local key, now, lines, kept = session_key(lane, session_id), now_ms(), {}, {}
   for line in string.gmatch(redis.call('HGET', key, 'loops') or '', '[^\n]+') do lines[#lines + 1] = line end
