@@ -9,9 +9,9 @@ import { settle } from './stages/settle/settle.ts';
 import { StartPermit } from './start-permit.ts';
 
 /**
- * The path of a call on a worker; each step is a folder in stages/. The caller's part comes before and after it: client/call-path.ts
- * accepts the call, whose delivery contains everything needed here, and stages/answer hands out the outcome. Every ending of a stage is
- * settled, except three: the call was lost to another worker, was handed back, or waits for a person.
+ * The path of a call on a worker; each step is a folder in stages/. The caller's process does the rest: client/call-path.ts accepts the
+ * call into the store before this, and stages/answer hands out the outcome after it. The delivery has everything that is needed here. Every
+ * ending of a stage is settled, except three: the call was lost to another worker, was handed back, or waits for a person.
  */
 export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promise<void> {
   const passed: PassedStages = { delivered };
@@ -45,8 +45,9 @@ async function passStages(passed: PassedStages, plane: Plane): Promise<Ending> {
 }
 
 /**
- * Identify and gate may have waited for a hook, a schema or a person's answer; if that took too long, the verdict is checked again here.
- * `passed` keeps the permit also of a call that is stopped: its settlement records the policy and the arguments that were checked last.
+ * Makes the permit to start the tool. The stages identify and gate may have waited for a hook, a schema or a person's answer; if that took
+ * too long, the verdict is checked again here. `passed` gets the permit even if the call is then stopped: its audit record has the policy
+ * and the arguments that were checked last.
  */
 async function issuePermit(
   verdict: AllowedCall | Ending,

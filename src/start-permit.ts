@@ -7,14 +7,14 @@ import { gateAgain } from './stages/gate/gate.ts';
 import { identifyAgain } from './stages/identify/identify.ts';
 
 /**
- * The verdict on one call, and how long it may be trusted. Between the verdict and the first line of the tool time can pass: a hook that
- * takes seconds, a secret that comes from a command, a process that starts, this process stopped by the system. Meanwhile the session
- * may be revoked, the policy changed, the call cancelled or given to another worker. So the code that is about to enter the tool asks
- * `stopFor`: while the store's last word is younger than `trustSnapshotMs` the answer costs nothing; after that the store is asked again
- * and, under a newer policy, permission, selection and rules as well.
+ * The verdict on one call, and how long it may be trusted. Time can pass between the verdict and the first line of the tool: a hook takes
+ * seconds, a secret comes from a command, a process has to start, the system suspends this process. Meanwhile the session may be revoked,
+ * the policy changed, the call cancelled or given to another worker. So the code that starts the tool asks `stopFor` right before. While
+ * the store's last answer is younger than `trustSnapshotMs`, that costs nothing. After that the store is asked again and, if the policy is
+ * newer, permission, selection and rules are checked again.
  *
- * An answer of the store that took longer than the time it may be trusted for is too old on arrival, and is asked for again. Each time
- * the trust doubles, so that a slow store delays calls and does not stop them.
+ * If the store takes longer to answer than its answer may be trusted, the answer is too old on arrival, and the store is asked again. Each
+ * time the trusted time doubles, so that a slow store delays calls but does not stop them.
  */
 export class StartPermit {
   readonly kind = 'permitted';
@@ -22,7 +22,7 @@ export class StartPermit {
   #verdict: AllowedCall;
   #trustMs: number;
   #isMarked = false;
-  /** The policy that was looked at last, whatever it said. */
+  /** Version of the policy that was checked last, also if it did not allow the call. */
   policyVersion: number;
 
   constructor(verdict: AllowedCall, plane: Plane) {
@@ -32,22 +32,22 @@ export class StartPermit {
     this.policyVersion = verdict.call.admitted.policyVersion;
   }
 
-  /** As it is under the policy that was looked at last. */
+  /** The verdict under the last policy that allowed the call. */
   get verdict(): AllowedCall {
     return this.#verdict;
   }
 
-  /** On the clock of `performance.now()`: until then the tool may be entered without another look. */
+  /** In milliseconds of `performance.now()`. Until then the tool may be started without asking the store again. */
   get validUntil(): number {
     return this.#verdict.call.admitted.checkedAt + this.#trustMs;
   }
 
-  /** After this no person is asked any more: a parked call with a start mark would count as one that ran. */
+  /** Call when the start mark is written. From then on no person is asked: a parked call with a start mark would count as one that ran. */
   marked(): void {
     this.#isMarked = true;
   }
 
-  /** Why the tool may not be entered now; undefined when it may. */
+  /** Returns the ending of the call if the tool may not be started now; undefined if it may. */
   stopFor(): MaybePromise<Ending | undefined> {
     return performance.now() <= this.validUntil ? undefined : this.#lookAgain();
   }
@@ -65,7 +65,7 @@ export class StartPermit {
     }
   }
 
-  /** Under the same policy the verdict stays, unless a grant gave it: that may have been revoked. */
+  /** Under the same policy version the verdict stays, unless it rests on a grant: the grant may have been revoked since. */
   #judge(admitted: AdmittedCall): MaybePromise<AllowedCall | Ending> {
     const { call, facts, ...rest } = this.#verdict;
     if (admitted.policyVersion === call.admitted.policyVersion && facts.grant === undefined)

@@ -22,7 +22,7 @@ import { pause } from '../base/pause.ts';
 export interface Approvals {
   /** Lists pending approvals first, soonest expiry first. A result whose questions exceed 8 MiB in total is read in several pages. */
   list(approver: Approver, options?: ListOptions): Promise<Approval[]>;
-  /** The same list, one page at a time. `next` is where the following page starts; it is absent on the last page. */
+  /** Like `list`, one page at a time. `next` is the `skip` value of the following page; it is absent on the last page. */
   page(approver: Approver, options?: ListOptions & { readonly skip?: number }): Promise<ApprovalPage>;
   get(approver: Approver, id: string): Promise<Approval>;
   /** Returns as soon as the approval is decided. After `waitMs` (default 60,000) or an abort it returns the approval as it stands. */
@@ -87,7 +87,7 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
     return found;
   }
 
-  /** Undefined for the requester: requesters may see their own question but not decide it. */
+  /** Undefined if this viewer asked the question: requesters may see their own question but not decide it. */
   async function findToDecide(viewer: Viewer, asked: string): Promise<Approval | undefined> {
     const approval = await find(viewer, asked);
     const { policy } = await store.readPolicy();
@@ -163,7 +163,7 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
       if (approval === undefined) return { kind: 'not-yours' };
       const { question, state } = approval;
       const { id } = question;
-      // Nothing is masked, so no reveal is written to the audit.
+      // If nothing is masked, there is nothing to reveal, and nothing is written to the audit.
       const isOpen = state === 'pending' && binding === question.binding;
       if (isOpen && masksOf(question).length === 0) return { kind: 'revealed' };
       const audit = encode({ approval: id, binding, by: `${by.kind} ${by.name}` });

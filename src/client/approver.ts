@@ -6,8 +6,8 @@ import { sha256 } from '../base/sha256.ts';
 import { hasLoneSurrogate } from '../base/well-formed.ts';
 
 /**
- * The person or session that lists and decides approvals. A `session` proves itself with its token. For the other kinds the trusted side
- * vouches: it has checked who they are, by its own login or because they hold the store's credentials.
+ * The person or session that lists and decides approvals. A `session` proves itself with its token. The other kinds are not checked here:
+ * the trusted side has already established who they are, by its own login or because they hold the store's credentials.
  */
 export type Approver = Principal | { readonly kind: 'session'; readonly session: Pick<SessionHandle, 'id' | 'token'> };
 

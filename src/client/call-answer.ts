@@ -59,11 +59,11 @@ export interface CallInput {
   readonly kinds?: readonly InputKind[];
   /** Responses, keyed by the names of the tool's input requests. */
   readonly responses?: JsonObject;
-  /** The state of the earlier answer, unchanged. */
+  /** The `input.state` of the answer that asked for input, unchanged. */
   readonly state?: string;
   /**
-   * Use instead of `state`: the id of the call that asked, from the same session and tool. The state is read from the store, so no
-   * intermediary can change it on the way.
+   * Use instead of `state`: the id of the call that asked for input, from the same session and tool. The state is then read from the store,
+   * so no intermediary can change it on the way.
    */
   readonly of?: string;
 }

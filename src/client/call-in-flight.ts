@@ -13,7 +13,9 @@ import type { KnownSession } from './known-sessions.ts';
 import type { WaitList, WaitTimers, TimedWait } from './wait-timers.ts';
 import type { Redirects, RedirectTarget } from './redirect.ts';
 
-/** Milliseconds between the end of the wait and the redirect, so that a caller that is still waiting can cancel the redirect. */
+/**
+ * Milliseconds between the end of the wait and the redirect. In this time a caller that gets the outcome after all can cancel the redirect.
+ */
 const CALL_OFF_MS = 2000;
 
 /** The requested call, shared by all tries of it. The first try generates the key. */

@@ -35,8 +35,9 @@ export type MakeCall = (session: Caller, tool: string, args: JsonObject, options
 const RETRY_PAUSES_MS = [50, 100, 200, 400, 800, 1600, 3200];
 
 /**
- * The caller's half of the path of a call; the worker's half is data-path.ts. Find the tool, prepare the request (stages/accept), enter a
- * waiter (stages/answer), accept the call in the store, and wait: `CallInFlight` does the last three.
+ * The caller's half of the path of a call; the worker's half is data-path.ts. Four steps: find the tool, prepare the request
+ * (stages/accept), register a waiter for the reply (stages/answer), and store the call. Then the caller waits. `CallInFlight` does all of
+ * this from the waiter on.
  */
 export function createCallPath(needs: Needs): MakeCall {
   const { store, replies, catalog, unknownTools, events, redirects, knownSession, prove } = needs;
@@ -50,7 +51,10 @@ export function createCallPath(needs: Needs): MakeCall {
     return checking.then(() => callNow(session, tool, args, options));
   }
 
-  /** Answers the input request of an earlier call with the state that it left, if that call belongs to this session and tool. */
+  /**
+   * Makes a call with input for an earlier call that asked for it. The state that the earlier call left is added, if that call belongs to
+   * this session and tool; otherwise the answer is INPUT_STALE.
+   */
   async function callAgain(
     session: Caller,
     tool: string,
@@ -102,7 +106,7 @@ export function createCallPath(needs: Needs): MakeCall {
     return new CallerEmitter(events, facts, parseTrace(options.trace, options.traceState));
   }
 
-  /** Not async: returns the promise of the call in flight itself. */
+  /** Not an async function, so that the promise of the call in flight is returned as it is, without another promise around it. */
   function tryCall(
     caller: Caller,
     tool: PublishedTool,
@@ -155,8 +159,8 @@ export function createCallPath(needs: Needs): MakeCall {
 
   /**
    * Called when a worker answered `stale`. If the tool changed since this client read the catalog, the call is repeated once under the same
-   * key with the new catalog. If the tool did not change, the call reached a worker of another release; it is retried after a pause,
-   * because a worker that serves the tool is live.
+   * key with the new catalog. If the tool did not change, the call reached a worker of another release. It is then repeated after a pause,
+   * because another worker serves this release.
    */
   async function tryAgain(requested: RequestedCall, stale: CallAnswer): Promise<CallAnswer> {
     const { attempt } = requested;

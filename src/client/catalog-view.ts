@@ -20,11 +20,13 @@ export interface CatalogView {
 
 const WATCH_MS = 5000;
 /**
- * Max age of the view that a call may use. A withdrawn tool is refused after this time at the latest, and a caller that keeps naming a
- * nonexistent tool causes no more than one store read in it.
+ * Max age of the view that a call may use. A withdrawn tool is refused after this time at the latest. A caller that keeps naming a
+ * nonexistent tool causes at most one store read per this time.
  */
 const MAX_AGE_MS = 1000;
-/** At this age the view is checked in the background, so that a busy caller does not wait for the store: one small request each time. */
+/**
+ * At this age the view is checked in the background, so that a busy caller does not wait for the store. Each check is one small request.
+ */
 const CHECK_AFTER_MS = 500;
 
 export function createCatalogView(store: CatalogReader & CatalogWatch): CatalogView {
@@ -32,12 +34,12 @@ export function createCatalogView(store: CatalogReader & CatalogWatch): CatalogV
   let tools: ReadonlyMap<ToolId, PublishedTool> = new Map();
   let reading: Promise<Catalog> | undefined;
   let checking: Promise<Catalog> | undefined;
-  /** When the last read began that the store answered. */
+  /** Start time of the latest read that the store answered. */
   let readAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
   function take(next: Catalog): Catalog {
-    // The same sequence means the same content. Keep the same object then, so that values derived from it stay cached.
+    // The same sequence means the same content. Then keep the same object, so that values derived from it stay cached.
     if (next.sequence > catalog.sequence) {
       catalog = deepFreeze(next);
       tools = indexTools(next);

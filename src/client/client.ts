@@ -36,7 +36,7 @@ export interface Client extends Surfaces {
   /** `actor` goes into the audit record as the one who opened the session. Default: this program, named by `label`. */
   openSession(options: OpenSessionOptions, actor?: Actor): Promise<SessionHandle>;
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
-  /** Also revokes all sessions that it delegated to. Their queued calls end `denied`. */
+  /** Also revokes all sessions that were opened by delegation from this one. Their queued calls end `denied`. */
   revokeSession(session: SessionId, actor?: Actor): Promise<'revoked' | 'unknown'>;
   /** Opens a new run in the same session. All runs of an unattended session are unattended. Throws RUNS_FULL when the session has 1,000 open runs. */
   openRun(session: SessionHandle, options?: OpenRunOptions): Promise<SessionHandle>;
@@ -58,7 +58,10 @@ export interface Client extends Surfaces {
    * returned while catalog and policy are unchanged.
    */
   toolkit(session: Caller, options?: { signal?: AbortSignal }): Promise<SessionToolkit>;
-  /** Calls the listener with every new toolkit until the returned function is called, and with undefined when the session has ended. */
+  /**
+   * Calls the listener with every new toolkit until the returned function is called. When the session has ended, calls it once more with
+   * undefined.
+   */
   watchToolkit(session: Caller, listener: (toolkit: SessionToolkit | undefined) => void): () => void;
   call(session: Caller, tool: string, args: JsonObject, options?: CallOptions): Promise<CallAnswer>;
   /**
@@ -69,13 +72,16 @@ export interface Client extends Surfaces {
   /** Waits for the outcome of a call; works from any process. */
   wait(session: Caller, callId: string, options?: { waitMs?: number; signal?: AbortSignal }): Promise<CallAnswer>;
   cancel(session: Caller, callId: string): Promise<CancelAnswer>;
-  /** Sends the outcome to a channel as a message once the call has settled. Default: the session's own channel. `sent`: it was already sent. */
+  /**
+   * Sends the outcome to a channel as a message once the call has settled. Default: the session's own channel. Answers `sent` if it was
+   * sent before.
+   */
   redirect(session: Caller, callId: string, target?: RedirectTarget): Promise<'redirected' | 'sent'>;
   /** Questions to people about calls. */
   readonly approvals: Approvals;
   /** Remembered answers to approvals. */
   readonly grants: Grants;
-  /** Diagnostic events of the calls made here. Workers emit the events of their execution. */
+  /** Diagnostic events of the calls that this client makes. Workers emit the events of running them. */
   readonly events: EventSource;
   close(): Promise<void>;
 }
@@ -126,7 +132,7 @@ export function createClient(store: CallerStore, settings: ClientSettings): Omit
     cancel: (session, callId) => void cancel(session, callId, 'request').catch(() => undefined),
   });
 
-  /** A call of another subject gives the same error as an unknown id. */
+  /** A call of another subject gives the same error as an unknown id, so that a caller cannot find out which ids exist. */
   function ownCallId(session: Caller, callId: string): CallId {
     const found = findOwnCall(session, callId);
     if (found === undefined) throw planeError('CALL_UNKNOWN', { callId: callId.slice(0, 64) });
@@ -149,8 +155,8 @@ export function createClient(store: CallerStore, settings: ClientSettings): Omit
   }
 
   /**
-   * A call of another agent of the same subject gives the same error as an unknown id, after the same reads. So a caller cannot distinguish
-   * the two.
+   * A call of another agent of the same subject gives the same error as an unknown id. The store is read in the same way for both, so that
+   * a caller cannot distinguish them by the time it takes.
    */
   async function read(session: Caller, callId: CallId): Promise<CallAnswer> {
     const identity = await identityOf(session.id);

@@ -20,7 +20,7 @@ export interface Decision {
   readonly decision: ApprovalDecision;
   /** The binding of the question that was shown. A different binding decides nothing. */
   readonly binding: string;
-  /** Goes into the audit; with a deny also to the model. */
+  /** Written to the audit. If the decision is `deny`, the model reads it too. */
   readonly comment?: string;
   /** Arguments to run instead. They are validated, gated and hashed before anything runs. */
   readonly arguments?: JsonObject;
@@ -28,7 +28,7 @@ export interface Decision {
   readonly grant?: GrantOptions;
 }
 
-/** Min time an allowed call has left to run, however little of its deadline remained. */
+/** Min time that a call has left to run after it was allowed, even if its deadline is nearer. */
 const MIN_DEADLINE_MS = 60_000;
 
 export function decideRequest(

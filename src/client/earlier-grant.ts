@@ -2,8 +2,8 @@ import type { Grant, NewGrant } from '../domain/policy/approval.ts';
 import type { DecideAnswer, DecideRequest, GrantReader } from '../domain/ports/approval-store.ts';
 
 /**
- * A repeated `allow-always` gets the answer of the first one, with its grant. If the repeat asks for another grant, that answer would hide
- * that no such grant was made: it becomes `already-decided`.
+ * A repeated `allow-always` gets the answer of the first one, with its grant. If the repeat asks for a different grant, that answer would
+ * be misleading, because no such grant was made. The answer is `already-decided` then.
  */
 export async function refuseOtherGrant(
   store: GrantReader,
@@ -16,7 +16,7 @@ export async function refuseOtherGrant(
   return made !== undefined && isSameGrant(made, wanted) ? answer : { kind: 'already-decided', state: answer.state };
 }
 
-/** Uses may have been counted since the grant was made, so fewer of them are still the same grant. */
+/** Some uses of the first grant may be spent already, so a grant with fewer uses left still counts as the same. */
 function isSameGrant(made: Grant, wanted: NewGrant): boolean {
   const hasUses =
     made.usesLeft === undefined || wanted.usesLeft === undefined

@@ -7,7 +7,7 @@ import { encode } from '../base/message-pack.ts';
 import { toViewer, type Approver, type Viewer } from './approver.ts';
 
 /**
- * Remembered approvals (grants), for the trusted side. A grant is visible to, and revocable by, operators, the subject it is for, and the
+ * Remembered approvals (grants), for the trusted side. Three can see and revoke a grant: operators, the subject it is for, and the
  * principal that gave it.
  */
 export interface Grants {

@@ -21,7 +21,7 @@ export interface KnownSession {
 }
 
 const MAX_KNOWN = 16_384;
-/** Max cached envelope heads per session. Catalogs get replaced, and without a limit heads of removed tools would accumulate. */
+/** Max cached envelope heads per session. Catalogs get replaced; without a limit, heads of removed tools would accumulate. */
 const MAX_HEADS = 64;
 
 export function createKnownSessions(): (session: Caller) => KnownSession {
@@ -66,7 +66,10 @@ export function headOf(session: KnownSession, tool: PublishedTool): string | und
   return head;
 }
 
-/** The call with this id, if it can be one of the session's own subject; whether it is one, only the store knows. */
+/**
+ * Returns the id if its lane and scope show that it can be a call of the session's own subject. Whether such a call exists, only the store
+ * knows.
+ */
 export function findOwnCall(session: Caller, callId: string): CallId | undefined {
   const [own, asked] = [parseScopedId(session.id), parseScopedId(callId)];
   if (own === undefined || asked === undefined) return undefined;

@@ -12,8 +12,8 @@ import { newRunId, newSessionId, newToken } from '../domain/identity/new-id.ts';
 export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegators' | 'unattended'> {
   readonly tenant?: string;
   /**
-   * The session of the delegating agent. The new session is for the same subject, holds at most what that agent and its own delegators
-   * hold, and ends with it. It is unattended if that session is, or if `run` is an unattended run.
+   * The session of the delegating agent. The new session is for the same subject, has at most the rights that this agent and its own
+   * delegators have, and ends with that session. It is unattended if that session is, or if `run` is an unattended run.
    */
   readonly delegatedBy?: Pick<SessionHandle, 'id' | 'token'> & Partial<Pick<SessionHandle, 'run'>>;
   /** No person watches this session: a call that would need an approval ends at once with APPROVAL_DENIED_AT_ONCE. Applies to all its runs. */
@@ -71,7 +71,7 @@ async function withDelegators(
   if (parent === undefined) {
     throw planeError('SESSION_INVALID', { problem: DELEGATOR_ENDED });
   }
-  // Permissions belong to the subject. A delegate with another subject could do what its delegator may not.
+  // Permissions belong to the subject. With another subject, a delegate could do what its delegator may not.
   if (parent.identity.tenant !== identity.tenant || parent.identity.subject !== identity.subject) {
     throw planeError('SESSION_INVALID', { problem: 'a delegate acts for the subject of the session that delegates' });
   }
@@ -79,7 +79,7 @@ async function withDelegators(
   if (delegators.length > MAX_DELEGATORS) {
     throw planeError('SESSION_INVALID', { problem: `agents may delegate at most ${MAX_DELEGATORS} times in a row` });
   }
-  // A delegate holds at most what its delegator holds: if the delegator could not ask a person, neither can the delegate.
+  // A delegate has at most the rights of its delegator: if no person watches the delegator, no person is asked for the delegate either.
   const isUnattended = parent.identity.unattended === true || isUnattendedRun(delegatedBy.run ?? '');
   return { ...identity, delegators, ...(isUnattended ? UNATTENDED : {}) };
 }
@@ -101,7 +101,7 @@ function toIdentity(options: OpenSessionOptions): Identity {
     identity[field] = value;
   }
   const { unattended = false } = given;
-  // Reject any other value: it may be meant as true, and ignoring it would mean false.
+  // Reject any other value. It may be meant as true, and ignoring it would mean false.
   if (typeof unattended !== 'boolean')
     throw planeError('SESSION_INVALID', { problem: 'unattended must be true or false' });
   return { ...(identity as unknown as Identity), ...(unattended ? UNATTENDED : {}) };

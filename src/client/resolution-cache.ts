@@ -2,7 +2,8 @@ import { deepFreeze } from '../base/deep-freeze.ts';
 
 /**
  * Why there is no value. `failed`: the build failed, and is not repeated for `failedForMs`. `failed-before`: an earlier build failed within
- * that time. `store-trouble`: the build failed for a transient reason, so the next request tries again.
+ * that time. `store-trouble`: the build failed for a transient reason, so the next request tries again. `timed-out`: the build took longer
+ * than `timeoutMs`. `cancelled`: the caller's signal was aborted. `closed`: the cache was closed.
  */
 export const DROP_REASONS = ['failed', 'failed-before', 'store-trouble', 'timed-out', 'cancelled', 'closed'] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
@@ -41,10 +42,10 @@ interface Flight<Value> {
 }
 
 /**
- * An in-memory cache: key → value. A value depends only on its key, on the version given to `useVersion`, and on the modules that
- * invalidations name. Caller-specific parts are added later, to a copy. Values are frozen. Requests for a key that is being built share
- * that build; it is aborted when its last waiter has left. An invalidation detaches running builds: earlier waiters still get their value,
- * but it is not cached, and later requests start a new build.
+ * An in-memory cache: key → value. A value depends only on its key, on the version given to `useVersion`, and on the modules it was built
+ * from. Parts that depend on the caller are added later, to a copy. Values are frozen.
+ * Requests for a key that is being built share that build; it is aborted when its last waiter has left. An invalidation detaches running
+ * builds: requests that already wait still get their value, but it is not cached, and later requests start a new build.
  */
 export class ResolutionCache<Value> {
   readonly #settings: ResolutionCacheSettings;
@@ -78,7 +79,7 @@ export class ResolutionCache<Value> {
     this.invalidateAll();
   }
 
-  /** Evicts the values built from one module, and all cached failures. An empty id matches no module and evicts nothing. */
+  /** Evicts the values built from one module, and all cached failures. An empty id evicts nothing. */
   invalidate(module: string): void {
     if (module === '') return;
     for (const [key, entry] of this.#entries) {

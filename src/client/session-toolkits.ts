@@ -34,7 +34,7 @@ export interface SessionToolkits {
 export type ToolkitSettings = Partial<Omit<ResolutionCacheSettings, 'isTransient'>>;
 type Needs = SessionReader & PolicyWatch;
 
-/** The cached part of a toolkit, per agent and subject. Only this part is expensive to compute. */
+/** The cached part of a toolkit, per agent and subject. The other parts are cheap or computed when first read. */
 interface Found {
   readonly tools: SessionToolkit['tools'];
 }
@@ -46,8 +46,8 @@ interface Shown {
 }
 
 /**
- * Builds the toolkit of a session. Each use asks the store whether the session is live, who it is for, and whether policy and catalog
- * changed. Only the computed result is cached, until the policy changes or one of its modules does. Nothing is written to the store.
+ * Builds the toolkits of sessions. Each use asks the store whether the session is live, who it is for, and whether policy and catalog
+ * changed. Only the list of tools is cached, until the policy or one of its modules changes. Nothing is written to the store.
  */
 export function createSessionToolkits(
   store: Needs,
@@ -74,7 +74,7 @@ export function createSessionToolkits(
     catalog = current;
   };
 
-  /** The identity of a session never changes, but the tools offered to its runs do. */
+  /** Reads the session each time. Its identity never changes, but the tools offered to its runs do. */
   const readSession = async (session: SessionId): Promise<Session> => {
     const known = await store.readSession(session);
     if (known === undefined) throw planeError('SESSION_INVALID', { problem: 'there is no such session' });
@@ -168,7 +168,7 @@ function valueOf<Value>(resolution: Resolution<Value>): Value {
   throw error;
 }
 
-/** A store error that the error table marks as `after-a-while` to retry. */
+/** Whether this is a store error that the error table marks as worth a retry `after-a-while`. */
 function isTransient(error: unknown): boolean {
   return error instanceof PlaneError && ERRORS[error.code].retry === 'after-a-while';
 }

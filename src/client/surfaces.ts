@@ -70,7 +70,7 @@ export interface CompletionRequest {
 export interface Surfaces {
   /** The resources that the agent of this session may read. */
   resources(session: Caller): Promise<readonly ResourceView[]>;
-  /** `read` with the contents; if the resource was not read, the answer of the call. */
+  /** Answers `read` with the contents. If the resource could not be read, returns the answer of the call. */
   readResource(session: Caller, uri: string, options?: CallOptions): Promise<ReadAnswer>;
   prompts(session: Caller): Promise<readonly PromptView[]>;
   /** Finds a prompt by `module.name`, or by `name` alone if only one prompt has that name. */
@@ -159,7 +159,7 @@ interface FoundResource {
   readonly read?: Exclude<ReadUri, { readonly kind: 'other' }>;
 }
 
-/** A resource with exactly this URI takes precedence over templates. Among templates the first in id order wins. */
+/** A resource with exactly this URI takes precedence over templates. If several templates match, the first in the order of ids wins. */
 function findResource(resources: readonly Found<'resource'>[], uri: string): FoundResource | undefined {
   const asked = normaliseUri(uri);
   const own = resources.find(({ tool: { surface } }) => 'uri' in surface && normaliseUri(surface.uri) === asked);
@@ -204,7 +204,7 @@ function viewPrompt(found: Found<'prompt'>): PromptView {
   return { ...viewOf(found, surface), arguments: surface.arguments };
 }
 
-/** The worker sends the content blocks in order, and next to them, in `structured`, the role of each block. */
+/** Reads a rendered prompt. The worker sends the content blocks in order and, in `structured`, the role of each block at the same index. */
 function messagesOf({ content, structured }: Outcome): { messages: ShownMessage[]; description?: string } {
   const { roles, description } = (isJsonObject(structured) ? structured : {}) as { [name: string]: JsonValue };
   const spoken = Array.isArray(roles) ? roles : [];

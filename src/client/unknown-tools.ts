@@ -13,8 +13,8 @@ import type { RunEnds } from '../domain/ports/session-store.ts';
 import type { Caller } from './known-sessions.ts';
 
 /**
- * Handles calls to names that no published tool has. Such a call has no pool, so no worker sees it. This process counts them per run with
- * the agent's loop settings, and escalates in the same steps as a worker does for an unknown tool.
+ * Answers calls to names that no published tool has. Such a call has no pool, so no worker gets it. Instead this process counts such calls
+ * per run with the agent's loop settings. It reacts as a worker does to an unknown tool: from an advice up to the end of the run.
  */
 export interface UnknownTools {
   refuse(session: Caller, name: string): Promise<Outcome>;
@@ -23,11 +23,11 @@ export interface UnknownTools {
 interface Needs {
   readonly store: RunEnds & PolicyReader;
   readonly identityOf: (session: SessionId) => Promise<Identity>;
-  /** Throws if the token is not the session's: such a caller must not be able to end a run. */
+  /** Throws if the token is not the session's. A caller without the right token must not be able to end a run. */
   readonly prove: (session: Caller) => Promise<void>;
 }
 
-/** Max runs to remember in which unknown tools were called. The least recently used run is evicted first. */
+/** Max number of runs whose calls to unknown tools are remembered. The least recently used run is evicted first. */
 const MAX_RUNS = 10_000;
 const MAX_NAME = 130;
 

@@ -44,7 +44,7 @@ export function watchToolkit(
   return () => void (watching = false);
 }
 
-/** Offers create a new toolkit object on each read, so compare the tools and versions, not the objects. */
+/** A run with offered tools gets a new toolkit object on each read. So compare the tools and versions, not the objects. */
 function isSame(now: SessionToolkit, before: SessionToolkit | undefined): boolean {
   if (before === undefined || now === before) return now === before;
   const isOfSame = now.catalogDigest === before.catalogDigest && now.policyVersion === before.policyVersion;

@@ -83,8 +83,8 @@ export function recordOfOpenedSession(request: OpenSessionRequest): Administrati
 }
 
 /**
- * Contains only who made the change and the comment. The store adds session, run and identity, and for a revocation the number of `sessions` that
- * it ended.
+ * Makes the detail of a record about the end of a session or run: only who ended it, and the comment. The store adds session, run and
+ * identity and, for a revocation, the number of `sessions` that it ended.
  */
 export function detailOfEnd(who: Administered): Uint8Array {
   return detailOf(who, {});

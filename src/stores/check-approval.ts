@@ -4,7 +4,9 @@ import { parseScopedId } from '../domain/identity/ids.ts';
 import type { AskRequest, DecideRequest, RevealRequest } from '../domain/ports/approval-store.ts';
 import { subjectScope } from '../domain/tool/digest.ts';
 
-/** Rejects a question that only a bug in the plane or a forger would send. Runs before the store reads anything. */
+/**
+ * Rejects a question that only a bug in the plane, or an attacker who forges requests, would send. Runs before the store reads anything.
+ */
 export function checkAsk({ callId, question, timeoutMs }: AskRequest): void {
   if (question.callId !== callId) refuse('the question is about another call');
   if (!isSameScope(question.id, callId)) refuse('its id is not in the scope of its call');

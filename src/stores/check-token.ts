@@ -12,7 +12,10 @@ export function checkNewToken({ token, secretDigest, lifetimeMs }: CreateTokenRe
   if (!DIGEST.test(secretDigest)) throw planeError('TOKEN_INVALID', { problem: 'the digest of its secret is none' });
 }
 
-/** An empty name would be the same for all callers. A lifetime that is too long for a store would end too early and allow a second use. */
+/**
+ * Checks a `useOnce` request. With an empty name, all callers would share one entry. A lifetime that is too long for a store would end too
+ * early and allow a second use.
+ */
 export function checkUse({ digest, attempt, lifetimeMs }: Parameters<TokenStore['useOnce']>[0]): void {
   const names = [digest, attempt].every((name) => name !== '' && name.length <= MAX_LENGTH);
   if (!names) refuse(`it has a digest and an attempt, each of 1 to ${MAX_LENGTH} characters`);

@@ -12,8 +12,8 @@ export interface PolicyChanges {
 }
 
 /**
- * The difference between two policies, for the audit record of the change. The event follows from the difference itself, so no writer
- * can call a change of the rules a pause.
+ * Finds the difference between two policies, for the audit record of the change. The event is derived from the difference itself, so a
+ * writer cannot record a change of the rules as a pause.
  */
 export function findPolicyChanges(before: Policy, after: Policy): PolicyChanges {
   const agents = agentChanges(before.agents, after.agents);

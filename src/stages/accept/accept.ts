@@ -11,7 +11,7 @@ export type CallAcceptance =
   | { readonly kind: 'replayed'; readonly callId: CallId; readonly outcome: Outcome }
   | { readonly kind: 'refused'; readonly outcome: Outcome };
 
-/** Passes a prepared call to the store. Repeating it under the same key is the same call. */
+/** Passes a prepared call to the store. A second request with the same key and the same arguments gets the same call. */
 export function accept(request: AcceptRequest, store: CallIntake): Promise<CallAcceptance> {
   return store.acceptCall(request).then(toAcceptance);
 }
@@ -23,7 +23,7 @@ const ENDING_CODES = {
   'run-unknown': 'RUN_UNKNOWN',
 } as const;
 
-/** The `what` of an `overloaded` answer when the audit is too far behind, as stores name it. */
+/** When the audit is too far behind to accept calls, stores answer `overloaded` with this word in `what`. */
 const AUDIT_LATE = 'audit';
 
 function toAcceptance(answer: AcceptAnswer): CallAcceptance {
@@ -51,7 +51,7 @@ function toAcceptance(answer: AcceptAnswer): CallAcceptance {
       const { kind: _, ...facts } = answer;
       return { kind: 'refused', outcome: errorOutcome('SUBJECT_SHARE_FULL', facts) };
     }
-    // Thrown, not refused: the call may have run. Every store failure that leaves this open is thrown.
+    // Thrown, not refused: the call may have run. Every store failure that leaves open whether a call ran is thrown.
     case 'known-but-full':
       throw planeError('STORE_FULL', { problem: answer.problem });
   }

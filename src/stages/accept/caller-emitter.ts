@@ -36,8 +36,8 @@ export interface CallerFacts {
 }
 
 /**
- * Emits the events of one call in the process that makes it. Its span represents the whole call: the spans of all stages are its children.
- * While no listener wants spans, the caller's own span is used instead.
+ * Emits the events of one call in the caller's process. The span made here represents the whole call: the spans of all stages are its
+ * children. While no listener wants spans, none is made and the trace that the caller passed in is used unchanged.
  */
 export class CallerEmitter {
   readonly trace: TraceContext | undefined;
@@ -116,8 +116,8 @@ export interface SentTrace {
 const NONE: SentTrace = Object.freeze({});
 
 /**
- * The trace sent with a call: the caller's trace unchanged or, while a listener wants spans, a child span of it. Most calls have no trace,
- * and then the short form of the envelope is used.
+ * The trace sent with a call: the caller's trace unchanged or, while a listener wants spans, a child span of it. Most calls have no trace;
+ * the fields are then absent, so that the short form of the envelope can be used.
  */
 export function sentTrace({ trace, traceState }: SentTrace, events: CallerEmitter | undefined): SentTrace {
   if (trace === undefined && events?.trace === undefined) return NONE;

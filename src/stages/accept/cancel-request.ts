@@ -8,7 +8,10 @@ import type { CallReader, CancelRequest } from '../../domain/ports/call-store.ts
 import { encode } from '../../base/message-pack.ts';
 import { encodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 
-/** Finds the `unsafeDigest` for cancelling a call of which only the id is known. */
+/**
+ * Finds the `unsafeDigest` of a cancel request when only the call's id is known. With it, the store knows that a held call of an unsafe
+ * tool without a start mark has not run.
+ */
 export async function unsafeDigestOf(
   callId: CallId,
   store: CallReader,
@@ -23,7 +26,7 @@ export function unsafeDigest(tool: ToolDeclaration | undefined): { readonly unsa
   return tool?.effect === 'unsafe' ? { unsafeDigest: tool.digest } : {};
 }
 
-/** `by` goes into the outcome. `name` goes into the audit and identifies the individual: `operator ada`. */
+/** `by` goes into the outcome and says only the role. `name` goes into the audit and names the individual, for example `operator ada`. */
 export function cancelRequest(
   callId: CallId,
   retentionMs: number,

@@ -31,7 +31,7 @@ export interface CallOrder {
   readonly parent?: CallId | undefined;
   readonly depth: number;
   readonly untrusted?: JsonObject | undefined;
-  /** Answers to what the tool asked for. Left out, not set to undefined, for the many calls without. */
+  /** Answers to what the tool asked for in an earlier call. Calls without input leave the member out; it is never set to undefined. */
   readonly input?: GivenInput;
   readonly admission: AdmissionLimits;
   readonly waiter?: Waiter;
@@ -42,7 +42,7 @@ export type PreparedCall =
       readonly kind: 'prepared';
       readonly request: AcceptRequest;
       readonly key: string;
-      /** The arguments as they are sent. */
+      /** The arguments as canonical JSON, as they are sent. */
       readonly canonical: string;
     }
   | { readonly kind: 'refused'; readonly outcome: Outcome };
@@ -157,7 +157,7 @@ function toEnvelope(
     ...(trace === undefined ? {} : { trace }),
     ...(trace === undefined || traceState === undefined ? {} : { traceState }),
     ...(parent === undefined ? {} : { parent }),
-    // `untrusted` is sent as a plain copy: what JSON leaves out, such as a member that is undefined, is not sent either.
+    // `untrusted` is copied through JSON, so that the envelope has no members that JSON leaves out, such as those that are undefined.
     ...(input?.text === undefined ? {} : { input: input.text }),
     ...(input?.kinds === undefined ? {} : { inputKinds: input.kinds }),
     ...(untrusted === undefined ? {} : { untrusted: JSON.parse(JSON.stringify(untrusted)) as JsonObject }),

@@ -13,7 +13,7 @@ export interface WrittenInput {
   readonly kinds?: readonly InputKind[];
 }
 
-/** Checks the input that a caller gives, which may be any value, and encodes it by the rules for arguments. */
+/** Checks the input of a caller, which may be any value, and encodes it. The rules for JSON values are the same as for arguments. */
 export function writeInput(input: GivenInput): WrittenInput | { readonly kind: 'refused'; readonly outcome: Outcome } {
   if (!isJsonObject(input)) return invalid('input is not an object');
   const { responses, state, kinds } = input as GivenInput;

@@ -10,8 +10,8 @@ import type { AdmittedCall } from '../../domain/ports/staged-calls.ts';
 type Needs = Pick<Plane, 'store' | 'policies' | 'settings'>;
 
 /**
- * The delivery itself was the claim; this checks that its snapshot is still current. If nothing was revoked since accept (same epoch) and
- * the call was held only briefly, no store round trip is needed.
+ * Decides whether a delivered call may go on. The worker already owns it; this checks that the snapshot in the delivery is still current.
+ * If nothing was revoked since the call was accepted (same epoch) and the call was held only briefly, the store is not asked again.
  */
 export function admit(delivered: DeliveredCall, needs: Needs): MaybePromise<AdmittedCall | Ending> {
   const { delivery, lane } = delivered;
@@ -41,7 +41,7 @@ async function recheck(delivered: DeliveredCall, needs: Needs): Promise<Admitted
   const checked = await needs.store.recheckSessions({ lane, sessions: [{ session, run }] });
   const ending = checked.endings[0];
   if (ending !== undefined) return ended(sessionEnded(ending));
-  // A call that some worker holds was cancelled, perhaps this one. If it is this one, it must not start.
+  // The lane's cancel sequence changed: a call that a worker holds was cancelled, perhaps this one. If it is this one, it must not start.
   if (checked.lane.cancelSequence !== delivered.lane.cancelSequence) {
     const [lease] = await needs.store.renewCalls({ lane, calls: [delivery] });
     const stopped = stoppedBy(lease);
@@ -52,7 +52,8 @@ async function recheck(delivered: DeliveredCall, needs: Needs): Promise<Admitted
 
 /**
  * Asks the store once more whether an admitted call may start: session, lease, cancellation and policy. The lease is checked too, because a
- * process that was suspended for longer than its lease has lost its calls, and no sequence of the lane shows that.
+ * worker process that was suspended for longer than its lease has lost its calls, and the lane's epoch and cancel sequence do not show
+ * that.
  */
 export async function admitAgain(admitted: AdmittedCall, needs: Needs): Promise<AdmittedCall | Ending> {
   const { delivery } = admitted;

@@ -7,7 +7,10 @@ import { pause } from '../../base/pause.ts';
 
 type Needs = CallReplies & CallReader & IncarnationCheck;
 
-/** The place of one waiter. Call `accepted` with the call id as soon as accept has answered: outcomes sent by reference need it. */
+/**
+ * The handle of one waiter. Call `accepted` with the call id as soon as the store has accepted the call: an outcome that is not in the
+ * reply itself has to be read from the store by that id. Call `forget` when the caller stops waiting.
+ */
 export interface ExpectedReply {
   readonly correlationId: string;
   readonly outcome: Promise<Uint8Array>;
@@ -16,16 +19,16 @@ export interface ExpectedReply {
 }
 
 /**
- * A waiter for one call, notified through its methods: one object per call, without closures or promises around it. Each waiter gets
- * exactly one end, `settled` or `failed`.
+ * A waiter for one call. The reader calls its methods; one object per call, without closures or promises, keeps a call cheap. Each waiter
+ * that stays in the reader gets exactly one end: `settled` or `failed`.
  */
 export abstract class ReplyWaiter {
   readonly lane: number;
   readonly correlationId: string;
-  /** Set by `accepted`; outcomes sent by reference need it. */
+  /** Set by `accepted`. Needed when a reply says only that the outcome exists: the outcome is then read from the store by this id. */
   callId: CallId | undefined = undefined;
   since = 0;
-  /** The outcome exists and has to be fetched from the store. */
+  /** A reply said that the outcome exists; it has to be read from the store. */
   toFetch = false;
 
   constructor(lane: number, correlationId: string) {
@@ -40,13 +43,13 @@ export abstract class ReplyWaiter {
 
 export interface ReplyReader {
   readonly callerId: CallerId;
-  /** Unique among this caller's correlation ids, which is sufficient. */
+  /** Unique among this caller's correlation ids. Other callers may use the same text: replies are stored per caller. */
   newCorrelationId(): string;
-  /** From now on the waiter is notified. Call `accepted` as soon as accept has answered. */
+  /** Registers the waiter: from now on it is notified. Call `accepted` as soon as the store has accepted the call. */
   enter(waiter: ReplyWaiter): void;
   accepted(waiter: ReplyWaiter, callId: CallId): void;
   leave(waiter: ReplyWaiter): void;
-  /** The same, as a promise. */
+  /** Registers a waiter like `enter`, and returns its outcome as a promise. */
   expect(lane: number, onEvent?: (event: Uint8Array) => void): ExpectedReply;
   close(): void;
 }
@@ -132,10 +135,10 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
       const record = await store.readCall(waiter.callId);
       // An accepted call has a record. If there is none, the store was replaced, and the answer will never come.
       if (record === undefined) await store.checkIncarnation();
-      // The reply may have arrived in the meantime.
+      // If the reply arrived during the read, the waiter has already left and is not notified again.
       if (record?.outcome !== undefined && leave(waiter)) waiter.settled(record.outcome);
     } catch (error) {
-      // After other errors, the next round tries again.
+      // After any other error, the next `fetchMissed` reads the call again.
       if (isFinal(error)) failAll(waiter.lane, error);
     }
   }
@@ -166,7 +169,7 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
     },
     accepted(waiter, callId) {
       waiter.callId = callId;
-      // The reply can arrive before the answer to accept.
+      // The reply can arrive before the store's answer to the accept request. Without a call id, `dispatch` could not fetch it then.
       if (waiter.toFetch) void fetch(waiter);
     },
     leave: (waiter) => void leave(waiter),
@@ -192,7 +195,7 @@ class PromisedReply extends ReplyWaiter {
       this.settled = resolve;
       this.failed = reject;
     });
-    // Possibly no caller awaits it when the reader is closed; avoid an unhandled rejection.
+    // When the reader is closed, possibly no caller awaits this promise; avoid an unhandled rejection.
     this.outcome.catch(() => undefined);
   }
 
@@ -212,7 +215,7 @@ function expectReply(reader: ReplyReader, lane: number, onEvent?: (event: Uint8A
   };
 }
 
-/** After a store was replaced, its answers will never arrive. */
+/** The store was emptied or replaced: the replies to the calls of the old one will never arrive. */
 function isFinal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'STORE_REPLACED';
 }

@@ -1,4 +1,4 @@
-/** A waiter, identified by a number in decimal text: that is the fastest to parse. */
+/** A waiter, identified by a number. Its text is decimal, because that is the fastest to parse. */
 interface Numbered {
   readonly correlationId: string;
 }
@@ -6,9 +6,9 @@ interface Numbered {
 const FIRST_PLACES = 256;
 
 /**
- * A table of waiters by number: slots of an array, used in turn. A Map would do the same, but each time it grows it leaves an old table
- * behind. That table keeps all its former entries, and everything they reference, from being freed by the garbage collector of young
- * objects.
+ * A table of waiters by number. The waiters stand in the slots of an array. A Map would do the same, but each time it grows it leaves an
+ * old table behind. That old table keeps all its former entries, and everything they reference, from being freed by V8's garbage collection
+ * of young objects.
  */
 export class WaiterTable<Waiter extends Numbered> {
   #places: (Waiter | undefined)[] = emptyPlaces(FIRST_PLACES);
@@ -19,7 +19,7 @@ export class WaiterTable<Waiter extends Numbered> {
     return this.#size;
   }
 
-  /** The number of a currently free slot; never returned twice. */
+  /** Returns a new number whose slot is free. No number is returned twice. */
   newNumber(): string {
     if (this.#size * 2 > this.#places.length) this.#grow();
     do this.#last += 1;
@@ -62,7 +62,7 @@ export class WaiterTable<Waiter extends Numbered> {
     for (const waiter of waiters) this.#places[this.#placeOf(Number(waiter.correlationId))] = waiter;
   }
 
-  /** The number of slots is a power of two. NaN gets slot 0. */
+  /** The number of slots is a power of two, so the lower bits of the number are its slot. NaN gets slot 0. */
   #placeOf(number: number): number {
     return number & (this.#places.length - 1);
   }

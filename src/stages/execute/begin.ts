@@ -12,7 +12,7 @@ export interface BeginningCall {
   readonly delivered: DeliveredCall & { readonly policyVersion?: number };
   readonly tool: ServedTool;
   readonly identity: Identity;
-  /** Canonical JSON of the arguments that will run; they may differ from those that were sent. */
+  /** Canonical JSON of the arguments that will run. They may differ from the sent ones, for example after a hook changed them. */
   readonly canonical: string;
   readonly sent: { readonly arguments: string; readonly parent?: string };
 }
@@ -25,10 +25,10 @@ interface Begun {
 const BEGUN: Begun = Object.freeze({ kind: 'begun' });
 
 /**
- * Writes the start mark where it matters: for unsafe tools (never run twice), for privileged ones (no audit, no run), for tools with only
- * one attempt, and for every call that was delivered or parked before. The first run of another `read` or `idempotent` tool needs no mark:
- * if it is lost, it is run again. A mark alone starts nothing: the runner checks the permit of the call right before it enters the tool,
- * also when the answer to the mark came late.
+ * Writes the start mark, the note in the store that the tool is about to run, where it is needed: for unsafe tools (never run twice), for
+ * privileged ones (no audit, no run), for tools with only one attempt, and for every call that was delivered or parked before. The first
+ * run of any other `read` or `idempotent` tool needs no mark: if its worker is lost, it is run again. The mark alone starts nothing: the
+ * runner checks the permit of the call right before it starts the tool, also when the store answered late.
  */
 export function begin(call: BeginningCall, needs: Needs): MaybePromise<Begun | Ending> {
   const { delivery } = call.delivered;
@@ -73,7 +73,7 @@ async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> 
 
 const NOT_SEALED = Symbol('not sealed');
 
-/** If the intent cannot be sealed, the call is not run: no audit, no run. */
+/** Returns the audit record of a privileged start. If it cannot be encoded or sealed, the call is not run: no audit, no run. */
 function intentOf(call: BeginningCall, needs: Needs): Uint8Array | typeof NOT_SEALED {
   try {
     return encodeIntent(call, needs);
@@ -84,10 +84,13 @@ function intentOf(call: BeginningCall, needs: Needs): Uint8Array | typeof NOT_SE
   }
 }
 
-/** The record of what is about to run. It is committed with the start mark, so that it exists even if the worker dies right after. */
+/**
+ * The audit record of what is about to run. The store writes it in one step with the start mark, so that it exists even if the worker dies
+ * right after.
+ */
 function encodeIntent({ delivered, tool, canonical, sent }: BeginningCall, { redactor, sealer }: Needs): Uint8Array {
   const { policyVersion, delivery } = delivered;
-  // A seal is opened against this digest, so the digest is written even if the arguments were not changed.
+  // A seal can be opened only with this digest, so a record with a seal has it even if the arguments were not changed.
   const isDigested = sealer !== undefined || canonical !== sent.arguments;
   const digest = isDigested ? sha256(canonical) : '';
   const facts = encode({

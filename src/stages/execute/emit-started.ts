@@ -14,7 +14,7 @@ interface StartingCall {
   readonly canonical: string;
 }
 
-/** Emits that the tool is entered, and returns the function that emits its end. Each start has exactly one end. */
+/** Emits that the tool starts, and returns the function that emits how it ended. Call that function exactly once. */
 export function emitStarted(call: StartingCall, events: CallEmitter): (ending: RunEnding, outcome: Outcome) => void {
   const { runner, declaration } = call.tool;
   const parameters = summariseValue(call.arguments, call.canonical);
@@ -29,7 +29,7 @@ export function emitStarted(call: StartingCall, events: CallEmitter): (ending: R
   };
 }
 
-/** The fault behind a failure: for a thrown error, as recorded where it was thrown; for a returned result, from its own status. */
+/** Finds the kind of fault behind a failure. A thrown error has it recorded where it was thrown; a returned result has its own status. */
 function faultOf(ending: RunEnding, { error }: Outcome): Fault | undefined {
   if (ending.kind === 'threw' || ending.kind === 'refused') return ending.fault;
   const isReported = error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';

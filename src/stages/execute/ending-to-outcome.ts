@@ -11,9 +11,9 @@ export interface EndedCall {
   readonly tool: ToolId;
   readonly timeoutMs: number;
   readonly inputSchema: JsonObject;
-  /** Validates against the output schema; present when the tool declares one. An empty list means it matches. */
+  /** Validates a value against the output schema and returns the problems. Present when the tool declares an output schema. */
   readonly validateOutput?: ((value: JsonValue) => readonly string[]) | undefined;
-  /** RE2 patterns for plain strings that mean a denial. */
+  /** RE2 patterns. A result that is plain text and matches one of them is a denial. */
   readonly denials: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
       return errorOutcome('ANSWERS_TRANSFORMED', { tool, changes: [...ending.changes] }, { executed: 'yes' });
     case 'normalised':
     case 'not-json':
-      // These answer the step `normalise`, which this run did not ask for.
+      // Only a run that was asked to normalise the arguments answers so. This run was not, so the answer breaks the protocol.
       return errorOutcome('TOOL_CRASHED', { tool, how: 'protocol: an unknown ending' }, { executed: 'unknown' });
     case 'not-run':
       return ending.outcome;
@@ -82,12 +82,12 @@ function refusedOutcome(ending: Extract<RunEnding, { kind: 'refused' }>): Outcom
   return ending.how === 'denied' ? errorOutcome('TOOL_DENIED', facts, more) : errorOutcome('TOOL_FAILED', facts, more);
 }
 
-/** The tool's code ran up to its question; what it did before that is done. */
+/** The tool ran until it asked for input. Its effects up to that point have happened, so `executed` is `yes`. */
 function inputOutcome(ending: Extract<RunEnding, { kind: 'input-required' }>, tool: ToolId): Outcome {
   const more = { executed: 'yes', ...carried(ending.writeBacks) } as const;
   if (ending.unavailable.length > 0)
     return errorOutcome('INPUT_UNAVAILABLE', { tool, kinds: [...ending.unavailable] }, more);
-  // The runner has already converted this to plain data.
+  // The runner has already converted the request to plain data, so the cast is safe.
   const { requests, problems, ...state } = ending.required as unknown as {
     requests: JsonObject;
     problems?: JsonObject;

@@ -50,7 +50,7 @@ export function execute(
 ): MaybePromise<Ending> {
   const { call, facts } = verdict;
   if (call.admitted.signal.aborted) return stopped(call, 'no', needs);
-  // Identify checked what the caller sent; hooks and people may have added other secret references since.
+  // The stage identify checked the secret references that the caller sent. Hooks and approvers may have added others since.
   const refused =
     facts?.effective === undefined
       ? undefined
@@ -88,7 +88,7 @@ function run(
     if (stop !== undefined) return stop;
     const opened = effects?.opened;
     if (opened === undefined) return ending(call, late, needs, review);
-    // Effects that the tool sent without waiting are published before the call is settled: afterwards they would be refused.
+    // The tool may have sent effects without awaiting them. Publish those before the call is settled; the store refuses them afterwards.
     return opened.published().then(() => ending(call, late, needs, review));
   };
   return outcome instanceof Promise ? outcome.then(end) : end(outcome);
@@ -157,7 +157,10 @@ function executable(call: IdentifiedCall, needs: Needs, { services, effects, sta
   };
 }
 
-/** While no listener wants spans, the caller's own span is passed on: a span that is never reported would break the chain. */
+/**
+ * While no listener wants spans, the caller's own span is passed on to the tool. A new span would never be reported and would break the
+ * chain.
+ */
 function traceOf({ admitted, envelope }: IdentifiedCall): TraceContext | undefined {
   const own = admitted.events?.traceOf('execute');
   if (own !== undefined) return own;
@@ -166,8 +169,8 @@ function traceOf({ admitted, envelope }: IdentifiedCall): TraceContext | undefin
 }
 
 /**
- * Ends a call that this worker aborted, before or while its tool ran, or while result hooks were asked. The reason of the abort decides the
- * ending.
+ * Ends a call that was aborted on this worker before or while its tool ran, or while result hooks were asked. The reason of the abort
+ * signal decides the ending: `lost`, `draining`, or cancelled.
  */
 async function stopped(
   call: IdentifiedCall,
@@ -182,7 +185,7 @@ async function stopped(
     return reviewing === undefined ? ended(outcome) : { kind: 'ended', outcome, reviewed: { own: reviewing.own } };
   }
   if (executed !== 'no' && call.tool.declaration.effect === 'unsafe') {
-    // The tool certainly ran if a hook was still being asked about its result.
+    // With `reviewing`, a hook was still being asked about the result: the tool certainly ran, and its result is withheld.
     return reviewing?.withheld ?? ended(errorOutcome('MAY_HAVE_RUN', { tool: delivery.tool }, { executed }));
   }
   const answer = await needs.store.abandonCall({ ...delivery, handedBack: false });

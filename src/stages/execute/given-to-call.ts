@@ -9,7 +9,10 @@ import type { ExecutableCall } from './run-and-judge.ts';
 import type { Ending } from '../../domain/call/ending.ts';
 import { type MaybePromise, andThen } from '../../base/maybe-promise.ts';
 
-/** Opens the services in the name of the session, regardless of the arguments. A handle that a tool keeps is dead once the run has been answered. */
+/**
+ * Opens the services that the tool declared, in the name of the session and regardless of the arguments. Once the run has ended, a handle
+ * that the tool kept does not work any more.
+ */
 export function openServices(
   { admitted, identity, tool }: IdentifiedCall,
   { services }: Pick<Plane, 'services'>,
@@ -19,7 +22,7 @@ export function openServices(
   return services.open(tool.needs, { identity, session, callId, fence, tool: tool.declaration.id });
 }
 
-/** Effects are opened by the first one: most calls have none. */
+/** The effects of one call. They are opened when the tool sends its first effect: most tools send none. */
 export interface LazyEffects {
   opened: CallEffects | undefined;
   readonly onPlatform: NonNullable<ExecutableCall['onPlatform']>;
@@ -53,7 +56,7 @@ export function secretUser(
   return { tool: tool.declaration, policy: admitted.policy, identity, knows };
 }
 
-/** Undefined for most calls: they use no secrets. */
+/** Undefined when neither the tool nor the arguments name a secret, as for most calls. */
 export function secretUse(
   call: IdentifiedCall,
   canonical: string,
@@ -66,14 +69,17 @@ export function secretUse(
   return onTaint === undefined ? { refuse } : { refuse, onTaint };
 }
 
-/** Whether an allowed call may still be started. See `src/start-permit.ts`. */
+/** Says whether an allowed call may still be started. Implemented by `StartPermit` in `src/start-permit.ts`. */
 export interface Permit {
   readonly validUntil: number;
   marked(): void;
   stopFor(): MaybePromise<Ending | undefined>;
 }
 
-/** The permit in the form that a runner checks. If it stops a run before its tool is entered, the call ends as the permit decides. */
+/**
+ * The permit in the form that a runner checks. If the permit forbids the start, the run ends without starting the tool, and `stopped` has
+ * the ending of the call.
+ */
 export class EntryCheck implements StartCheck {
   readonly #permit: Permit;
   #stopped: Ending | undefined;
@@ -92,7 +98,10 @@ export class EntryCheck implements StartCheck {
     return stopping instanceof Promise ? stopping.catch((error: unknown) => this.#fail(error)) : stopping;
   }
 
-  /** How the call ends, if its tool was not entered. Rethrows the error of the store: the call is left for recovery. */
+  /**
+   * How the call ends if the permit stopped it. If the permit failed with a store error, that error is thrown again: the call is not
+   * settled and is left for recovery.
+   */
   get stopped(): Ending | undefined {
     if (this.#failure !== undefined) throw this.#failure.error;
     return this.#stopped;

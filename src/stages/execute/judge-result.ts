@@ -19,13 +19,15 @@ const EXIT_CODES = ['exitCode', 'exit_code'];
 
 /**
  * Whether a cleanly returned result reports failure or denial. Decided from structure, in this order:
- * - `success` or `ok`: false, 0 or "false" is a failure; true, 1 or "true" decides for this level;
+ * - `success` or `ok`: false, 0 or "false" is a failure; true, 1 or "true" means success: exit code, error and status of the same object do
+ *   not count then;
  * - `isError` or `is_error`: true, 1 or "true" is a failure, also next to a success;
  * - `exitCode` or `exit_code`: a whole number other than 0, also as text, is a failure;
  * - `error`: anything but null, false, 0, "" or empty is a failure;
- * - `status`: a word of the closed lists;
- * - the same once more inside `result`, `data`, `response`, `output`, `details`, `structuredContent`; below an explicit success only an
- *   explicit flag counts there, because a fetched record may have its own error or status.
+ * - `status`: a word of the closed lists below;
+ * - then the same fields one level deeper, inside `result`, `data`, `response`, `output`, `details` or `structuredContent`. If the outer
+ *   object says success, only an inner `success`, `ok`, `isError` or `is_error` counts, because a fetched record may have its own error or
+ *   status.
  * Text that matches a pattern declared by the tool is a denial. Other text that is a JSON object is parsed and judged as above. In the
  * remaining text only a leading `Error:` counts, as a failure. Words in free text are never judged.
  */
@@ -112,7 +114,7 @@ function report(object: JsonObject, saidDenied: boolean): Judgement {
   return { kind, message: typeof shown === 'string' ? cut(shown) : describeWithoutText(object, kind) };
 }
 
-/** The text blocks of a result in MCP format, which explain a failure there. */
+/** The text blocks of a result in MCP format. When such a result reports failure, they explain it. */
 function contentTexts(content: JsonValue | undefined): (JsonValue | undefined)[] {
   if (!Array.isArray(content)) return [];
   return content.map((block) => (isJsonObject(block) && block['type'] === 'text' ? block['text'] : undefined));
@@ -146,7 +148,10 @@ function cut(text: string): string {
 }
 
 const MAX_TEXT = 8192;
-/** One for the process. Compiling takes longer than matching, and every result of a tool needs the same patterns. */
+/**
+ * One cache for the process. Compiling a pattern takes longer than matching it, and all results of a tool are matched against the same
+ * ones.
+ */
 const patterns = new BoundedCache<string, RE2JS>(1000);
 
 /** Patterns are RE2, so that a tool cannot stop its worker with a pattern that backtracks. They were validated when the module was described. */
@@ -159,7 +164,10 @@ function compile(pattern: string): RE2JS {
   return RE2JS.compile(pattern);
 }
 
-/** Closed lists. They are matched against whole fields, or within the error fields of a result that reports failure. */
+/**
+ * Closed lists. A word of them counts only as the whole `status` field; a denial word also as a whole error text of a result that reports
+ * failure. The refusal phrases are searched within those error texts.
+ */
 const FAILURE_STATUSES: readonly string[] = ['error', 'failed', 'failure', 'unauthorized', 'unauthorised'];
 
 const DENIAL_STATUSES: readonly string[] = [
@@ -179,7 +187,7 @@ const REFUSAL_PHRASES: readonly RegExp[] = [
   /\b(?:insufficient|missing) (?:permissions?|privileges?)\b/,
 ];
 
-/** An upstream that rejects the tool's own credentials is not a denial for the caller. */
+/** If a service rejects the tool's own credentials, that is not a denial for the caller. These words identify such error texts. */
 const UPSTREAM_MARKS = /\b(?:401|403|407|upstream|unauthori[sz]ed)\b/;
 
 /** `PERMISSION_DENIED`, `permission-denied` and `Permission denied` normalise to the same text. */

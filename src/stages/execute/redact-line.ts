@@ -3,7 +3,7 @@ import type { Redactor } from '../../domain/ports/redactor.ts';
 import type { ToolLogLine } from '../../domain/ports/tool-runner.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
 
-/** Redacts what a tool logs and throws: more people read that than read its arguments. */
+/** Redacts what a tool logs and throws. More people read these lines than read the arguments of the tool. */
 export function redactLine(line: ToolLogLine, redactor: Redactor | undefined): ToolLogLine {
   if (redactor === undefined) return line;
   const message = redactor.text(line.message);
@@ -14,7 +14,7 @@ function redactData(data: JsonObject, redactor: Redactor): JsonObject {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, redactMember(name, value, redactor)]));
 }
 
-/** Redacts by member name and by content. A long text with secrets in it keeps its length instead of being cut for display. */
+/** Redacts one member by its name and by its content. A long text is redacted by content only: redaction of arguments would also cut it. */
 function redactMember(name: string, value: JsonValue, redactor: Redactor): JsonValue {
   const alone = canonicalJson({ [name]: value });
   if (typeof value === 'string' && alone.length > LONG) return redactor.text(value);

@@ -9,17 +9,17 @@ import type { Scrub } from '../../domain/ports/tool-runner.ts';
 import { encode } from '../../base/message-pack.ts';
 import type { IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 
-/** What result hooks need from a run. Present only for tools with result hooks; all others cost one lookup. */
+/** What result hooks need from a run. Present only for tools with result hooks; for all other tools a run costs one lookup more. */
 export interface ResultReview {
   readonly hooks: GateHooks;
   readonly changedBy: readonly ArgumentChange[];
   readonly startedAt: number;
-  /** Removes the secrets of the run from what hooks write. The runner sets it as soon as there are any. */
+  /** Removes the secrets of the run from what hooks write. The runner sets it as soon as the run has secrets. */
   scrub: Scrub;
 }
 
 const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
-/** Min time for hooks, even if the tool used up the call's deadline. It is shorter than the extra time that every ending gets. */
+/** Min time for hooks, even if the tool used up the call's deadline. It is shorter than the extra time that every call gets for ending. */
 const MIN_HOOKS_MS = 1000;
 /** Bytes of an encoded outcome in addition to its content: kind, flags, code, message. */
 const OUTCOME_BYTES = 128;
@@ -54,7 +54,9 @@ export function reviewResult(
   });
 }
 
-/** Outcomes worded by the plane contain nothing from the tool. A question of the tool (INPUT_REQUIRED) is not its result. */
+/**
+ * Only these outcomes contain words or data of the tool. The plane words all others. A tool's question (INPUT_REQUIRED) is not its result.
+ */
 function isOwnResult({ kind, error }: Outcome): boolean {
   return kind === 'ok' || error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';
 }
@@ -106,13 +108,13 @@ function resultCall(call: IdentifiedCall, outcome: Outcome, { changedBy, started
   };
 }
 
-/** The same checks that the tool's own result passed: output schema and size. */
+/** Checks the result that a hook wrote like the tool's own: output schema and size. Returns the problem, or undefined. */
 function findProblem(outcome: Outcome, { tool }: IdentifiedCall): string | undefined {
   const { content, structured, writeBacks } = outcome;
   const { validateOutput, declaration } = tool;
   if (outcome.kind === 'ok' && validateOutput !== undefined) {
     const problems = structured === undefined ? ['it has no structured value'] : validateOutput(structured);
-    // Do not log which keys are wrong: they may come from the result.
+    // Do not report which keys are wrong: they may come from the result.
     if (problems.length > 0) return 'it does not match the output schema';
   }
   const limit = declaration.limits.maxResultBytes;

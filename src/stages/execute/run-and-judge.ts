@@ -16,7 +16,7 @@ export interface ExecutableCall extends RunRequest {
   /** Present when the tool declares an output schema. */
   readonly validateOutput?: ((value: JsonValue) => readonly string[]) | undefined;
   readonly denials: readonly string[];
-  /** Called with the ending of the run and its outcome. Present while there are listeners. */
+  /** Called once with the ending of the run and its outcome. Present while there are event listeners. */
   readonly onJudged?: ((ending: RunEnding, outcome: Outcome) => void) | undefined;
 }
 
@@ -24,10 +24,11 @@ export interface ExecuteNeeds {
   readonly runners: Readonly<Record<RunnerName, ToolRunner>>;
 }
 
-/** Runs the tool and judges its ending. The cause of an exception goes to the call's log, never into the outcome. */
+/** Runs the tool and makes an outcome of its ending. The cause of an exception goes to the call's log, never into the outcome. */
 export function runAndJudge(call: ExecutableCall, needs: ExecuteNeeds): MaybePromise<Outcome> {
   const { builtIn } = call;
-  // A tool of the plane itself has no code to load, so its permit is checked here and it is entered at once.
+  // A tool built into the plane has no code to load and no runner that checks the permit. So the permit is checked here, right before the
+  // start.
   const ending =
     builtIn === undefined
       ? needs.runners[call.runner].run(call)
@@ -47,7 +48,7 @@ function judge(told: RunEnding, call: ExecutableCall): Outcome {
   return outcome;
 }
 
-/** Adds the input that the caller sent. Most calls have none, and then the same object is returned. */
+/** Adds the input that the caller sent. Most calls have none; the given object is then returned unchanged. */
 export function withInput<Order extends RunRequest>(order: Order, { input, inputKinds }: Envelope): Order {
   if (input === undefined && inputKinds === undefined) return order;
   const { responses, state } = (input === undefined ? undefined : readInput(input)) ?? {};
@@ -58,13 +59,19 @@ export function withInput<Order extends RunRequest>(order: Order, { input, input
   return { ...order, input: own === undefined ? kinds : { ...answers, ...kinds, state: own } };
 }
 
-/** Prefixes the state with a digest of the arguments it was made for. This is done here, where secrets are still references. */
+/**
+ * Prefixes the state of a tool's question with a digest of the arguments of this call. This is done here, where secrets are still
+ * references.
+ */
 function bindState(ending: RunEnding, args: JsonObject): RunEnding {
   if (ending.kind !== 'input-required' || ending.required.state === undefined) return ending;
   return { ...ending, required: { ...ending.required, state: `${markOf(args)}${ending.required.state}` } };
 }
 
-/** Undefined for a state of other arguments: those answers say nothing about these arguments, so the tool asks again. */
+/**
+ * Undefined if the state belongs to other arguments. The caller's answers were for those, so all of them are dropped and the tool asks
+ * again.
+ */
 function unboundState(state: string, args: JsonObject): string | undefined {
   const mark = markOf(args);
   return state.startsWith(mark) ? state.slice(mark.length) : undefined;

@@ -64,7 +64,7 @@ export async function askApproval(
   return { kind: 'parked' };
 }
 
-/** Each asker offers only decisions that another one does not offer, so an approver could only deny. */
+/** The askers have no kind of yes in common, so an approver could only deny. The call is denied without asking. */
 function nobodyCanAllow(call: IdentifiedCall, { askers }: MergedAsk, { log }: Needs): Ending {
   const facts = { callId: call.admitted.delivery.callId, tool: call.tool.declaration.id };
   const asked = namesOf(askers);
@@ -72,7 +72,7 @@ function nobodyCanAllow(call: IdentifiedCall, { askers }: MergedAsk, { log }: Ne
   return endedBy(call, 'no-route', {}, asked);
 }
 
-/** Logs the question with the command that decides it. It is a warning if no approver is notified and only operators can decide. */
+/** Logs the question with the command that decides it. Logged as a warning if only operators can decide and no notifier is configured. */
 function logAsked(
   call: IdentifiedCall,
   question: ApprovalQuestion,
@@ -102,7 +102,7 @@ export function endedBy(
   askers?: readonly string[],
 ): Ending {
   const outcome = endingOutcome(ending, { tool: call.tool.declaration.id, ...facts });
-  // Only an ending that allows has no outcome, and this function is not called for one.
+  // Only an ending that allows the call has no outcome, and this function is never called for one. The fallback satisfies the type.
   return refuse(outcome ?? errorOutcome('APPROVAL_MALFORMED', {}), call.admitted.events, 'approval', undefined, askers);
 }
 
@@ -148,7 +148,7 @@ function maskedIn(of: QuestionMask['of'], canonical: string, tool: MaskedTool): 
   return findQuestionMasks(canonical, tool).map((mask) => ({ of, ...mask }));
 }
 
-/** Undefined when the store fails: a call that cannot be asked about is denied. */
+/** Stores the question and parks the call. Undefined when the store fails: a call about which no person can be asked is denied. */
 async function register(
   { admitted: { delivery, events }, tool }: IdentifiedCall,
   question: ApprovalQuestion,
@@ -166,7 +166,8 @@ async function register(
       question,
       timeoutMs,
       mayHaveRun: mayHaveRun(delivery, tool.declaration.effect),
-      // Also for the notifier and for listeners: only through the callback does a worker learn how every question ended.
+      // Hooks, the notifier and event listeners learn how a question ended only through this callback, so request it if any of them wants
+      // it.
       callback:
         approvals !== undefined ||
         events?.wants('approval.resolved') === true ||

@@ -26,7 +26,7 @@ export interface LoopedCall {
   readonly tool: { readonly id: string } & Partial<Pick<ToolDeclaration, 'poll' | 'cost' | 'effect'>>;
 }
 
-/** The current arguments, and the text that the caller sent. */
+/** The current arguments, and the canonical JSON that the caller sent. They may differ, for example after a hook changed them. */
 export interface LoopedArguments {
   readonly arguments: JsonObject;
   readonly canonical: string;
@@ -43,7 +43,7 @@ export function judgeLoop(
   history: RunHistory,
   given?: LoopedArguments,
 ): LoopVerdict {
-  // Without a history there is nothing to compare with.
+  // Without earlier attempts there is nothing to compare with, so the signatures are not computed.
   const known =
     given === undefined || history.length === 0 ? undefined : signaturesOf(tool, given, delivery.runState.toolSequence);
   return detectLoop({
@@ -70,7 +70,7 @@ function signaturesOf(
   return target === undefined ? signatures : { ...signatures, target };
 }
 
-/** Emits the event for a warning or a block. The message of a warning reaches the model through the facts of the gate. */
+/** Emits the event for a warning or a block. The model reads the message of a warning as `advice` in the outcome. */
 export function reportLoop(loop: LoopWarning | LoopBlock, events: CallEmitter | undefined): void {
   const { detector, count } = loop;
   if (loop.kind === 'warn') events?.emit('loop.warned', { detector, count });

@@ -27,8 +27,8 @@ import { releasesKey } from '../../domain/outcome/outcome.ts';
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | 'shares'>;
 
 /**
- * The checks between "may" and "does"; the strictest answer counts: loop detection, rules and hooks as in `judge`, then grants and people.
- * A call without objections and without hooks needs no wait and no store round trip.
+ * The checks between "may" and "does". The strictest answer counts. `judge` asks loop detection, rules and hooks; after that `conclude`
+ * looks for a grant or asks a person. A call without objections and without hooks needs no wait and no store round trip.
  */
 export function gate(call: IdentifiedCall, needs: Needs): MaybePromise<AllowedCall | Ending> {
   const { delivery, events } = call.admitted;
@@ -64,8 +64,8 @@ function checksOf(call: IdentifiedCall, history: RunHistory, needs: Needs): Gate
 }
 
 /**
- * Checks the same call again, under a newer policy or after something slow: rules, grants and people decide again, as on resume. Hooks and
- * loop detection are not repeated. `mayAsk` is false once the start is marked: a parked call with a start mark would count as run.
+ * Checks the same call again, under a newer policy or after something slow. Rules, grants and people decide again; hooks and loop detection
+ * are not repeated. `mayAsk` is false once the start mark is written: a parked call with a start mark would count as one that ran.
  */
 export function gateAgain(
   { call, basis }: AllowedCall,
@@ -124,7 +124,10 @@ async function askOrGrant(
   return granted ?? askApproval(call, mergeAsks(asks, askDefaults(call)), passed, history, needs);
 }
 
-/** Undefined for the usual call: nothing was changed, no loop was warned of, and no named rule allowed it. */
+/**
+ * What the later stages need to know of the gate. Undefined for the usual call: nothing was changed, no loop was warned of, and no named
+ * rule allowed it.
+ */
 function factsOf(
   call: IdentifiedCall,
   loop: LoopVerdict,
@@ -165,8 +168,8 @@ function hookedCall({
 }
 
 /**
- * A call that identify refused skips all other checks, so an agent that repeats it forever would never be stopped. So loop detection looks
- * at refused calls too: an unknown tool name, a tool that the agent may not use, arguments that are always invalid.
+ * Loop detection for a call that the stage identify refused: an unknown tool name, a tool that the agent may not use, arguments that are
+ * always invalid. Such a call never reaches the gate, so without this an agent that repeats it forever would never be stopped.
  */
 export function checkRefusedForLoop(admitted: AdmittedCall, ending: Ending): Ending {
   const { delivery, policy, events } = admitted;

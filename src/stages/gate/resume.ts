@@ -18,8 +18,8 @@ import { allow, refuse } from './verdict.ts';
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | 'shares'>;
 
 /**
- * Resumes a call that a person allowed. What runs is what they saw or edited: the stored bytes, never the caller's. The current rules are
- * checked again; hooks and loop detection are not.
+ * Resumes a call that a person allowed. The arguments that run are those that the approver saw or edited, as stored with the approval,
+ * never those in the caller's envelope. The current rules are checked again; hooks and loop detection are not.
  */
 export async function resume(call: IdentifiedCall, needs: Needs): Promise<AllowedCall | Ending> {
   const approval = await readAllowing(call, needs);
@@ -28,15 +28,15 @@ export async function resume(call: IdentifiedCall, needs: Needs): Promise<Allowe
   return resumeWith(call, approval, true, needs);
 }
 
-/** The same once more, under a newer policy. If `mayAsk` is false, no person is asked. */
+/** Checks a resumed call once more, under a newer policy. If `mayAsk` is false, no person is asked again. */
 export async function resumeAgain(call: IdentifiedCall, mayAsk: boolean, needs: Needs): Promise<AllowedCall | Ending> {
   const approval = await readAllowing(call, needs);
   return approval === undefined ? endedBy(call, 'already-decided') : resumeWith(call, approval, mayAsk, needs);
 }
 
 /**
- * Ends a call that the rules want a person to approve although its start mark is already written. Nothing ran; a repeat of the call is
- * asked about.
+ * Ends a call that now needs an approval although its start mark is already written. The tool did not run. If the caller repeats the call,
+ * a person is asked.
  */
 export function verdictStale({ tool, admitted }: IdentifiedCall): Ending {
   return refuse(errorOutcome('VERDICT_STALE', { tool: tool.declaration.id }), admitted.events, 'rule');
@@ -78,8 +78,8 @@ async function resumeWith(
 }
 
 /**
- * The arguments of the question were validated by the same tool before it was asked. They are not validated again, and no defaults are
- * filled in again; only edited arguments are.
+ * The arguments in the question were validated by the same tool before the person was asked. They are not validated again, and no defaults
+ * are filled in again. Only arguments that the approver edited are.
  */
 function readAllowed(
   call: IdentifiedCall,
@@ -93,7 +93,7 @@ function readAllowed(
   return judgedArguments(call, read.value, allowed, needs);
 }
 
-/** Emits the resolution only if no callback was requested: otherwise the worker that claims the callback emits it. */
+/** Emits how the question was resolved, but only if no callback was requested: otherwise the worker that claims the callback emits it. */
 function emitResolved({ admitted: { events } }: IdentifiedCall, approval: Approval): void {
   if (approval.callback !== 'none' || events === undefined) return;
   const { question, resolution = 'allow-once', requestedAt, resolvedAt = requestedAt } = approval;
@@ -109,21 +109,21 @@ function findChange(
   if (question.callId !== delivery.callId || question.session !== delivery.session) return 'the session';
   if (question.tool !== tool.declaration.id || question.toolDigest !== tool.declaration.digest) return 'the tool';
   if (bindingOf(question) !== question.binding) return 'the question';
-  // Also detects that, after the votes, edited arguments were added to the stored approval or removed from it.
+  // Also detects that edited arguments were added to the stored approval, or removed from it, after the votes.
   const agreed =
     editedArguments === undefined ? question.binding : bindingOf({ ...question, arguments: editedArguments });
   return votes.length > 0 && votes.every(({ binding }) => binding === agreed) ? undefined : 'the arguments';
 }
 
-/** A rule whose text changed since the question counts as not answered. */
+/** Whether this asker was part of the question. A rule whose text changed since then was not: its digest differs. */
 function wasAsked({ question }: Approval, { kind, id, digest }: Asker): boolean {
   return question.askers.some((asker) => asker.kind === kind && asker.id === id && asker.digest === digest);
 }
 
 /**
- * The earlier askers that ask again, in addition to the rules that ask now. Hooks are not run again, so each of them still asks. The
- * earlier rules ask again if the tool's schema changed the edited arguments: the approver has not seen those, even if no rule asks about
- * them now.
+ * The askers of the earlier question that ask again, in addition to the rules that ask now. Hooks are not run again, so each hook that
+ * asked still asks. The earlier rules ask again only if the tool's schema changed the edited arguments: the approver has not seen the
+ * result, even if no rule asks about it now.
  */
 function askersAgain({ question }: Approval, asks: readonly Ask[], isSeen: boolean): Asker[] {
   return question.askers.filter(

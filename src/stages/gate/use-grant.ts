@@ -37,7 +37,7 @@ export async function useGrant(
   return undefined;
 }
 
-/** As for a rule that allows: a condition that cannot be judged is not met. */
+/** A condition that cannot be judged counts as not met, as in a rule that allows. */
 function conditionsHold(conditions: string, canonical: string): boolean {
   const args = JSON.parse(canonical) as JsonObject;
   const list = JSON.parse(conditions) as ArgumentCondition[];

@@ -31,7 +31,7 @@ export function identify(admitted: AdmittedCall, needs: Needs): MaybePromise<Ide
   if (tool?.declaration.digest !== envelope.toolDigest) return misplaced(admitted, envelope, tool, needs);
 
   const { id } = tool.declaration;
-  // A pinned tool is never run for a caller in another process, whichever client put the call into this queue.
+  // A pinned tool runs only in its caller's process. Whichever client put the call into this queue, another process never runs it.
   if (tool.declaration.pinned !== needs.placement) return ended(errorOutcome('TOOL_PINNED', { tool: id }));
   const call: NamedCall = { admitted, envelope, identity, tool };
   return andThen(authorise(call, needs), (permission) =>
@@ -40,8 +40,8 @@ export function identify(admitted: AdmittedCall, needs: Needs): MaybePromise<Ide
 }
 
 /**
- * Checks the same call under a newer policy: whether it may still be made. The sent arguments are not read again, so that what runs is what
- * the gate judged.
+ * Checks under a newer policy whether the same call may still be made. The sent arguments are not read again, so that exactly the arguments
+ * that the gate judged are run.
  */
 export function identifyAgain(
   identified: IdentifiedCall,
@@ -75,8 +75,8 @@ interface NamedCall {
 }
 
 /**
- * Called for a tool that is not selected but may have been offered to the run. Only such a call costs a store round trip: offers are not in
- * the snapshot.
+ * Checks the selection again, with the tools that were offered to this run. Called only for a tool that is not selected but may have been
+ * offered: offers are not in the delivery, so this needs a store round trip.
  */
 async function selectInRun(call: NamedCall, needs: Needs): Promise<SelectionAnswer> {
   const { policy, delivery } = call.admitted;
@@ -109,7 +109,10 @@ function readAuthorised(call: NamedCall, permission: string, needs: Needs): Mayb
   );
 }
 
-/** For a resumed call, the allowed arguments are stored with the approval and are not parsed again; the sent ones only have to match the schema. */
+/**
+ * Reads and checks the arguments in the envelope. For a resumed call they only have to match the schema, because the gate replaces them by
+ * those stored with the approval.
+ */
 function readSent(call: NamedCall, needs: Needs): MaybePromise<JudgedArguments | Ending> {
   const { admitted, envelope, tool } = call;
   const canonical = envelope.arguments;
@@ -136,7 +139,7 @@ function withArguments(
   return { kind: 'identified', admitted, envelope, identity, tool, arguments: args, canonical, permission };
 }
 
-/** The envelope must agree with what the store accepted; otherwise the entry was written to the stream by hand. */
+/** Decodes the envelope. It must agree with what the store accepted; otherwise the queue entry was not written by the accept step. */
 function readEnvelope(admitted: AdmittedCall): { kind: 'read'; envelope: Envelope } | Ending {
   const { delivery } = admitted;
   if (delivery.envelope.length === 0) return ended(errorOutcome('BODY_LOST', {}, { executed: 'unknown' }));
@@ -156,8 +159,8 @@ function readEnvelope(admitted: AdmittedCall): { kind: 'read'; envelope: Envelop
 }
 
 /**
- * The tool is unknown or different on this worker. During a rolling deploy another worker may serve it: the call is handed back until it
- * gets there.
+ * Called when the tool is unknown on this worker or has another digest. During a rolling deploy another worker may serve it: the call is
+ * handed back until it reaches such a worker.
  */
 async function misplaced(
   admitted: AdmittedCall,

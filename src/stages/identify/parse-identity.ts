@@ -4,7 +4,7 @@ import { checkSelection, type SelectionAnswer } from '../../domain/identity/agen
 import { checkPermission, type PermissionAnswer, type Policy } from '../../domain/policy/policy.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 
-/** One for the process. The same text is the same identity, so one frozen object serves all calls of a session. */
+/** One cache for the process. The same text is the same identity, so all calls of a session share one frozen object. */
 const identities = new BoundedCache<string, Identity>(16_384);
 
 export function parseIdentity(text: string): Identity {
@@ -23,10 +23,13 @@ export interface Access {
   readonly permission: PermissionAnswer;
 }
 
-/** Decisions of one policy version, by identity and tool digest. A new version is a new object and starts with an empty cache. */
+/**
+ * Cached decisions: per policy version, then per identity, then per tool digest. A new policy version is a new object, so its cache is
+ * empty.
+ */
 const decisions = new WeakMap<Policy, WeakMap<Identity, Map<string, Access>>>();
 
-/** Cached: for the same policy, tool and identity the answer is always the same. */
+/** Decides selection and permission. The answer depends only on policy, tool and identity, so it is cached. */
 export function decideAccess(policy: Policy, tool: ToolDeclaration, identity: Identity): Access {
   let byIdentity = decisions.get(policy);
   if (byIdentity === undefined) decisions.set(policy, (byIdentity = new WeakMap()));

@@ -10,7 +10,9 @@ import { bodyDigest } from '../../domain/tool/digest.ts';
 import { openHistory, shortSignature, toolTag } from '../../domain/call/history.ts';
 import type { SettlementFacts } from './encode-audit.ts';
 
-/** The entry of the call in the run's history, and what the session counts. */
+/**
+ * Makes the entry of this call in the run's history, which loop detection compares later calls with, and the cost that the session adds up.
+ */
 export function attemptOf({ delivery }: DeliveredCall, outcome: Outcome, facts: SettlementFacts): SettledAttempt {
   const { tool } = facts;
   const { effective, target } = signaturesOf(delivery, facts);
@@ -60,10 +62,10 @@ function remembered(
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 type EndOfAttempt = ReturnType<typeof endOfAttempt>;
 
-/** No history will show this attempt, so the tool's result need not be examined. */
+/** Used when no later call is compared with this attempt: the tool's result is then not examined. */
 const NOT_COMPARED: EndOfAttempt = { ending: 'ok' };
 
-/** An error while examining the outcome must not change the outcome itself. */
+/** Examines the outcome. If that throws, the attempt gets a plain ending; the outcome of the call stays as it is. */
 function endSafely(outcome: Outcome, tool: SettlementFacts['tool']): EndOfAttempt {
   try {
     return endOfAttempt(outcome, tool);

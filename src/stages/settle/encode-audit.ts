@@ -12,7 +12,7 @@ import { resultDigest } from '../../domain/outcome/result-digest.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { SentCall } from './sent-call.ts';
 
-/** What the audit keeps of a settled call in addition to what the store adds. Of the arguments it keeps only what a redactor leaves. */
+/** What the audit keeps of a settled call in addition to what the store adds. Arguments are kept only as the redactor shows them. */
 export interface SettlementFacts {
   /** The call as it was sent. */
   readonly sent?: SentCall;
@@ -24,7 +24,6 @@ export interface SettlementFacts {
   readonly tool?: ToolDeclaration;
   /** The arguments that ran, or would have run. */
   readonly arguments?: JsonObject;
-  /** The loop settings of the agent. */
   readonly loops?: LoopSettings;
   /** Milliseconds from the delivery to this worker until the end of the gate. */
   readonly gateMs?: number;
@@ -34,7 +33,7 @@ export interface SettlementFacts {
   readonly reviewed?: ReviewedResult;
 }
 
-/** Cached records of one tool. Its usual records differ only in the duration of the call, so they are reused. */
+/** Cached records of one tool. The records of its usual calls differ only in their duration, so they are reused. */
 interface KnownRecords {
   readonly policyVersion: number | undefined;
   readonly permission: string | undefined;
@@ -42,7 +41,7 @@ interface KnownRecords {
   readonly encoded: Map<number, Uint8Array>;
 }
 
-/** One for the process, by the digest of the tool: encoding the record would otherwise be a large part of settling a short call. */
+/** One cache for the process, by tool digest. Without it, encoding the record would be a large part of settling a short call. */
 const recordsOfTools = new BoundedCache<string, KnownRecords>(1000);
 const MAX_MS = 128;
 
@@ -64,7 +63,10 @@ export function encodeAudit(
   return Buffer.concat([withShown, encode({ detail })]);
 }
 
-/** Without the definition of the tool, any value may be secret, so none is kept. The body digest in the record covers all of them. */
+/**
+ * Stands for the arguments when the tool's definition is unknown: any value may be a secret then. The body digest in the record covers all
+ * of them.
+ */
 function notKept(args: string): string {
   return `"not shown: which arguments are secret is not known (${Buffer.byteLength(args)} bytes)"`;
 }
@@ -97,7 +99,7 @@ function encodeFixed(sent: Outcome, facts: SettlementFacts, durationMs: number):
   }
   const before = records.encoded.get(durationMs);
   if (before !== undefined) return before;
-  // Copy the bytes, because an encoded value keeps the encoder's whole buffer alive.
+  // Copy the bytes. The encoded value is a view of the encoder's whole buffer, and would keep that buffer in memory.
   const encoded = Uint8Array.from(encodeRecord(sent, facts, durationMs));
   records.encoded.set(durationMs, encoded);
   return encoded;
@@ -120,8 +122,8 @@ function encodeRecord(sent: Outcome, facts: SettlementFacts, durationMs: number)
 }
 
 /**
- * Shorter gate times are not recorded. A few milliseconds only mean waiting behind other calls of the batch, and such a record could not be
- * shared.
+ * A gate time below this many milliseconds is not recorded. It only means waiting behind other calls of the same batch, and a record with a
+ * gate time could not be shared by other calls.
  */
 const NOTICED_MS = 10;
 
@@ -152,7 +154,7 @@ function gateRecord({ error }: Outcome, gate: GateFacts & RefusedBy = {}): Recor
   };
 }
 
-/** Digests of the tool's own result and of the one settled in its place, and the hooks responsible. */
+/** Digests of the tool's own result and of the result that was settled instead, and the hooks that changed or withheld it. */
 function resultRecord(sent: Outcome, reviewed: ReviewedResult | undefined): Record<string, unknown> {
   if (reviewed === undefined) return {};
   const { own, changedBy, withheldBy } = reviewed;

@@ -5,9 +5,9 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
 
 /**
- * Stores the tools that a call offered to its run, before the outcome is visible: a caller that reads the outcome can use the offers at
- * once. Offers that are not stored are removed from the outcome. A worker that has lost the call stores nothing; its settlement is fenced
- * as well.
+ * Stores the tools that a call offered to its run. This is done before the outcome is visible, so that a caller that reads the outcome can
+ * use the offers at once. Offers that could not be stored are removed from the outcome. If this worker has lost the call, the store refuses
+ * both the offers and the outcome.
  */
 export async function keepOffers(
   { delivery }: DeliveredCall,

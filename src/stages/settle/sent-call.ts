@@ -15,13 +15,13 @@ export interface SentCall {
 
 interface SentFacts {
   readonly sent?: SentCall;
-  /** The declaration that says which of the arguments are secret. Absent: that is unknown. */
+  /** The declaration that says which of the arguments are secret. Absent: which ones are secret is unknown, and no value may be shown. */
   readonly tool?: ToolDeclaration;
 }
 
 /**
- * Reads the sent call for a call that ended before or in identify, and finds its tool by id and digest. The definition that was called
- * decides what is secret: one with another digest may have another schema. Empty if the envelope cannot be read.
+ * Reads the envelope of a call that ended before or in the stage identify, and finds its tool by id and digest. Which arguments are secret
+ * is decided by the definition that the caller used; one with another digest may have another schema. Empty if the envelope cannot be read.
  */
 export function readSent({ envelope, tool }: Delivery, { tools }: Pick<Plane, 'tools'>): SentFacts {
   const decoded = envelope.length === 0 ? undefined : decodeEnvelope(envelope);

@@ -18,14 +18,14 @@ type Needs = Pick<Plane, 'store' | 'settings' | 'log' | 'redactor' | 'tools'>;
 
 const TRY_AGAIN_MS = 250;
 
-/** Whole milliseconds; below 1 ms in steps of ten microseconds, so that no duration is recorded as zero. @internal */
+/** Rounds to whole milliseconds, and below 1 ms to steps of ten microseconds, so that no duration is recorded as zero. @internal */
 export function roundDuration(ms: number): number {
   return ms >= 1 ? Math.round(ms) : Math.max(1, Math.round(ms * 100)) / 100;
 }
 
 /**
- * Settles a call. A known outcome must not be lost because the store is briefly unavailable: this worker owns the call until another one
- * fences it, so transient store errors are retried.
+ * Settles a call. A known outcome must not be lost because the store is briefly unavailable. So transient store errors are retried until
+ * this worker loses the call or has to stop.
  */
 export async function settleOutcome(
   delivered: DeliveredCall,
@@ -70,7 +70,7 @@ export async function settleOutcome(
   }
 }
 
-/** The mask for an error of this call: of the arguments that were sent, and of those that ran. */
+/** Makes the mask for an error of this call. It masks secrets in the arguments that were sent and in those that ran. */
 function repeatedIn({ tool, sent, arguments: ran }: SettlementFacts, { redactor }: Needs): RepeatedMask | undefined {
   if (tool === undefined || sent === undefined) return undefined;
   return redactor?.repeated?.(tool, ran === undefined ? [sent.arguments] : [sent.arguments, ran]);
@@ -106,7 +106,10 @@ function withExecutedUnknown({ delivery }: DeliveredCall, outcome: Outcome, { ef
 
 const TRANSIENT_ERRORS: readonly string[] = ['STORE_UNAVAILABLE', 'STORE_FULL', 'STORE_FAILED'];
 
-/** Whatever a tool returned, the call gets its one answer: an outcome that cannot be encoded becomes an error that states this. */
+/**
+ * Encodes the outcome. If it cannot be encoded, the call ends with the error RESULT_UNSERIALISABLE instead, so that its waiters get an
+ * answer.
+ */
 function encodeSafely(delivered: DeliveredCall, outcome: Outcome): { encoded: Uint8Array; sent: Outcome } {
   try {
     return { encoded: encodeOutcome(outcome), sent: outcome };

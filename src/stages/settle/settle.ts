@@ -6,7 +6,7 @@ import type { SettlementFacts } from './encode-audit.ts';
 import { settleOutcome } from './settle-outcome.ts';
 import type { ArgumentChange } from '../../domain/call/argument-change.ts';
 
-/** Stores the outcome in one step with its replies and its audit record; then counts the call and calls its observers. */
+/** Stores the outcome, its replies and its audit record in one step. Then counts the call and calls the observer hooks. */
 export async function settle(
   passed: PassedStages,
   ending: Extract<Ending, { kind: 'ended' }>,
@@ -43,7 +43,7 @@ function factsOf(
   };
 }
 
-/** Counts a settled call, or logs that this worker had lost it. The store sent the replies in the same step as it wrote the outcome. */
+/** Counts a settled call. If this worker had lost the call, its outcome was dropped: log that instead. */
 function countSettled(settled: SettledCall, needs: Pick<Plane, 'log' | 'onSettled'>): void {
   const { delivered, outcome, answer, durationMs } = settled;
   if (answer === 'settled') return needs.onSettled(outcome.kind);
@@ -55,7 +55,10 @@ function countSettled(settled: SettledCall, needs: Pick<Plane, 'log' | 'onSettle
 
 const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
 
-/** Calls the observers with the end of a call, once: only the worker that settled it does. Nothing they do changes or delays the outcome. */
+/**
+ * Notifies the observer hooks how the call ended. Only the worker that settled it does, so each is notified once. Hooks cannot change or
+ * delay the outcome here.
+ */
 function observe(
   { envelope, identity, tool, arguments: sent }: IdentifiedCall,
   allowed: AllowedCall | undefined,

@@ -10,7 +10,6 @@ export const MANIFEST_FILE = 'manifest.json';
 export interface BackupManifest {
   readonly format: number;
   readonly store: 'embedded' | 'redis';
-  /** The release that made the backup. */
   readonly release: string;
   readonly madeAt: string;
   readonly incarnation: string;

@@ -158,7 +158,10 @@ export function makeStoreAnew(folder: string): Promise<void> {
   });
 }
 
-/** See `adoptRedisStore`. The last step writes the new incarnation and removes the mark, in one transaction. */
+/**
+ * Does for the embedded store what `adoptRedisStore` does. The last step writes the new incarnation and removes the mark of a restored
+ * file, in one transaction.
+ */
 export function adoptEmbeddedStore<Result>(
   folder: string,
   meanwhile: (store: Store) => Promise<Result>,

@@ -21,7 +21,9 @@ interface OldRow {
 
 const AT_ONCE = 500;
 
-/** Adds the records of a release that had no chain to the chain. That release did not record the run, so it is empty. */
+/**
+ * Moves the records that an earlier release wrote without a chain into the chain. That release did not record the run, so the run is empty.
+ */
 export function chainOldAudit(database: Database): void {
   const store = database.get<{ id: string }>('SELECT id FROM incarnation')!.id;
   const { id, ...first } = openAuditLane(database, store, 0);

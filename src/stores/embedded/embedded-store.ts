@@ -12,7 +12,10 @@ import { pause } from '../../base/pause.ts';
 export interface EmbeddedStoreOptions {
   /** The folder of the store's files. Default: `.sallyport` in the working directory. */
   readonly folder?: string;
-  /** `own` opens the file. `connect` connects to the process that has it open. `auto` does what is possible. */
+  /**
+   * `own` opens the file. `connect` connects to the process that has it open. `auto` connects if there is such a process, and otherwise
+   * opens the file.
+   */
   readonly mode?: 'own' | 'connect' | 'auto';
   /** How long a request waits for the next owner after the last one has ended. */
   readonly patienceMs?: number;

@@ -32,8 +32,8 @@ const planeFile = (folder: string): string => join(folder, 'plane.json');
 const READ_ONLY: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM']);
 
 /**
- * Throws STORE_READ_ONLY if the folder or one of the store's files cannot be written. Checked before SQLite opens them: its own messages do
- * not name the cause, and differ with the file that it needs first.
+ * Throws STORE_READ_ONLY if the folder or one of the store's files cannot be written. Checked before SQLite opens the files, because
+ * SQLite's own messages do not name the cause.
  */
 export function refuseReadOnly(folder: string, access: (path: string, mode: number) => void = accessSync): void {
   const file = storeFile(folder);
@@ -48,7 +48,7 @@ export function refuseReadOnly(folder: string, access: (path: string, mode: numb
   }
 }
 
-/** STORE_READ_ONLY, if a call to the file system failed for that reason. */
+/** Returns STORE_READ_ONLY if a call to the file system failed because a file or folder may not be written; undefined for other errors. */
 export function readOnlyError(error: unknown): PlaneError | undefined {
   const { code, path } = (error ?? {}) as { code?: unknown; path?: unknown };
   if (typeof path !== 'string' || typeof code !== 'string' || !READ_ONLY.has(code)) return undefined;

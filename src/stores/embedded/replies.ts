@@ -4,8 +4,8 @@ import type { Database } from '../sqlite/database.ts';
 /** Max replies per answer. Only outcomes up to 16 KiB are inline, so an answer stays below 4 MiB. */
 const MAX_AT_ONCE = 256;
 /**
- * Max replies of one caller that hold their outcome. For further ones the waiter fetches the outcome. So a caller that reads nothing takes little
- * memory.
+ * Max replies of one caller that hold their outcome in memory. Beyond this number a reply is only a reference, and the waiter reads the
+ * outcome from the store. So a caller that reads nothing takes little memory.
  */
 const MAX_INLINE = 1_000;
 
@@ -25,9 +25,9 @@ interface ReplyRow {
 }
 
 /**
- * The replies that callers have not acknowledged yet, by caller. They are held in memory, because one thread owns the file. The file has them too,
- * for a restart; there an outcome is only a reference, because the call's row has it. They include the changes of the current transaction, like the
- * lane's counters: `load` reads everything again after a rollback.
+ * The replies that callers have not acknowledged yet, by caller. They are held in memory, because one thread owns the file. The file has
+ * them too, for a restart; there an outcome is only a reference, because the call's row has it. The replies in memory include the changes
+ * of the current transaction, like the lane's counters: `load` reads everything again after a rollback.
  */
 export class Replies {
   readonly #database: Database;

@@ -24,7 +24,7 @@ export class RowCache {
   readonly #runs = new Map<string, RunMemory>();
   readonly #changedRuns = new Set<RunMemory>();
 
-  /** Keeps only calls that are not settled: the others are not needed again. */
+  /** Caches the row of a call that is not settled. Rows of settled calls are not needed again and are not cached. */
   keepCall(callId: string, call: CallRow): void {
     if (call.state === 'settled') return;
     if (this.#calls.size >= MAX_CACHED_CALLS) this.clearCalls();
@@ -63,7 +63,7 @@ export class RowCache {
   keepRun(memory: RunMemory): RunMemory {
     if (this.#runs.size >= MAX_CACHED_RUNS) {
       this.#runs.clear();
-      // The changes of these runs are not in the file yet.
+      // Changed runs stay: their changes are not in the file yet.
       for (const changed of this.#changedRuns) this.#runs.set(nameOf(changed), changed);
     }
     this.#runs.set(nameOf(memory), memory);

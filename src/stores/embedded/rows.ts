@@ -5,7 +5,7 @@ import type { Effect } from '../../domain/tool/tool.ts';
 
 /** A row of `call`. The fields that the hot path changes are writable: they are changed here and in the file together; see `RowCache`. */
 export interface CallRow {
-  /** The table assigns it. */
+  /** Assigned by SQLite at the insert; 0 before. */
   seq: number;
   readonly keyId: string;
   readonly generation: number;
@@ -106,7 +106,7 @@ export interface SessionRow {
   readonly openedBy: string | null;
 }
 
-/** The run (null: unknown), when it ended, and from when on its conversation may have a new run. */
+/** The run (null: unknown), when it ended, and the time from which its conversation may have a new run. */
 export type LoopEnd = readonly [run: string | null, endedAt: number, opensAt: number];
 
 export interface RunRow {

@@ -1,9 +1,12 @@
 import { HISTORY_LENGTH, type AttemptEnding } from '../../domain/call/attempt.ts';
 import type { RunRow } from './rows.ts';
 
-/** How many attempts after a failed one get the run's history, so that they are checked for a loop. */
+/** Number of attempts after a failed one that get the run's history, so that they are checked for a loop. */
 const WORTH_A_LOOK = 4;
-/** The same, after an attempt that repeats an earlier one in another form: as many as the longest cycle has. */
+/**
+ * Number of attempts that get the history after an attempt that ran the same as an earlier one, sent in another form. It is the length of
+ * the longest loop.
+ */
 const WORTH_A_ROUND = 8;
 
 /** A run's counters, and enough of its latest attempts to detect that another one looks like a repetition. */

@@ -5,7 +5,10 @@ import { MIGRATIONS } from './migrations.ts';
 
 /** 'SLPT'. A SQLite file with another id belongs to another program. */
 const APPLICATION_ID = 0x534c5054;
-/** 'SLPR': the file was restored from a backup and not adopted yet. A release that does not know this id takes the file for another program's. */
+/**
+ * 'SLPR': the file was restored from a backup and not adopted yet. A release that does not know this id treats it as a file of another
+ * program.
+ */
 const RESTORED_ID = 0x534c5052;
 const BUSY_TIMEOUT_MS = 5_000;
 

@@ -23,8 +23,8 @@ const CLOSED = 'it was closed';
 type OpenLink = (events: LinkEvents) => Promise<StoreLink>;
 
 /**
- * Sends requests over a link. When the link is lost, the requests without an answer wait for the next one and are sent again, for up to the
- * patience. Their commits may have happened although the answers were lost. The port requires that every method can be repeated.
+ * Sends requests over a link. When the link is lost, the requests without an answer wait for the next link, up to `patienceMs`, and are
+ * sent again. Their commits may have happened although the answers were lost, so the port requires that every method can be repeated.
  */
 export class StoreClient {
   readonly #openLink: OpenLink;
@@ -68,7 +68,7 @@ export class StoreClient {
   }
 
   async #close(): Promise<void> {
-    // Send what was requested before the close first: an owner runs it before it closes the file.
+    // First send the requests that were made before the close: an owner still runs them before it closes the file.
     this.#flush();
     clearInterval(this.#lookTimer);
     if (this.#current === undefined) this.#refuseAll();
@@ -126,7 +126,7 @@ export class StoreClient {
     this.#wait(error);
   }
 
-  /** Requests of one turn are sent together. */
+  /** Queues requests. All requests of one turn of the event loop are sent in one frame. */
   #post(ids: readonly number[]): void {
     if (ids.length === 0) return;
     if (this.#outbox.length === 0) queueMicrotask(() => this.#flush());

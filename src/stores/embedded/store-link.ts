@@ -82,7 +82,7 @@ export function openSocketLink(address: PlaneAddress, events: LinkEvents): Promi
         hello,
         send: (message) => writeFrame(socket, message),
         close: async () => {
-          // What was sent before the end still goes out, unless the owner has stopped reading.
+          // Messages that were sent before still go out, unless the owner has stopped reading.
           const grace = setTimeout(() => socket.destroy(), CLOSE_GRACE_MS);
           socket.end();
           await closed;
@@ -101,7 +101,10 @@ export function openSocketLink(address: PlaneAddress, events: LinkEvents): Promi
   });
 }
 
-/** Node 20 runs no TypeScript in threads. So when this file runs from the sources, the built thread is used. */
+/**
+ * The oldest supported Node (22.16) runs no TypeScript without an option, and the thread gets no options. So when this file runs from the
+ * sources, the built thread is used.
+ */
 function threadScript(): URL {
   const beside = new URL('./store-thread.js', import.meta.url);
   if (import.meta.url.endsWith('.js')) return beside;

@@ -34,7 +34,7 @@ export class StorePeer {
     this.#groupCommit.withdraw(this);
   }
 
-  /** Sends ready answers now instead of after this turn. */
+  /** Sends ready answers now instead of at the end of this turn of the event loop. */
   flush(): void {
     if (this.#outbox.length === 0 || this.#gone) return;
     const messages = this.#outbox;

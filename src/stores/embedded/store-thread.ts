@@ -160,7 +160,7 @@ async function stopServer(server: Server, connections: ReadonlyMap<Socket, Store
     // The socket is ended and not destroyed at once: the last answers are still being sent.
     socket.end(() => socket.destroy());
   }
-  // A client that does not read them within the grace period does not delay the stop.
+  // A client that does not read its last answers within the grace period does not delay the stop.
   const grace = setTimeout(() => {
     for (const socket of connections.keys()) socket.destroy();
   }, CLOSE_GRACE_MS);

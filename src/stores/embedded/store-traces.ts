@@ -8,7 +8,7 @@ import { storeFile } from './ownership.ts';
 const ID_FILE = 'store.id';
 /** Files that SQLite keeps next to the store's file while it is open, or after a kill. */
 const LOGS = ['store.sqlite-wal', 'store.sqlite-journal', 'store.sqlite-shm'];
-/** Files that are made only after a store was opened in the folder. Stores of earlier releases have no id file, but these. */
+/** Files that are made only after a store was opened in the folder. A store of an earlier release has no id file, but it can have these. */
 const MADE_LATER = [
   'plane.json',
   'redaction.key',

@@ -20,7 +20,7 @@ import type { RedisContext } from './redis-context.ts';
 /** How long a caller should wait before it retries, while the server is at its memory limit. */
 const RETRY_AFTER_MS = 1000;
 
-/** All requests must be of one lane. The limits are the same for all, because they are those of the deployment. */
+/** All requests must be for one lane. The admission limits of the first request apply to all, because they are those of the deployment. */
 export async function acceptCalls(
   context: RedisContext,
   lane: number,
@@ -92,7 +92,10 @@ async function refuse(
   );
 }
 
-/** Returns the call that has this key for the agents of the session. Also finds a call that an earlier release kept under its subject alone. */
+/**
+ * Returns the call that the agents of this session made under the same key. An earlier release stored calls by subject and key only; such a
+ * call is found too, if it belongs to the same agent.
+ */
 async function findKnown(
   context: RedisContext,
   lane: number,
@@ -110,7 +113,7 @@ async function findKnown(
   });
 }
 
-/** Sends what calls of a batch share once; later calls refer to it by its number. */
+/** Many calls of a batch have the same head. It is sent with the first of them; later calls refer to it by its number. */
 function toArguments(requests: readonly AcceptRequest[]): NamedValues[] {
   const heads = new Map<string, string>();
   return requests.map((request) => {
@@ -128,7 +131,7 @@ function toArguments(requests: readonly AcceptRequest[]): NamedValues[] {
   });
 }
 
-/** The lines that `shared/caller.lua` reads. */
+/** Writes the head of a request: the lines that `shared/caller.lua` reads. */
 function headOf(request: AcceptRequest): string {
   const { session, run, pool, serial, tool, deadlineMs, waiter, proof } = request;
   const events = waiter?.events === true ? '1' : '0';

@@ -349,7 +349,7 @@ const SERVICE_COMMANDS =
   );
 
 const EXTRA: Partial<Record<Role, readonly Extra[]>> = {
-  // A worker that finds older data than it has seen before writes this into the incarnation record, for all other processes.
+  // A worker that finds older data than it saw before marks the store in the incarnation record. The mark stops all other processes.
   worker: [
     (_, record) => [`~${record('incarnation')}`, '+hget', '+hsetnx'],
     // Services keep their documents under their own keys, through their own functions.

@@ -71,8 +71,8 @@ async function inspectLanes(
 }
 
 /**
- * Gives the store a new incarnation. Processes that knew another one stop, and new ones may start. `meanwhile` works on the store before any other
- * process can open it. If the adoption is interrupted at any point, the store stays closed and can be adopted again.
+ * Gives the store a new incarnation. Processes that knew another one stop, and new ones may start. `meanwhile` gets the store before any
+ * other process can open it. If the adoption is interrupted at any point, the store stays closed and can be adopted again.
  */
 export function adoptRedisStore<Result>(
   options: RedisStoreOptions,
@@ -118,17 +118,17 @@ async function closeStore(
   await sendCommand(commands, 'HSET', [deploymentKeys(name).incarnation, ...Object.entries(fields).flat()]);
 }
 
-/** Moves the lane to the new incarnation. The epoch moves too, so that everything read under another incarnation is checked again. */
+/** Moves the lane to the new incarnation. Raises the epoch, so that everything that was read under another incarnation is checked again. */
 async function adoptLane(commands: Connection, name: string, lane: number, incarnation: string): Promise<void> {
   const keys = laneKeys(name, lane);
   const { meta } = keys;
   if ((await readLane(commands, name, lane)) === undefined) return;
   const { policy } = deploymentKeys(name);
   const policyVersion = await readPolicyVersion(commands, policy);
-  // A damaged number would fail the next line, or the lane's first call.
+  // A damaged number would make the next command fail, or the lane's first call.
   await repairLaneNumbers(commands, keys, policy);
   await sendCommand(commands, 'HINCRBY', [meta, 'epoch', '1']);
-  // A lane that refers to a lost policy version would stop every worker.
+  // Workers wait for the policy version that a lane names. If that version was lost, every worker would stop.
   await sendCommand(commands, 'HSET', [meta, 'policyVersion', policyVersion, 'incarnation', incarnation]);
 }
 
@@ -137,7 +137,7 @@ async function readPolicyVersion(commands: Connection, key: string): Promise<str
   return version === null ? '0' : String(asStoredNumber(version, { key, field: 'version', needed: 'its version' }));
 }
 
-/** Renumbers the records that wait in the lane: they are the beginning of the new incarnation's chain. */
+/** Renumbers the audit records that wait in the lane: they are the beginning of the new incarnation's chain. */
 async function renumberAudit(
   context: RedisContext,
   commands: Connection,

@@ -70,7 +70,7 @@ export function createAuditSource(context: RedisContext): AuditSource & AuditJou
 /** Max entries of an earlier release's stream that are moved in one step; each holds the records of a batch. */
 const MOVED_AT_ONCE = 50;
 
-/** Stands for an unlimited bound. The sum of it and a time or a sequence is still an exact integer. */
+/** Sent instead of infinity for a bound that is not limited. Added to a time or a sequence, it still gives an exact integer. */
 const NEVER = 2 ** 51;
 
 function boundArguments({ privileged, everything }: AuditBounds) {
@@ -107,7 +107,7 @@ async function auditState(context: RedisContext, lane: number): Promise<AuditSta
   };
 }
 
-/** The drain keeps its times as text. A time that was overwritten counts as never. */
+/** The drain keeps its times as text. A text that is no time, because it was overwritten, counts as 0. */
 function timeOf(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
@@ -117,7 +117,10 @@ function readGap(text: string): SequenceRange {
   return { from: Number(from), to: Number(to) };
 }
 
-/** Max bytes of a page. A single element is returned whatever its size, unless it is larger than any record. */
+/**
+ * Max bytes of a page. The first element is returned even if it is larger. Of an element that is larger than any record, only length and
+ * digest are returned.
+ */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 async function readJournal(context: RedisContext, request: ReadJournalRequest): Promise<JournalPage> {
@@ -152,7 +155,7 @@ export async function countRecords(context: RedisContext, lane: number): Promise
   }
 }
 
-/** Numbers records by their place: from the head of the journal on, skipping elements that are not records. */
+/** Reads records in order. A record's sequence is counted from the head of the journal on; elements that are not records are skipped. */
 async function readAudit(
   context: RedisContext,
   { lane, fromSequence, limit }: ReadAuditRequest,

@@ -46,9 +46,9 @@ const MAX_DUMP_BYTES = 500 * 1024 * 1024;
 const FIELDS_PER_PART = '500';
 
 /**
- * Copies a store lane by lane. While a lane is read, all writers of the server wait (`CLIENT PAUSE … WRITE`, which ends by itself). So each lane is
- * copied as it was at one moment. Lanes share nothing, so no more consistency is needed. A lane that cannot be read within the pause is not kept:
- * its copy could mix two states.
+ * Copies a store lane by lane. While a lane is read, all writers of the server wait (`CLIENT PAUSE … WRITE`, which ends by itself). So each
+ * lane is copied as it was at one moment. Lanes share nothing, so different lanes may be copied at different moments. If a lane cannot be
+ * read within the pause, the backup fails: the copy could mix two states.
  */
 export function backupRedisStore(store: RedisStoreOptions, options: RedisBackupOptions): Promise<BackupManifest> {
   return withServer(store, async ({ commands, name }) => {
@@ -91,8 +91,9 @@ interface CopiedFile {
 }
 
 /**
- * Copies policy, catalog and names of pools. Workers register again by themselves, and the restore writes the incarnation. The mark of the audit's
- * statements belongs to the sink, which is not in the backup either.
+ * Copies the deployment's own records, such as policy, catalog, tokens and names of pools. Three kinds are left out: workers register again
+ * by themselves, the restore writes the incarnation, and the mark of the audit's statements belongs to the sink, which is not in the backup
+ * either.
  */
 async function copyDeployment(commands: Connection, name: string, path: string): Promise<CopiedFile> {
   const { workers, worker, incarnation, statements } = deploymentKeys(name);
@@ -177,8 +178,8 @@ async function copyHash(commands: Connection, key: string, writer: RecordWriter)
 }
 
 /**
- * Pauses all writers and runs `read`. Throws if reading took longer than the writers were certain to wait, measured from before the pause was
- * requested.
+ * Pauses all writers and runs `read`. Throws if `read` ended more than `pauseMs` after the pause was requested: writers may have written
+ * meanwhile.
  */
 async function whilePaused<Result>(
   commands: Connection,

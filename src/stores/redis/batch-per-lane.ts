@@ -24,7 +24,7 @@ export function batchPerLane<Request extends Common, Answer>(
 
   function batcherFor(lane: number, request: Request): Batcher<Request, Answer> {
     const kinds = (kindsOfLanes[lane] ??= []);
-    // There are one or two of them, so a search is cheaper than making a key for a map.
+    // A lane has only one or two kinds, so a search is cheaper than making a key for a map.
     for (const { common, batcher } of kinds) if (goTogether(common, request)) return batcher;
     const batcher = createBatcher<Request, Answer>((requests) => send(lane, requests), {
       maxBatch: MAX_AT_ONCE,

@@ -186,13 +186,19 @@ function decodeMore(fields: unknown[]): MoreOfEntry {
   };
 }
 
-/** Reads the approval, and the fence under which no worker can have run the call yet. */
+/**
+ * Reads which approval allowed the call. The text also has the fence of the first delivery after that: under this fence no worker can have
+ * run the call yet. 0 instead of a fence: a worker may have run it before.
+ */
 function readResume(text: string, fence: number): ResumedWith {
   const [approval, untouchedFence] = text.split(' ');
   return { approval: approval as ApprovalId, untouched: Number(untouchedFence) === fence };
 }
 
-/** A call that was given back or resumed had a holder before, so it starts by the script, like a recovered call. */
+/**
+ * A call that was handed back or resumed had a holder before. Its delivery looks like that of a recovered call, so the worker always writes
+ * a start mark for it.
+ */
 function requeued(before: readonly string[] | undefined): RecoveredCall | undefined {
   if (before === undefined) return undefined;
   const [, starts, effect, cancel] = before;

@@ -23,7 +23,8 @@ export async function claimCallbacks(context: RedisContext, request: ClaimCallba
   const answer = await context.fcall('claim_callbacks', {
     keys: { meta },
     args: { ...common(context, lane), worker: workerId, claim: claimId, limit, leaseMs },
-    // Claimed ones first: if this claim was made before, the function adds nothing to it.
+    // Callbacks that are claimed already come first. If this same claim was made before, the function returns its callbacks and claims no
+    // others.
     each: [
       ...asList(claimed).map((id) => ({ approval: asText(id), free: false })),
       ...asked.map(([approval, askedBy]) => ({ approval, free: !alive.has(askedBy) })),

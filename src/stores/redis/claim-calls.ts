@@ -23,7 +23,7 @@ import type { RedisContext } from './redis-context.ts';
  */
 export interface LaneWatch {
   readonly sequences: Map<number, number>;
-  /** Warns all other processes, by a mark in the store. */
+  /** Warns all other processes through a mark in the store. `seen` is the audit sequence known before, `found` the lower one. */
   readonly wentBack: (lane: number, seen: number, found: number) => Promise<void>;
 }
 
@@ -82,7 +82,7 @@ function blockFor(waitMs: number): string[] {
   return waitMs <= 0 ? [] : ['BLOCK', String(waitMs)];
 }
 
-/** Streams whose group exists, by the context that made sure of it; released together with the context. */
+/** Streams whose consumer group is known to exist, for each context. The sets are freed together with their context. */
 const ensuredGroups = new WeakMap<RedisContext, Set<string>>();
 
 /** Creates the consumer group, once per stream and process. If the group is missing later, the store was replaced; a new group would hide that. */
@@ -100,8 +100,8 @@ async function ensureGroup(context: RedisContext, pool: string, stream: string):
 }
 
 /**
- * The queue of a private pool is deleted when its process was silent for long. If that process was only asleep, its next read creates the queue
- * again.
+ * Called when a read failed. The queue of a private pool is deleted when its process was silent for long. If that process was only
+ * suspended, the error here is retryable, and its next read creates the queue again.
  */
 function makeAgain(context: RedisContext, pool: string, stream: string, error: unknown): void {
   const isGone = error instanceof Error && error.cause instanceof Error && error.cause.message.includes('NOGROUP');

@@ -16,8 +16,8 @@ import type { RedisContext } from './redis-context.ts';
 import { pause } from '../../base/pause.ts';
 
 /**
- * A lane whose version is so far ahead of the policy was overwritten by hand: operators cannot have written so many versions since a failover or a
- * backup.
+ * A lane whose policy version is this far ahead of the policy was overwritten by hand: operators cannot have written so many versions since
+ * a failover or a backup.
  */
 const FAR_AHEAD = 1_000_000;
 /** How often `watchCatalog` polls the sequence of the catalog. */
@@ -47,7 +47,8 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
     },
     async writePolicy(request) {
       const { expectedVersion: expected, policy } = request;
-      // The record compares the new policy with the one read here. If that is not the expected version, nothing is written.
+      // The audit record states the difference between the new policy and the one read here. If the one read here is not the expected
+      // version, nothing is written.
       const { policy: before } = await readPolicy();
       const { event, detail } = recordOfPolicy(before, policy, expected + 1, request);
       const { meta, audit } = context.lane(DEPLOYMENT_LANE);
@@ -61,9 +62,10 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
       return { kind: 'written', version };
     },
     /**
-     * Repairs the policy version of lanes. A writer that died between the record and the lanes leaves lanes behind. An attacker with a client's
-     * password can write any value into a lane. A value that is not a number, or far ahead of a record that was read later, was written by hand. A
-     * lane that is a little ahead stays as it is: the record may have gone back in a failover, and then no call may run under it.
+     * Repairs the policy version of lanes. A writer that died after it wrote the policy record leaves lanes behind it. An attacker with a
+     * client's password can write any value into a lane. A value that is not a number, or far ahead of the record that was read afterwards,
+     * was written by hand and is replaced. A lane that is only a little ahead stays as it is: the record may have lost versions in a
+     * failover, and no call may run under an older policy then.
      */
     async repairLanes() {
       const found = await Promise.all(

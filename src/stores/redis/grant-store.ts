@@ -8,7 +8,7 @@ import { translate } from './settle-calls.ts';
 
 type Grants = GrantDesk & GrantUse;
 
-/** Max grants that are read: the latest ones. A subject that is often asked about can have many. */
+/** Max grants that are read, the latest first. A subject whose calls often need an approval can have many. */
 const MAX_FOUND = 256;
 /** The fields of a grant's hash that are read, in this order. See `functions/shared/grant.lua`. */
 const FIELDS = ['facts', 'createdAt', 'expiresAt', 'usesLeft', 'revoked'] as const;

@@ -9,7 +9,7 @@ import type { LaneKeys } from './keys.ts';
  */
 const META_NUMBERS = ['policyVersion', 'epoch', 'cancelSequence', 'liveBytes', 'retainedBytes', 'parkedBytes'] as const;
 type MetaNumber = (typeof META_NUMBERS)[number];
-/** A lane without these numbers stops. The others begin at 0. */
+/** A lane cannot work without these numbers. If one of the others is missing, it counts as 0. */
 const NEEDED: readonly MetaNumber[] = ['policyVersion', 'epoch'];
 /** Exact as a JavaScript number, and more than any lane reaches. */
 const WHOLE = /^\d{1,15}$/;
@@ -25,8 +25,8 @@ export interface LaneNumbers {
 export type Send = (command: string, ...args: string[]) => Promise<unknown>;
 
 /**
- * A damaged number counts as 0. A writer writes the policy's record before the lanes. `policyVersion` is read before that record, so an undamaged
- * one is never ahead of it.
+ * Reads the numbers of a lane. A damaged number counts as 0. Writers write the policy record before the lanes. Here the lane's
+ * `policyVersion` is read first and the record after it, so an undamaged lane is never ahead of the record.
  */
 export async function readLaneNumbers(
   send: Send,
@@ -70,7 +70,7 @@ function textOrNull(field: unknown): string | null {
   return field === null ? null : asText(field);
 }
 
-/** Larger than any count of the lane, so that a reader that knew an earlier number reads again. */
+/** Returns a number larger than any count of the lane. A reader that knew an earlier number then notices a change and reads again. */
 const unusedNumber = (): string => String(Date.now());
 
 /** Writes damaged numbers again, in a store that no process uses. Does not write the policy version: the caller knows it. */

@@ -176,8 +176,8 @@ async function dropRedirect(context: RedisContext, callId: CallId): Promise<'dro
 const SCAN_AT_ONCE = '1000';
 
 /**
- * All ids of a subject have the same beginning, but the set of live calls is sorted by deadline. So it is scanned in parts, which block no other
- * client.
+ * Lists the live calls of a subject. Their ids have a common prefix, but the set of live calls is sorted by deadline. So the whole set is
+ * scanned, in small parts that do not block other clients.
  */
 async function listOwnCalls(context: RedisContext, request: ListOwnCallsRequest): Promise<CallRecord[]> {
   const { lane, scope, limit } = request;

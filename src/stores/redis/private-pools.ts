@@ -16,7 +16,9 @@ export async function forgetDeadPools(context: RedisContext, fleet: FleetReader,
   for (const pool of known) if (!alive.has(pool)) await forgetPool(context, pool, idleMs);
 }
 
-/** The pool stays listed while one of its lanes is kept, so that the next round finds it again. */
+/**
+ * Deletes the queues of a pool in all lanes. The pool stays listed while one of them could not be deleted, so that the next round finds it.
+ */
 export async function forgetPool(context: RedisContext, pool: string, idleMs: number): Promise<void> {
   let isForgotten = true;
   for (let lane = 0; lane < context.lanes; lane += 1) {

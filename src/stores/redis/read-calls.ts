@@ -14,8 +14,8 @@ import { readWindows } from './lane-use.ts';
 import type { RedisContext } from './redis-context.ts';
 
 /**
- * Entries are deleted once they are acknowledged, so each read starts at the beginning of the stream. So a server clock that went back hides no
- * entry.
+ * Reads the replies to a caller. Acknowledged entries are deleted, so each read can start at the beginning of the stream. Even a server
+ * clock that went back therefore hides no entry.
  */
 export async function takeReplies(context: RedisContext, request: TakeRepliesRequest): Promise<TakenReply[]> {
   const key = context.lane(request.lane).reply(request.callerId);

@@ -28,11 +28,16 @@ export interface RedisContext {
   readonly incarnation: string;
   readonly deployment: DeploymentKeys;
   lane(lane: number): LaneKeys;
-  /** Calls a function of the library. Retries while the store cannot be reached, for up to `patienceMs`; every function allows that. */
+  /**
+   * Calls a function of the library. Retries while the store cannot be reached, for up to `patienceMs`. Every function may be called again.
+   */
   fcall(name: string, call: FunctionCall): Promise<unknown>;
   command(name: string, ...args: Argument[]): Promise<unknown>;
   commandForBytes(name: string, ...args: Argument[]): Promise<unknown>;
-  /** Sends commands that may block in the server, on a connection of their own. A function can follow a read in the same write. */
+  /**
+   * Sends commands that may block in the server, on a connection of their own. A function call can be sent in one write with the read
+   * before it.
+   */
   blockingRead(
     use: string,
     commands: readonly (readonly [string, ...Argument[]])[],
@@ -54,9 +59,11 @@ export interface ContextOptions {
   readonly patienceMs: number;
 }
 
-/** A blocking read that takes so much longer than requested is on a dead connection, which is then closed. */
+/** A blocking read that takes this much longer than requested is on a dead connection, which is then closed. */
 const BLOCKING_GRACE_MS = 5000;
-/** A blocking connection without a read for so long is closed, so that a process that once waited for a reply does not keep it for ever. */
+/**
+ * A blocking connection without a read for this long is closed, so that a process that once waited for a reply does not keep it for ever.
+ */
 const IDLE_AFTER_MS = 30_000;
 
 interface BlockingConnection {
@@ -80,8 +87,8 @@ export function createRedisContext(options: ContextOptions): RedisContext {
       } catch (error) {
         const plane = toPlaneError(error);
         const timeLeftMs = giveUpAt - performance.now();
-        // The server lost the library: it was flushed, or a replica took over that had not received it. Each function checks in its first line that
-        // the data is the known one.
+        // The server lost the library: it was flushed, or a replica without it took over. Loading it again is safe, because each function
+        // first checks that the store has the expected incarnation.
         if (isFunctionMissing(plane) && timeLeftMs > 0) {
           await loadLibrary(commands, functions);
           continue;

@@ -7,7 +7,7 @@ export interface RedisConnectionOptions {
   readonly username?: string;
   readonly password?: string;
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
-  /** A command without an answer for so long times out. It may have taken effect. */
+  /** A command without an answer for this long times out. It may have taken effect. */
   readonly commandTimeoutMs: number;
 }
 

@@ -139,7 +139,7 @@ function byWorkerAndPool(calls: readonly OwnedCall[]): OwnedCall[][] {
   return [...groups.values()];
 }
 
-/** The arguments with which a script asks once, for a whole batch, which entries the worker holds. */
+/** Arguments that let a function find out in one step, for a whole batch, which entries the worker holds. */
 function leaseArguments(context: RedisContext, lane: number, calls: readonly OwnedCall[]): NamedValues {
   const [first, last] = rangeOfEntries(calls);
   const { workerId, pool } = calls[0]!;

@@ -12,7 +12,7 @@ export interface ReachedServer {
   readonly facts: ServerFacts;
 }
 
-/** Opens a connection for work on the store as a whole, below the ports, and closes it afterwards. */
+/** Opens a connection for work on the store as a whole, which does not go through the store's ports, and closes it afterwards. */
 export async function withServer<Result>(
   options: RedisStoreOptions,
   work: (server: ReachedServer) => Promise<Result>,

@@ -4,7 +4,7 @@ import { nodeSqlite, type Connection } from './node-sqlite.ts';
 
 export type SqlValue = null | number | string | Uint8Array;
 
-/** Its memory has an address, although it is empty. */
+/** An empty array that has memory of its own. See `bindable`. */
 const EMPTY_BLOB = new Uint8Array(1).subarray(0, 0);
 
 /** Half a megabyte per step, so that a commit waits for at most one step. */
@@ -59,7 +59,8 @@ export class Database {
         await nodeSqlite().backup(this.#connection, file, { rate: PAGES_PER_STEP });
         return;
       } catch (error) {
-        // node:sqlite sometimes (seen on Node 24 and 26) ends a copy under writes with code 0, "not an error". Another attempt overwrites what the first one has written.
+        // node:sqlite sometimes (seen on Node 24 and 26) ends a copy under writes with code 0, "not an error". Another attempt overwrites
+        // what the first one has written.
         if (resultCode(error) !== NO_ERROR || attempt === MAX_COPY_ATTEMPTS) throw error;
       }
     }
@@ -157,7 +158,10 @@ export function isFull(error: unknown): boolean {
   return resultCode(error) === FULL;
 }
 
-/** True for errors after which the store must stop: a retried fsync reports success without having written anything. */
+/**
+ * True for errors after which the store must stop. After such an error nothing can be retried: a second fsync reports success without
+ * having written anything.
+ */
 export function isFatal(error: unknown): boolean {
   const code = resultCode(error);
   return code !== undefined && FATAL.includes(code);

@@ -55,7 +55,10 @@ function checkCaller(
   return inScope && !request.callId.includes('~') ? ending : 'unknown';
 }
 
-/** Writes nothing. However often calls of an ended run are refused, they neither prolong its rest nor fill the store. */
+/**
+ * Refuses a call of a run that loop detection ended. Writes nothing, so refused calls neither extend the time for which the conversation
+ * gets no new run nor fill the store.
+ */
 function refuseEndedRun({ now }: Transaction, session: SessionRow, run: string): AcceptAnswer {
   return { kind: 'run-ended', restMs: Math.max(0, (findLoopEnd(session, run) ?? now) - now) };
 }
@@ -81,8 +84,8 @@ function holdsKey(call: CallRow | undefined): call is CallRow {
 }
 
 /**
- * Earlier releases kept a key under its subject alone. Such a call is found only by the agents that made it. For all other agents it does not
- * exist, so that neither a replay nor a conflict reveals that the key is in use.
+ * Earlier releases stored a key per subject, not per agent. Such a call is found only by the agents that made it. For all other agents it
+ * does not exist, so that neither a replay nor a conflict reveals that the key is in use.
  */
 function findOfEarlierRelease(
   transaction: Transaction,

@@ -8,7 +8,9 @@ interface KnownIdentity {
   readonly tag: string;
 }
 
-/** One for the process, by text. Every accept needs an identity; sessions and their calls have the same text. */
+/**
+ * One cache for the process, keyed by the text of the identity. Every accept needs an identity; a session and its calls have the same text.
+ */
 const identities = new BoundedCache<string, KnownIdentity>(1_024);
 
 function read(identityText: string): KnownIdentity {

@@ -102,7 +102,7 @@ function parkCall(transaction: Transaction, call: CallRow, session: SessionRow, 
   if (!keepsSlot) leaveSlot(transaction, call);
 }
 
-/** When the reaper must look at a parked call: its approval has expired, or its session has. */
+/** Returns when the reaper must look at a parked call: when its approval or its session expires, whichever is first. */
 export function parkedUntil({ expiresAt }: { readonly expiresAt: number }, session: SessionRow | undefined): number {
   return Math.min(expiresAt, session?.expiresAt ?? expiresAt);
 }

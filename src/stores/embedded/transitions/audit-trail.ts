@@ -18,7 +18,7 @@ import * as write from '../../sqlite/audit/write-trail.ts';
 import type { Transaction } from '../transaction.ts';
 
 export const auditHeads = (transaction: Transaction): AuditHead[] => {
-  // What this commit has added is not in the table yet.
+  // The head that this transaction has moved is still in memory; write it to the table before it is read.
   transaction.lane.flush(transaction.now);
   return read.readHeads(transaction.database);
 };
@@ -86,7 +86,10 @@ function toEntry(record: AuditRecord, detail: Uint8Array): AuditEntry {
   return entry;
 }
 
-/** Each record is in the trail in the same step as what it records. So there is nothing to drain, and nothing can be late. */
+/**
+ * Each record is written to the trail in the same transaction as the change that it records. So there is nothing to drain, and nothing can
+ * be late.
+ */
 export function auditState({ lane, now, file }: Transaction): AuditState {
   const sequence = lane.auditSequence;
   const state = { store: file.incarnation, sequence, drained: sequence, drainedAt: now, now };

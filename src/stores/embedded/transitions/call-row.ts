@@ -53,7 +53,10 @@ export function changeCall(
   database.run(`UPDATE call SET ${change} WHERE seq = ?`, ...values, call.seq);
 }
 
-/** SQL that ends a delivery in an orderly way. The fence stays the same; the deliveries that remain were lost with their workers. */
+/**
+ * SQL that ends a delivery in an orderly way. The fence (`base` + `deliveries`) stays the same. `deliveries` then counts only those that
+ * were lost with their workers.
+ */
 export const RETURN_DELIVERY = 'base = base + 1, deliveries = deliveries - 1, owner = NULL';
 
 export function fenceOf(call: { readonly base: number; readonly deliveries: number }): number {

@@ -124,7 +124,7 @@ export interface EffectRetention {
   readonly maxKeptBytes: number;
 }
 
-/** Ends an effect. The next effect of the call becomes free, and the waiter is notified. */
+/** Ends an effect. From then on the next effect of the same call can be claimed. The waiter is notified. */
 export function endEffect(transaction: Transaction, row: EffectRow, end: EffectEnd, kept: EffectRetention): void {
   const { database, now, wake } = transaction;
   // Kept as long as its call may still be run again: otherwise the key would be free, and the message would be sent twice.

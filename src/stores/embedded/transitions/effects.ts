@@ -36,7 +36,10 @@ export function publishEffect(transaction: Transaction, request: PublishEffectRe
   return { kind: 'published' };
 }
 
-/** The call is run again, or the answer was lost. The caller of this request becomes the waiter. */
+/**
+ * Answers a request whose effect key is already known: the call is run again, or an earlier answer was lost. The caller of this request
+ * becomes the waiter.
+ */
 function meetAgain({ database }: Transaction, known: EffectRow, request: PublishEffectRequest): PublishEffectAnswer {
   const { kind, platform, channel, waiter } = request;
   if (known.kind !== kind || known.platform !== platform || known.channel !== channel) return { kind: 'conflict' };
@@ -87,7 +90,8 @@ function endExpired(transaction: Transaction, request: ClaimEffectsRequest): voi
 }
 
 /**
- * The gateway that had claimed these effects is gone, and it is unknown what it did. Only a platform that knows the effect key may get them again.
+ * Handles claimed effects whose gateway is gone. It is unknown what that gateway did. So effects are sent again only to a platform that
+ * recognises the effect key. All others, and those of the kind `call`, fail.
  */
 function takeFromLost(transaction: Transaction, request: ClaimEffectsRequest): void {
   const { database, now } = transaction;

@@ -21,14 +21,20 @@ export interface CallEnding {
   readonly event: AuditEvent;
   readonly audit: Uint8Array;
   readonly retentionMs: number;
-  /** True if the owner itself ends the call, so that its fence stays the last one. Otherwise the owner is fenced off. */
+  /**
+   * True if the worker that holds the call ends it; its fence then stays the last one. Otherwise the call gets a higher fence, and what
+   * that worker sends later is refused.
+   */
   readonly byOwner: boolean;
   readonly attempt?: SettledAttempt | undefined;
   /** How the approval of a parked call ends with it. Default: cancelled. */
   readonly approvalState?: 'denied' | 'expired' | 'cancelled';
 }
 
-/** Every way to `settled`: outcome, replies, audit record, end of the lease, promotion of the subject's next call. */
+/**
+ * Settles a call; every way to `settled` goes through here. Writes outcome, replies and audit record, ends the lease, and lets the
+ * subject's next call into the queue.
+ */
 export function endCall(transaction: Transaction, call: CallRow, ending: CallEnding): void {
   const { database, lane, now } = transaction;
   const { outcome } = ending;

@@ -2,9 +2,9 @@ import type { Transaction } from '../transaction.ts';
 import { dropOutcomeApart } from './call-bytes.ts';
 import { forgetOwed } from './owed.ts';
 
-/** A caller that did not ask for replies for so long is gone. Its outcomes can still be read by call id. */
+/** A caller that did not ask for replies for this long is gone. Its outcomes can still be read by call id. */
 const CALLER_GONE_MS = 60_000;
-/** An ended session is kept for so long, so that it is reported as `expired` and not as `unknown`. */
+/** How long an ended session is kept, so that it is reported as `expired` and not as `unknown`. */
 const ENDED_SESSION_MS = 24 * 60 * 60 * 1000;
 
 /** Deletes what no caller can ask for any more. Calls, sessions and calls owed are limited to `limit` each, so that one reap stays short. */

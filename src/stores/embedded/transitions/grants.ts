@@ -6,7 +6,7 @@ import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
 import { changeCall, findCall, findOwnedCall } from './call-row.ts';
 
-/** Max grants that are read: the latest ones. A subject that is often asked about can have many. */
+/** Max grants that are read, the latest first. A subject whose calls often need an approval can have many. */
 const MAX_FOUND = 256;
 
 export function writeGrant(

@@ -23,13 +23,14 @@ function renewCall(transaction: Transaction, owned: OwnedCall): RenewAnswer {
 }
 
 /**
- * Gives a call back. It keeps its place in the queue, so it is the next to be claimed. A start under this lease does not count, because the call
- * was given back in an orderly way. The start mark of an unsafe tool stays, because otherwise it would be started twice.
+ * Hands a call back. The call keeps its place in the queue, so it is the next to be claimed. A start under this lease does not count,
+ * because the call was handed back in an orderly way. The start mark of an unsafe tool stays, because otherwise the tool would be started
+ * twice.
  */
 export function abandonCall(transaction: Transaction, request: AbandonRequest): 'abandoned' | 'fenced' {
   const call = findCall(transaction, request.callId);
   if (call === undefined) return 'fenced';
-  // A repeated request: the call was already given back, whichever worker holds it now.
+  // A repeated request: the call was already handed back, whichever worker holds it now.
   if (call.abandonedFence === request.fence) return 'abandoned';
   if (!isOwned(call, request)) return 'fenced';
   const takesStartBack = call.startFence === request.fence && call.effect !== 'unsafe';

@@ -67,7 +67,7 @@ function takeNamed(transaction: Transaction, request: HoldOwedRequest, place: Ow
   return row.attempt === place.name ? taken(row) : take(transaction, row, request, place);
 }
 
-/** Returns the first entry whose holder is another one and dead; `unsure` while one of these holders may be dead. */
+/** Returns the first entry that another, dead gateway holds; `unsure` while it is not known whether one of the other holders is dead. */
 function findDead(
   { database, now }: Transaction,
   entries: readonly OwedRow[],

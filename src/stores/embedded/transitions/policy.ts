@@ -14,7 +14,7 @@ export function readNewerPolicy(transaction: Transaction, { after }: { after: nu
   return transaction.lane.policyVersion > after ? readPolicy(transaction) : undefined;
 }
 
-/** Moves the epoch in the same commit, so that no snapshot taken under the old policy counts as current. */
+/** Replaces the policy. Raises the epoch in the same commit, so that no snapshot taken under the old policy counts as current. */
 export function writePolicy(transaction: Transaction, request: WritePolicyRequest): WritePolicyAnswer {
   const { expectedVersion, policy } = request;
   const { database, lane } = transaction;

@@ -12,7 +12,7 @@ export function slotName(call: { serial: boolean; scope: string; tool: string; p
   return call.serial ? `serial ${call.scope} ${call.tool}` : `${call.pool} ${call.scope}`;
 }
 
-/** A later call waits behind the backlog, even when a place has just become free. */
+/** Whether a new call may enter the queue at once. While calls wait in the backlog it may not, even if a place has just become free. */
 export function hasRoom({ lane }: Transaction, slot: string, window: number): boolean {
   const { standing, backlog } = lane.slot(slot);
   return backlog === 0 && standing < window;

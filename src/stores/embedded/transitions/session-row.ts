@@ -11,7 +11,10 @@ export function findSession({ database, rows }: Transaction, session: string): S
   return row === undefined ? undefined : rows.keepSession(row).row;
 }
 
-/** What the store keeps of a token: a digest of the digest that callers send. So an attacker with a stolen file cannot use a session. */
+/**
+ * What the store keeps of a token: a digest of the digest that callers send. An attacker with a stolen file can therefore not use a
+ * session.
+ */
 export function hashToken(tokenDigest: string): Uint8Array {
   return hash('sha256', tokenDigest, 'buffer');
 }
@@ -36,12 +39,12 @@ export function sessionEnding(
   return findLoopEnd(session, run) === undefined ? 'run-unknown' : 'run-ended';
 }
 
-/** Returns from when on the conversation of a run that loop detection ended may have a new run. Undefined for other runs. */
+/** Returns the time from which the conversation of a run that loop detection ended may have a new run. Undefined for other runs. */
 export function findLoopEnd({ loopEnds }: SessionRow, run: string): number | undefined {
   return readLoopEnds(loopEnds).findLast(([ended]) => ended === run)?.[2];
 }
 
-/** Returns when loop detection ended the latest runs, for a run that is opened now. */
+/** Returns the times at which loop detection ended the latest runs of the session. A run that is opened now remembers them. */
 export function latestLoopEnds({ loopEnds }: SessionRow): number[] {
   return readLoopEnds(loopEnds)
     .slice(-COUNTED_LOOP_ENDS)
@@ -59,7 +62,10 @@ export function addLoopEnd(transaction: Transaction, id: string, run: string, re
   rows.dropSession(id);
 }
 
-/** Keeps the latest ends, and earlier ones whose rest is not over. A conversation must not get a run sooner because other runs ended too. */
+/**
+ * Keeps the latest ends of runs, and earlier ones whose conversation may not have a new run yet. Otherwise a conversation could get a new
+ * run sooner, only because other runs ended too.
+ */
 function keptLoopEnds(loopEnds: readonly LoopEnd[], now: number): LoopEnd[] {
   const first = loopEnds.length - MAX_LOOP_ENDS;
   return loopEnds.filter(([, , opensAt], index) => index >= first || opensAt > now).slice(-MAX_RESTING_RUNS);

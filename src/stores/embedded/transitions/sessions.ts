@@ -63,7 +63,10 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
   return { expiresAt };
 }
 
-/** A delegated session must not outlive its delegator, which could revoke it. */
+/**
+ * The latest time at which a session may expire. A delegated session must not outlive the session that delegates, because a revocation
+ * reaches it only through that one.
+ */
 function latestExpiry(transaction: Transaction, { id, delegatedBy }: OpenSessionRequest): number {
   if (delegatedBy === undefined) return Number.POSITIVE_INFINITY;
   const delegator = findSession(transaction, delegatedBy);
@@ -100,7 +103,7 @@ export function revokeSession(transaction: Transaction, request: RevokeSessionRe
   return 'revoked';
 }
 
-/** Returns the session, the sessions that it delegated to, and so on. */
+/** Returns the session and all sessions it delegated to, directly or not. */
 function withDelegates({ database }: Transaction, id: SessionId): SessionId[] {
   const found = database.all<{ id: SessionId }>(
     `WITH RECURSIVE found (id) AS (
@@ -154,7 +157,7 @@ export function endRun(transaction: Transaction, request: EndRunRequest): void {
   appendAdministration(transaction, { event: 'run.ended', detail: detailOfEnd(request) }, { session, run, identity });
 }
 
-/** Ends a run. Moves the epoch, so that queued calls of the run do not start. Returns whether there was such a run. */
+/** Ends a run. Raises the epoch, so that queued calls of the run do not start. Returns whether there was such a run. */
 export function dropRun(transaction: Transaction, { session, run }: RunRequest): boolean {
   const { database, lane, rows } = transaction;
   rows.dropSession(session);
@@ -166,7 +169,10 @@ export function dropRun(transaction: Transaction, { session, run }: RunRequest):
   return true;
 }
 
-/** No worker claims a parked call, so no worker would notice that its session has ended. The next reap then checks it. */
+/**
+ * Makes the parked calls of a session due for the next reap. No worker claims a parked call, so no worker would notice that its session has
+ * ended.
+ */
 function reapParkedSoon(transaction: Transaction, session: SessionId): void {
   const parked = transaction.database.all<Pick<CallRow, 'seq' | 'keyId' | 'generation'>>(
     `SELECT seq, keyId, generation FROM call WHERE session = ? AND state = 'parked'`,

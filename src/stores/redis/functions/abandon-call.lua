@@ -16,8 +16,8 @@ local envelope = read_envelope(lane, call_id, record)
 if not envelope then return 'FENCED' end
 drop_entry(lane, record, fence)
 set_extra(record, 'abandonedFence', fence)
--- The worker that started the call gives it back in good order. That is not the call's fault, so the start does not count. An unsafe tool may
--- have done something, so its start mark stays.
+-- The worker that started the call hands it back in an orderly way, so this start does not count as an attempt. An unsafe tool may have
+-- done something, so its start mark stays.
 if extra(record, 'startFence') == fence and extra(record, 'effect') ~= 'unsafe' then
   local starts = tonumber(extra(record, 'starts')) - 1
   set_extra(record, 'starts', starts > 0 and text(starts) or nil)

@@ -131,7 +131,8 @@ local function accept(number, at)
     known = agents.earlier_call(lane, asked, earlier[number] and stored[earlier[number]], head.identity)
   end
   if known then return answer_known(known, head, digest, correlation) end
-  -- Nothing is written: refused calls neither prolong the rest nor fill the store. A caller of an earlier release reads only the first two words.
+  -- Loop detection ended this run. Nothing is written, so refused calls neither extend the time without a new run nor fill the store. The
+  -- third word is the rest of that time in ms; callers of an earlier release read only the first two words.
   if head.rest_ms then return { 'UNAUTHENTICATED', 'run-unknown', text(head.rest_ms) } end
   local what, room_ms = shares.overload_call(held, limits, head, #envelope)
   if what then return { 'OVERLOADED', what, room_ms and text(room_ms) or '' } end

@@ -1,6 +1,6 @@
 --[[ Park a call with its exact bytes and store the question about it. Then no worker holds the call, its place in the subject's window is free
   (a serial call keeps it), and the old fence is invalid. One step: the answer to a question without a parked call would have no effect, and
-  a parked call without a question would wait in vain.
+  about a parked call without a question no person would ever be asked.
   KEYS     meta, live, audit
   ARGV     incarnation, lane, worker, callId, entry, fence, approval, timeoutMs, question, binding, decisions, quorum, requester, mayHaveRun, wantsCallback, detail, masked, shares
   RETURNS  ASKED | FENCED | CANCELLED | EXPIRED | ENDED | SHARE_FULL ]]

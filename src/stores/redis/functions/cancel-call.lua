@@ -1,6 +1,6 @@
---[[ Cancel a call. A call without a start mark ends now, a parked one together with its approval. For a started call, the worker that holds it
-  is asked to abort. A call that a worker holds without a start mark ends here too: that worker's settle is then fenced, and no code of an
-  unsafe tool has run.
+--[[ Cancel a call. A call without a start mark ends now, a parked one together with its approval. For a started call, the worker that holds
+  it is asked to abort. A call that a worker holds without a start mark ends here too. That worker's later settle is refused as fenced. No
+  code of an unsafe tool has run, because such a tool runs only after its start mark.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, callId, session, tokenDigest, outcome, outcomeIfHeld, outcomeIfParked, detail, retentionMs, unsafeDigest

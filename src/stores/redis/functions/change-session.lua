@@ -29,8 +29,8 @@ local function is_full()
   return runs >= max_runs
 end
 
--- Returns how many of the latest two runs that loop detection ended there are (`COUNTED_LOOP_ENDS`), then a space and when they ended, with a
--- comma between them; nil without any. An earlier release counted ended runs in `ended`, without their times: these get the current time.
+-- Returns the latest ends of runs by loop detection, at most two (`COUNTED_LOOP_ENDS`): their number, a space, and their times with a comma
+-- between them. Returns nil if there were none. An earlier release only counted these ends, in `ended`: they get the current time.
 local function latest_loop_ends()
   local known, now = redis.call('HMGET', key, 'loops', 'ended'), text(now_ms())
   local ends = known[1] or ''

@@ -1,6 +1,6 @@
---[[ Cast a vote on a pending approval. The first vote that decides wins, in the same step: a yes that completes the quorum queues the call again
-  under a higher fence, a no settles it. `votes` has one line per vote, with spaces: decision, store time in ms, principal, the binding that
-  the principal agreed to, and the comment as JSON text.
+--[[ Cast a vote on a pending approval. The first vote that decides wins. In the same step, a yes that completes the quorum queues the call
+  again under a higher fence, and a no settles the call. `votes` has one line per vote, with spaces: decision, store time in ms, principal,
+  the binding that the principal agreed to, and the comment as JSON text.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, approval, binding, decision, by, comment, hasEdited, edited, agreed, deadlineMs, denied, deniedMayHaveRun, detail, retentionMs, grant, grantFacts, grantTool, grantMs, grantUses
@@ -37,7 +37,7 @@ if by == asked[5] then return { 'NOT_YOURS' } end
 local bytes, now = redis.call('HGET', calls, call_id), now_ms()
 local record = not is_settled(bytes) and read_record(bytes)
 if not record or record[STATE] ~= PARKED or extra(record, 'approval') ~= id then return { 'UNKNOWN' } end
--- The answers that will be true after the next reap: the approval has expired, or its session or run has ended.
+-- The approval has expired, or its session or run has ended, but the next reap has yet to write that. Answer as if it had.
 if now >= tonumber(asked[8]) then return { 'ALREADY', 'expired' } end
 local session, _, _, ending = live_session(lane, fact(record, SESSION), fact(record, RUN), now)
 if ending then return { 'ALREADY', 'cancelled' } end

@@ -15,8 +15,8 @@ local function forget(ids)
   for number, call_id in ipairs(ids) do
     local record_bytes, ending = split_settled(kept[number])
     local forget_at = ending and tonumber(ending.forget_at)
-    -- The first generation of a key that continues is kept with the latest one: it is in a later list again. So it is in the lists once for each
-    -- of its generations, and can be twice in one.
+    -- The first generation of a released key is kept as long as the latest one. Each settled generation adds the id of the first one to a
+    -- list again. So one list can have that id twice; `seen` makes sure that it is deleted and subtracted once.
     if forget_at and forget_at <= now and not seen[call_id] then
       gone[#gone + 1], seen[call_id] = call_id, true
       local asked

@@ -1,7 +1,8 @@
---[[ Take the oldest call with this digest that was already owed when the request came, or make an entry for a new call. An entry of another
-  holder is taken if that holder has sent no beat for a whole lease since the request began to wait. While it is not known whether the holder
-  is live, the answer is WAIT. `since` has the time of the first WAIT (store ms, empty in the first request), and after a space how many
-  milliseconds ago the request came. Builds of revision 4 send only the time. `of` names the one entry to take; `fresh` takes none.
+--[[ For a request of an MCP client: take the oldest call with this digest that was already owed when the request came, or make an entry for
+  a new call. An entry that another gateway holds is taken only if that gateway has sent no beat for a whole lease since the request began
+  to wait. While it is not known whether that gateway is live, the answer is WAIT. `since` has the time of the first WAIT (store ms, empty
+  in the first request), and after a space how many milliseconds ago the request came. Builds of revision 4 send only the time. `of` names
+  the only entry that may be taken; with `fresh` none is taken.
   KEYS     meta
   ARGV     incarnation, lane, max
   EACH     scope, name, digest, holder, leaseMs, lifetimeMs, of, fresh, since

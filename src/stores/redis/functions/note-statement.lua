@@ -1,4 +1,4 @@
---[[ Store number and hash of the last signed statement of the audit. The number never goes down: so an older copy of the trail is detected.
+--[[ Store number and hash of the last signed statement of the audit. The number never goes down, so an older copy of the trail is detected.
   FLAGS    allow-oom
   KEYS     record, statements
   ARGV     incarnation, number, hash

@@ -1,4 +1,4 @@
---[[ Write the audit record of a login that changes nothing else. Repeating the same attempt within `knownMs` writes nothing.
+--[[ Write the audit record of a login; nothing else in the store changes. Repeating the same attempt within `knownMs` writes nothing.
   KEYS     meta, audit, once
   ARGV     incarnation, event, about, detail, knownMs
   RETURNS  RECORDED ]]

@@ -1,6 +1,6 @@
 --[[ Release entries that a request holds. `to` says why:
     gone      the outcome was sent to a client; the entry is deleted
-    owed-for  the client was told to come back: owed to requests that come `owedAfterMs` from now or later
+    owed-for  the client was asked to come back: owed to requests that come `owedAfterMs` from now or later
     lost      the client got no answer: owed to every request, also to one that came before
     owed      as `owed-for`; builds of revision 4 send it, often with a lifetime of 0
   `owed-for` and `lost` keep the entry for the lifetime, from when it is owed. `owed` keeps it for the lifetime from now, and never shorter than

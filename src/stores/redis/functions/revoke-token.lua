@@ -10,7 +10,8 @@ local meta, audit, record, token, ends, sessions, revoking = KEYS[1], KEYS[2], K
 local incarnation, id, kept_ms, about, detail, who = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local skip, limit = ARGV[7], ARGV[8]
 local FIRST, STRIDE = 9, 1
--- A process of the release before this one sends neither key. It revokes all sessions itself; a gateway then removes the token from `revoking`.
+-- A process of the release before this one sends neither of these two keys. It revokes all sessions itself; a gateway then removes the
+-- token from `revoking`.
 sessions, revoking = sessions or token .. ':sessions', revoking or string.gsub(ends, 'ends$', 'revoking')
 
 if not admission.same_store(record, incarnation) or not same_incarnation(meta, incarnation) then return REPLACED end

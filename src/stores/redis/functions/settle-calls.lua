@@ -1,6 +1,6 @@
 --[[ Store outcomes once, answer every waiter, write the audit and end the leases. One step: a crash between two of these would run a tool again,
   or leave a waiter without an answer. All calls are of one pool; `first` and `last` are the lowest and the highest entry id. Most calls are
-  plain successes. A call that is not has a row of MORE, after the batch and one empty argument: its number in the batch, `1` if its key is
+  plain successes. Every other call has a row of MORE, after the batch and one empty argument: its number in the batch, `1` if its key is
   released, its result for the run's history (empty: a plain success), and its note (see shared/settled-attempts.lua; `session` is empty
   without one). A single word is the answer for all calls.
   FLAGS    allow-oom

@@ -1,4 +1,4 @@
---[[ Let a held call through by a grant. Each call counts as one use, however many workers ask again for the same call.
+--[[ Allow a held call by a grant, and count the use. Each call counts as one use, even if several workers ask for it one after another.
   FLAGS    allow-oom
   KEYS     meta, audit
   ARGV     incarnation, lane, worker, callId, entry, fence, grant, detail

@@ -31,8 +31,8 @@ local function parked_until(expires_at, session)
   return math.min(expires_at, session and session.expires_at or expires_at)
 end
 
--- Whether a call was allowed by an approver, cannot have run before the question, and was given back by no worker since. If no worker holds
--- it either, it has not run.
+-- Whether a call was allowed by an approver, cannot have run before the question, and was not handed back by a worker since. If no worker
+-- holds it either, it has not run.
 local function is_untouched(record)
   local base = tonumber(extra(record, 'base'))
   return base and extra(record, 'resumed') == text(base + 1)

@@ -21,16 +21,17 @@ local TOOL_SIZE = 8
 local MAX_OTHER_TOOLS, REST_TAG = 999, '____'
 local NO_SIGNATURE = '--------'
 local OPEN = '?' .. NO_SIGNATURE
--- The history is sent along with this many attempts after one that failed; and with as many as the longest loop has, after one that ran what
--- was sent before in another form.
+-- With how many further attempts the history is sent along. WORTH_A_LOOK: after an attempt that failed. WORTH_A_ROUND, the length of the
+-- longest loop: after an attempt that ran the same as an earlier one, although it was sent in another form.
 local WORTH_A_LOOK, WORTH_A_ROUND = 4, 8
 
 local function runs_key(lane) return lane .. 'runs' end
 local function recent_key(lane, run_name) return lane .. 'recent:' .. run_name end
 local function run_field(run) return 'run:' .. run end
 
--- The value of the session's `run:` field: when the run was opened (store ms), how many of the latest runs before it loop detection ended, and
--- if any, a space and the times of these ends with a comma between them. `loop_ends` is the text after the first space; nil: no ends.
+-- The value of the session's `run:` field: when the run was opened (store ms), and how many of the latest runs before it were ended by loop
+-- detection. If there are any, a space follows and the times of these ends with a comma between them. `loop_ends` is the text after the
+-- first space; nil: no ends.
 local function opened_run(now, loop_ends) return text(now) .. ' ' .. (loop_ends or '0') end
 
 -- Reads into a table that already has these fields: growing a table costs more than everything else here.
@@ -67,9 +68,9 @@ local function count_hints(text, hint, first, most)
   return found
 end
 
--- The state of its run that a delivery has after its digest; `runStateOf` in call-codec.ts reads it. First `sequences`, which differ between
--- calls; then `!` if the run is watched, so that the result of this attempt has to be recorded (always for a call that is queued again); then
--- `run_facts`, the same for all calls.
+-- After its digest, a delivery has the state of its run; `runStateOf` in call-codec.ts reads it. First `sequences`, which differ between
+-- calls. Then `!` if the run is watched, so that the result of this attempt has to be recorded (always for a call that is queued again).
+-- Then `run_facts`, the same for all calls.
 local WATCHED = '!'
 -- Packs both sequences. The cache helps because most runs use one tool, so that both are equal, and many runs have about the same length.
 local same_sequences = remember(function(sequence) return struct.pack('<I4I4', sequence, sequence) end)
@@ -99,7 +100,7 @@ local function describe_attempt(record, attempt)
     .. string.sub(attempt, size + SIGNATURE + 1) .. NO_SIGNATURE
 end
 
--- Returns the latest attempts since the run is watched, at most HISTORY, in no order.
+-- Returns the latest attempts since the run has been watched, at most HISTORY, in no order.
 local function read_history(lane, run_name)
   local ids, attempts = redis.call('LRANGE', recent_key(lane, run_name), '-' .. HISTORY, '-1'), {}
   if #ids == 0 then return '' end

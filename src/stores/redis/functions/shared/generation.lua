@@ -35,7 +35,7 @@ function agents.own(known, identity)
   return not known.record or agents.same(identity, fact(known.record, IDENTITY))
 end
 
--- Earlier releases stored a key under its subject alone. Returns such a call to the agents that made it, and to no others.
+-- Earlier releases stored a key per subject, not per agent. Returns such a call to the agents that made it, and to no others.
 function agents.earlier_call(lane, asked, bytes, identity)
   local known = bytes and find_call(lane, asked, bytes)
   return known and known.record and agents.own(known, identity) and known

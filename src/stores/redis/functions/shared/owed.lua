@@ -14,8 +14,8 @@ local owed = {}
 owed.NOBODY = '-'
 -- Max expired entries that one hold removes: more than it adds, and few enough to be fast.
 owed.REAPED_AT_ONCE = 8
---[[ How long the keys of a subject outlast the last expiry of an entry: an entry that is held stays past its expiry, and no request is open
-  for longer than the longest question. ]]
+--[[ How long the keys of a subject outlast the last expiry of an entry. An entry that is held stays past its expiry, as long as its request
+  is open. No request is open for longer than the longest question to a person. ]]
 owed.MAX_HELD_MS = 8 * 24 * 60 * 60 * 1000
 
 function owed.entries_key(lane, scope) return lane .. 'owed:' .. scope end
@@ -56,8 +56,8 @@ function owed.names(book, digest)
   return names
 end
 
---[[ Returns the entries with this digest that have not expired, oldest first. Entries that this holder's own open requests hold are left out,
-  except that of this attempt: no repeat may take them, and if many identical calls come at once, nearly all entries are of this kind. ]]
+--[[ Returns the entries with this digest that have not expired, oldest first. Leaves out the entries that other open requests of this
+  holder hold: no repeat may take them, and if many identical calls come at once, nearly all entries are of this kind. ]]
 function owed.entries(book, digest, now, holder, attempt)
   local own, again = ' ' .. holder .. ' ', ' ' .. attempt .. ' '
   local names, found = owed.names(book, digest), {}

@@ -20,7 +20,7 @@ end)
 
 local LOOP_END = '([^ \n]*) (%d+) (%d+)'
 
--- Returns from when on (store ms) the conversation of a run that loop detection ended may have a new run; nil for other runs.
+-- Returns the time (store ms) from which the conversation of a run that loop detection ended may have a new run; nil for other runs.
 local function opens_at(lane, session_id, run)
   local ends, found = run ~= '' and redis.call('HGET', session_key(lane, session_id), 'loops') or '', nil
   for ended_run, _, opens in string.gmatch(ends, LOOP_END) do
@@ -63,14 +63,15 @@ function agents.same(one, other)
   return one == other or agents.reach(one, other) and agents.reach(other, one)
 end
 
--- Returns the call id that a key has for these agents. An id that begins with their tag stays as it is; every other key becomes a new one.
+-- Returns the call id that a key has for these agents. An id that begins with their tag stays as it is; any other id of the same subject is
+-- replaced by one that begins with it.
 function agents.own_id(own_prefix, prefix, asked)
   if string.sub(asked, 1, #own_prefix) == own_prefix or string.sub(asked, 1, #prefix) ~= prefix then return asked end
   return own_prefix .. agents.digest(string.sub(asked, #prefix + 1), 14)
 end
 
---[[ Returns the ids of a batch of calls, each under the agents of its head. For calls that were requested under another id, that id follows
-  after them: earlier releases stored calls under it. `earlier` has its index, by the number of the call. ]]
+--[[ Returns the ids of a batch of calls, each with the tag of the agents of its head. If a caller sent another id, that id follows after all
+  of them, because earlier releases stored calls under it. `earlier` has the index of that id, by the number of the call. ]]
 function agents.call_ids(heads, args, first, stride)
   local ids, earlier = {}, {}
   for number = 1, #heads do
@@ -87,9 +88,9 @@ function agents.call_ids(heads, args, first, stride)
   return ids, earlier
 end
 
--- Returns six values: the session's facts, when it was last used, when it expires (all three nil for an unknown session); how the session or
--- its run ended (nil: it is live); the `run:` field of a live run, or from when on the conversation of a run that loop detection ended may
--- have a new run; and the stalls of the session, if any.
+-- Returns six values. The first three are nil for an unknown session: the session's facts, when it was last used, when it expires. Then how
+-- the session or its run ended (nil: it is live). Then the `run:` field of a live run, or the time from which the conversation of a run
+-- that loop detection ended may have a new run. Last, the stalls of the session, if any.
 local function live_session(lane, session_id, run, now)
   -- A session key of another type, or overwritten by hand, is unknown. It must not fail the other sessions of the batch.
   local fields = redis.pcall('HMGET', session_key(lane, session_id), 'facts', 'seen', 'run:' .. run, 'stalls')

@@ -1,12 +1,12 @@
---[[ What settle_calls gets of a call besides its outcome; most calls have nothing of it:
+--[[ What settle_calls gets about a call in addition to its outcome. Most calls have none of these:
     release_key    `1`: its key is released, so that the next accept makes a new generation; otherwise `0`
     attempt        the result for the run's history; see `attemptText` in domain/call/history.ts
     session, run   the run that changes; `session` is empty if it does not
     cost           added to the run's cost, in millionths
     rest_ms        if the run ends: for how many ms its conversation gets no new run
     stall          the signature that the session counts, or empty; see `add_stall`
-  With a session it is the note of the attempt: the attempt failed, ran something else than was sent, had a cost, brought nothing new, or ends
-  its run.
+  If `session` is set, these are the note of the attempt. An attempt has a note if it failed, ran something else than was sent, had a cost,
+  brought nothing new, or ends its run.
   The first letter of an attempt is `o` for a success and `e` if it ends its run; for the others see domain/call/history.ts. ]]
 local OK, REFUSED = 'o' .. NO_SIGNATURE, 'r' .. NO_SIGNATURE
 -- The attempt of a call that an approver denied; the same as `DENIED_RESULT` in domain/call/attempt.ts.
@@ -59,9 +59,9 @@ local function watch(lane, run, run_name, one, attempts)
   run.watched_until = math.max(run.watched_until, run.attempts + HISTORY)
 end
 
--- Records that loop detection ended a run. The session keeps the latest 16 ends (`MAX_LOOP_ENDS`), and earlier ones whose rest is not over, at
--- most 256 together. A worker of an earlier release sends no `rest_ms`: then it is ten minutes. The stalls are deleted: they have led to this
--- end, and the end itself makes the checks of the next runs stricter.
+-- Records that loop detection ended a run. The session keeps the latest 16 ends (`MAX_LOOP_ENDS`), and earlier ones whose conversation may
+-- not have a new run yet, at most 256 together. A worker of an earlier release sends no `rest_ms`: then it is ten minutes. The stalls are
+-- deleted: they have led to this end, and the end itself makes the checks of the next runs stricter.
 function add_loop_end(lane, session_id, run, rest_ms)
   local key, now, lines, kept = session_key(lane, session_id), now_ms(), {}, {}
   for line in string.gmatch(redis.call('HGET', key, 'loops') or '', '[^\n]+') do lines[#lines + 1] = line end
@@ -99,7 +99,7 @@ local function write_note(lane, one, meta_key, live_key)
   if value then
     local run = read_run(new_run(), value)
     run.cost = run.cost + note.cost
-    -- What ran differs from what was sent: it may repeat a call that was sent in another form.
+    -- These hints are of what ran, if that differs from what was sent. It may repeat a call that was sent in another form.
     local repeats = false
     for _, hint in ipairs(one.hints) do repeats = repeats or count_hints(run.value, hint, run.hints_at, 1) > 0 end
     if repeats then watch(lane, run, run_name, one, WORTH_A_ROUND) end

@@ -4,7 +4,7 @@ local function text(number)
   return string.format('%d', number)
 end
 
--- The same with a cache, for numbers that are formatted again and again.
+-- Like `text`, with a cache, for numbers that are formatted again and again.
 local text_of = remember(text)
 
 local function now_ms()
