@@ -50,7 +50,7 @@ export interface Joined {
 }
 
 const LISTED_CALLS = 500;
-/** Several times what one subject can have, so that the questions of one subject cannot hide those of another. */
+/** Max pending questions that are read: several times what one subject can have, so that one subject's questions cannot hide another's. */
 const LISTED_QUESTIONS = 5000;
 const LISTED_DECISIONS = 200;
 /** Workers and statistics are looked at only every fourth time. */

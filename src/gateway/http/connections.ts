@@ -97,7 +97,7 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
   return {
     canRefuse(socket) {
       const { current, answer } = sockets.get(socket) ?? UNUSED;
-      // The rest of a request is missing or broken, and no response to it has begun.
+      // Either no request is being answered, or the rest of the current one is missing or broken and its response has not begun.
       return current === undefined || (!current.complete && answer?.headersSent === false);
     },
     begin(incoming, outgoing) {

@@ -20,15 +20,18 @@ export interface McpCallContext {
   readonly owner: StateOwner;
   /** Whether the client was told about this call before and comes back for its outcome. Known once `begin` has its first answer. */
   comesBack(): boolean;
-  /** Digest of the entry that this request holds, if any. A client that shows a form returns it with its answer. */
+  /** Digest of the entry that this request holds among the calls owed, if any. A client that shows a form gets it in its sealed state. */
   owedDigest(): string | undefined;
-  /** Called when a client comes back to this call with its sealed state, which contains `owedDigest`. From now on the client waits here. */
+  /**
+   * Called when a client comes back to this call with its sealed state, which contains `owedDigest`. This request now holds the call's
+   * entry.
+   */
   resumed(callId: CallId, digest: string | undefined): Promise<void>;
   /** The reply to the client when the call goes on. */
   pending(at: { readonly callId: CallId; readonly approval?: ApprovalId }): Result;
   /** Makes the call. With `input`, makes it once more, with what its tool asked for. */
   begin(input?: Answered): CallUnderWay;
-  /** Makes the call again if `begin` found an earlier one and `outcome` shows that its own request had cancelled it. */
+  /** Makes a new call if `begin` took an earlier one and `outcome` shows that the request that made it cancelled it before it ran. */
   anew?(outcome: Outcome): Promise<CallUnderWay | undefined>;
 }
 
