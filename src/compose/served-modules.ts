@@ -149,7 +149,7 @@ function servedBy({ modules, broken }: LoadResult, { placement }: ModulePlace): 
 
 /**
  * Imports inline modules before they are served. The first call then does not wait for the import, and a loaded module no longer needs its
- * file. A module that cannot be imported is broken: if it was served before, it is served on as it was.
+ * file. A module that cannot be imported is broken: if it was served before, its previous version is still served.
  */
 async function importInline(
   { modules, broken }: LoadResult,
