@@ -73,7 +73,8 @@ async function tell(approval: Approval, needs: Needs): Promise<void> {
 }
 
 /**
- * The tool from this worker or from the catalog; for a deleted tool a minimal description, so that hooks for all tools are still called.
+ * Returns the tool as this worker or the catalog knows it. A deleted tool gets a minimal description, so that hooks for all tools run for
+ * it, too.
  */
 async function findTool(id: string, { tools, store }: Needs): Promise<HookedTool> {
   const served = tools().find(id)?.declaration;

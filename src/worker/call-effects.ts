@@ -58,7 +58,7 @@ class RunEffects implements CallEffects {
   readonly #endsAt: number;
   #count = 0;
   #bytes = 0;
-  /** Each publication waits for the one before it: the store keeps the order in which they arrive. */
+  /** The latest publication. Each one waits for the one before it, because the store keeps effects in the order of their arrival. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(needs: Needs, delivery: Delivery, identity: Identity, endsAt: number) {

@@ -26,7 +26,7 @@ export function emitterOf(
   return events.listening ? new DeliveryEmitter(events, delivery, lane, arrivedAt) : undefined;
 }
 
-/** Emits the events of a call from its delivery to a worker on. */
+/** Emits the events of one call, from its delivery to this worker until it ends here. */
 class DeliveryEmitter implements CallEmitter {
   readonly #events: Events;
   readonly #delivery: Delivery;

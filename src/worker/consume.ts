@@ -49,8 +49,8 @@ const READ_WAIT_MS = 1000;
 /** Short, because a worker that has drained waits for this read before it ends. */
 const NESTED_WAIT_MS = 500;
 /**
- * Max calls per read. With smaller batches this worker, the store and the callers work at the same time; with larger ones they would wait
- * for each other.
+ * Max calls per read. Batches are small so that this worker, the store and the callers work at the same time; with larger ones they would
+ * wait for each other.
  */
 const MAX_AT_ONCE = 48;
 const SLOT_WAIT_MS = 500;
@@ -180,7 +180,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
 
   /** Recovers calls of lost workers, one at a time: if one of them kills this worker too, no other recovered call is affected. */
   async function recoverLane(lane: number, ofPool: string): Promise<void> {
-    // Also claimed one by one: calls not begun yet stay available to other workers.
+    // The store is asked for one call at a time: calls that are not begun yet stay available to other workers.
     while (!stopping) {
       const answer = await readOnce(() => store.reclaimCalls({ lane, pool: ofPool, workerId, limit: 1, leaseMs }));
       const delivery = answer?.deliveries[0];

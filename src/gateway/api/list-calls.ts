@@ -89,7 +89,8 @@ async function listSettled(
   limit: number,
 ): Promise<SettledPage> {
   const catchingUp = history.catchUp();
-  // The first `catchUp` reads everything that is kept in memory, which takes a while. No request has to wait for that.
+  // The first `catchUp` reads everything that is kept in memory, which takes a while. Requests do not wait for it, and read the trail
+  // instead.
   if (history.isReady) await catchingUp;
   else catchingUp.catch(() => undefined);
   const { wholeFrom } = history.calls;

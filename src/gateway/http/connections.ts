@@ -57,7 +57,7 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
 
   /** Node calls this after `writeStallMs` in which nothing was read from the socket and no waiting bytes could be written. */
   function onTimeout(socket: Socket): void {
-    // A long call and a stream without news have nothing to write, so their sockets stay open.
+    // A long call, and a stream without events, have nothing to write for a while. Their sockets stay open.
     if (isAnswering(socket) && socket.writableLength === 0) socket.setTimeout(settings.writeStallMs);
     else socket.destroy();
   }

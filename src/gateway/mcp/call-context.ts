@@ -18,7 +18,9 @@ export interface McpCallContext {
   /** Aborted when the client has gone or cancels, but not when the request is simply over. */
   readonly signal: AbortSignal;
   readonly owner: StateOwner;
-  /** Whether the client was told about this call before and comes back for its outcome. Known once `begin` has its first answer. */
+  /**
+   * Whether the client got an earlier reply about this call and now comes back for its outcome. Known once `begin` has its first answer.
+   */
   comesBack(): boolean;
   /** Digest of the entry that this request holds among the calls owed, if any. A client that shows a form gets it in its sealed state. */
   owedDigest(): string | undefined;
@@ -48,8 +50,8 @@ export type Pursued =
       readonly kind: 'reply';
       readonly reply: Result | InputRequiredResult;
       /**
-       * `come-back`: the client was told to call again. `form`: the client shows its person a form and comes back with the answer. `done`:
-       * the client has what it needs.
+       * `come-back`: the reply asks the client to call again. `form`: the client shows its person a form and comes back with the answer.
+       * `done`: the client has what it needs.
        */
       readonly next: 'come-back' | 'form' | 'done';
       /** The question that the call is waiting for. */

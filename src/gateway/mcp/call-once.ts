@@ -26,8 +26,8 @@ import { inputKindsOf } from './tool-input.ts';
 const OWED_LONGER_MS = 60 * 60 * 1000;
 const OVERLOADED_RETRY_MS = 1000;
 /**
- * If a call is not in the store this long after its entry was made, its record has expired, or the call will never be accepted. Records
- * are kept for at least 24 hours; the difference leaves room for clocks that differ.
+ * If the record of a call is not in the store this long after its entry among the calls owed was made, the record has expired, or the call
+ * will never be accepted. Records are kept for at least 24 hours; the difference leaves room for clocks that differ.
  */
 const NEVER_LATER_MS = 12 * 60 * 60 * 1000;
 

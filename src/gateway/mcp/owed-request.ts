@@ -82,15 +82,16 @@ export class OwedRequest {
     });
   }
 
-  /** Marks the calls as lost: the client gets no answer, or none that shows what became of its call. */
+  /** Marks the calls as lost, so that any repeat can take them: the client gets no answer, or none that shows what became of its call. */
   async lose(): Promise<void> {
     this.#isAnswered = true;
     await Promise.all([...this.#held].map((each) => each.lose()));
   }
 
   /**
-   * Called when there is an answer. Once it is written, the client has what it asked for, and the calls are no longer owed. With `formMs`
-   * the client shows a form first, and the calls become owed only if it has not come back after that time. None of this delays the answer.
+   * Called when there is an answer. Once it is written, the client has what it asked for, and a repeat is a new call. With `formMs` the
+   * answer is a form: a repeat can take the calls if the client has not come back with the form after that time. None of this delays the
+   * answer.
    */
   answer(formMs?: number): void {
     if (this.#isLost) return;

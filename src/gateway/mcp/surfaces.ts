@@ -34,7 +34,10 @@ interface SurfaceRequest {
   readonly wish: CallMeta;
 }
 
-/** Every read of a resource and every rendered prompt is a call, and is made once, like a call of a tool. */
+/**
+ * Every read of a resource and every rendered prompt is a call. As with tools, a repeat gets the outcome that its client did not get
+ * before.
+ */
 async function useSurfaces(
   home: McpHome,
   peer: McpPeer,

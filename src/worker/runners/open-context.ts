@@ -213,8 +213,8 @@ function openLog(host: RunHost, isOpen: () => boolean): ToolLog {
 }
 
 /**
- * Checks a nested call. Throws TypeError: a wrong tool id is a mistake of the tool author, not of the model. Also used for what a process
- * sends.
+ * Checks a nested call that a tool makes, or that a tool's process sends. Throws TypeError: a wrong tool id is a mistake of the tool
+ * author, not of the model.
  */
 export function nestedRequest(tool: unknown, args: unknown, options: unknown): NestedCallRequest {
   if (typeof tool !== 'string' || splitToolId(tool) === undefined)
@@ -233,7 +233,7 @@ export function nestedRequest(tool: unknown, args: unknown, options: unknown): N
     arguments: plain as JsonObject,
     ...(key === undefined ? {} : { key }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    // The code that prepares the call checks the input.
+    // Not checked here: `prepareCall` checks the input.
     ...(answers === undefined ? {} : { input: answers as GivenInput }),
   };
 }

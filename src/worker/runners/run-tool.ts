@@ -134,7 +134,8 @@ function enter(
   host: RunHost,
 ): MaybePromise<RunEnding> {
   if (args.kind === 'issues') return { kind: 'invalid-arguments', problems: args.problems };
-  // The rules judged `facts.arguments`. A schema that trims or lowercases could turn an allowed value into one that the rules deny.
+  // The rules judged `facts.arguments`. A schema that trims or lowercases could turn an allowed value into one that the rules deny, so the
+  // tool does not run if the schema has changed anything.
   const changes = facts.step === 'parsed' ? NO_CHANGES : findChanges(facts.arguments, args.value);
   if (changes.length > 0) return { kind: 'changed-arguments', changes };
   // Loading and parsing took time. A run that was stopped meanwhile, or that is no longer allowed, must not begin.

@@ -214,7 +214,8 @@ class ProcessRun implements ProcessUser {
     this.#openEffects += 1;
     if (this.#openEffects > MAX_OPEN_EFFECTS) return this.#target.condemn('protocol: too many effects at a time');
     try {
-      // Passed on without waiting first: effects are numbered in the order in which they arrive.
+      // Nothing is awaited before this call: effects are numbered in the order in which they are passed on, which must be that of their
+      // arrival.
       const reply = await (request.onPlatform?.(
         platformRequest(asked, request.tool.limits.maxResultBytes),
         this.#ended.signal,
