@@ -5,10 +5,10 @@ import { entriesOf, type ModuleDeclaration } from '../domain/tool/module.ts';
 import type { LoadResult } from '../modules/catalog/loaded-module.ts';
 
 /**
- * Finds the reasons why a worker does not serve what it should. `/readyz` shows them without a login, so they contain no text of a module: its
- * error may contain a password. That text is in the log and in doctor. A module that fails to load is a problem if it was published for this
- * pool before, because callers expect it. A module that was never published is new. A module whose file is gone was removed on purpose or by
- * mistake, which only an operator can know. Doctor reports both.
+ * Finds the reasons why a worker does not serve what it should. `/readyz` shows them without a login, so they contain no text of a module:
+ * its error may contain a password. That text is in the log and in `sallyport doctor`. A module that fails to load is a problem if it was
+ * published for this pool before, because callers expect it. Two cases are no problems here, but `sallyport doctor` reports them: a
+ * module that was never published is new, and a module whose file is gone may have been removed on purpose.
  */
 export function findModuleProblems(
   { modules, broken }: LoadResult,

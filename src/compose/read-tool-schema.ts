@@ -30,8 +30,9 @@ export function parserOf(tool: object): ParseInput {
 }
 
 /**
- * Fills in the defaults that the tool's JSON Schema declares. Fills in none if code may transform the arguments before the tool is entered: a
- * default of the sent arguments, put into the transformed ones, could make a rule allow the call (`dryRun: true` next to `mode: 'apply'`).
+ * Fills in the defaults that the tool's JSON Schema declares. Fills in none if code may transform the arguments before the tool runs: the
+ * schema's defaults are for the sent arguments, and next to transformed ones they could make a rule allow the call (`dryRun: true` next to
+ * `mode: 'apply'`).
  */
 export function defaultsOf(tool: object): FillDefaults {
   let fill: FillDefaults | undefined;
@@ -74,7 +75,9 @@ function hasOwnParser(tool: object): boolean {
   return [parse, $parseRaw, ofFunction].some((parser) => typeof parser === 'function' && parser !== JSON.parse);
 }
 
-/** The JSON Schema of the arguments that the tool is entered with; undefined if it may differ from the schema of the arguments that were sent. */
+/**
+ * The JSON Schema of the arguments with which the tool runs; undefined if it may differ from the schema of the arguments that were sent.
+ */
 function enteredAs(schema: unknown): JsonObject | undefined {
   if (isStandardSchema(schema)) {
     const sent = deriveJsonSchema(schema);

@@ -36,7 +36,7 @@ export interface HttpOptions {
 
 /** The console's own build writes this folder, next to the compiled sources. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../console', import.meta.url));
-/** Max further ports to try. More planes on one machine are rare, and a port far from the default would be a surprise. */
+/** Max further ports to try. So many planes on one machine are rare, and people do not expect a port far from the default. */
 const MORE_PORTS = 50;
 
 /** Starts everything that the gateway serves over HTTP. `close` closes what was made here; the caller closes the store and the client. */

@@ -8,8 +8,8 @@ import { bootWorker, type WorkerParts } from './start-worker.ts';
 import type { WorkerOptions } from './worker-settings.ts';
 
 /**
- * The options of a worker. `pool` is the pool of modules that name none. It must be the
- * same as in the fleet, whose workers publish these modules too.
+ * The options of a worker. `pool` is the pool of modules that name no pool. It must be the same as in the fleet, whose workers publish
+ * these modules, too.
  */
 export type PinnedOptions = WorkerOptions & { readonly health?: false };
 

@@ -36,7 +36,7 @@ export interface ReloadHooks {
 }
 
 export interface ModulePlace {
-  /** The pool of modules that name none. A fleet worker serves the modules of this pool. */
+  /** The pool of modules that name no pool. A fleet worker serves the modules of this pool. */
   readonly pool: string;
   /** `caller`: serve the pinned tools, whatever the pool of their modules. Undefined: serve all other tools. */
   readonly placement: ToolDeclaration['pinned'];
@@ -76,7 +76,7 @@ export async function loadServedModules(
     index = createToolIndex(next.modules, validators);
     served = servedBy(next, place);
     await onChange();
-    // A module that is broken now is still served in its old generation.
+    // A module that is broken now is not gone: its previous version is still served.
     const now = new Set([...next.modules.map(({ declaration }) => declaration), ...next.broken].map(({ id }) => id));
     const gone = before.filter(({ id }) => !now.has(id));
     await publish(publication, withdraw === undefined ? gone : []);
@@ -149,7 +149,7 @@ function servedBy({ modules, broken }: LoadResult, { placement }: ModulePlace): 
 
 /**
  * Imports inline modules before they are served. The first call then does not wait for the import, and a loaded module no longer needs its
- * file. A module that cannot be imported is broken: if it was served before, it is served on as it was.
+ * file. A module that cannot be imported is broken: if it was served before, its previous version is still served.
  */
 async function importInline(
   { modules, broken }: LoadResult,

@@ -48,8 +48,8 @@ export interface RunningGateway {
   readonly healthUrl: string | undefined;
   readonly http: RunningHttp | undefined;
   /**
-   * The number of subject lanes that it drains or stands by for; the lane of the
-   * deployment is not counted. 0: the store keeps its audit itself, or there is no sink.
+   * The number of subject lanes whose audit it drains now, or would drain if another gateway stopped. The lane of the deployment is not
+   * counted. 0: the store keeps its audit itself, or there is no sink.
    */
   readonly lanes: number;
   /** Undefined when it is off. */

@@ -15,7 +15,7 @@ export type { RunningOutbound } from '../gateway/platform/run-outbound.ts';
 export interface OutboundOptions {
   readonly store: DeliveryStore & EffectReader & EffectList;
   readonly config: Pick<Config, 'platforms' | 'effects'>;
-  /** The secret of each platform, by platform name. The caller reads them, from where it may read them. */
+  /** The secret of each platform, by platform name. The caller has read them; nothing is read from files here. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly log: Log;
   /** Called after each delivery attempt, for metrics. */

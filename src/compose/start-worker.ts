@@ -173,8 +173,8 @@ async function boot(
     await Promise.all(lanes.map((lane) => opened.boundAudit({ lane, bounds })));
   }
 
-  // Room for the calls under way, the same number again for each level of nested calls, the calls that stand aside without a slot, and those
-  // that recovery and further lanes add.
+  // Room for the calls under way, the same number again for each level of nested calls, the calls that wait without a slot (`MAX_ASIDE`),
+  // and those that recovery and further lanes add.
   const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + MAX_ASIDE + store.lanes + 64);
   const vitals = createVitalSigns();
   const inFlight = createInFlight(held);

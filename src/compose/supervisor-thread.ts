@@ -48,7 +48,8 @@ function readiness(): Readiness {
     reasons.push(`the consumer loop has not moved for ${Math.round((now - beatSeenAt) / 1000)} s`);
   }
   if (now - supervision.storeSeenAt > STORE_SILENT_MS) reasons.push('the store does not answer');
-  // Leave out the text of the service: it may contain a password, and these reasons are read without a login. The log and doctor show it.
+  // Leave out the text of the service: it may contain a password, and these reasons are read without a login. The log and `sallyport
+  // doctor` show it.
   for (const { service, state } of services) {
     if (state === 'failed') reasons.push(`the service ${service} has failed`);
   }

@@ -25,7 +25,7 @@ export async function createWorkerServices(options: WorkerServicesOptions): Prom
   return createServiceRegistry({ services, openStorage: () => openScopes(store), secret, log });
 }
 
-/** Opens the storage of the services. Loads the Redis client only if the store is Redis, because a start is mostly loading code. */
+/** Opens the storage of the services. Loads the Redis client only if the store is Redis: loading code takes most of the time of a start. */
 async function openScopes(options: StoreOptions): Promise<ScopedStore> {
   if (options.store === 'redis') {
     const { openRedisScopes } = await import('../worker/services/storage/redis/open-redis.ts');

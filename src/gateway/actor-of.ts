@@ -4,8 +4,8 @@ import type { Authenticated } from './authenticated.ts';
 const ADMINISTERS = ['operator', 'approver', 'sessions', 'admin'] as const;
 
 /**
- * The actor of a request: the one that was given, or the one that the proven token names. A bearer without an administering scope (an
- * agent's token, the bearer of a session) is not called an operator.
+ * The actor that the audit records for a request: `auth.actor` if it is set, otherwise the name of the token or session. Only a bearer with
+ * an administering scope is called an operator; an agent's token and the bearer of a session are not.
  */
 export function actorOf({ actor, via, id, name, scopes }: Authenticated): Actor {
   if (actor !== undefined) return actor;

@@ -32,8 +32,8 @@ export interface AgentSessions {
   /** Call this when no client will use the run of this name again. The run also ends in the store, unless calls of it are under way. */
   endRun(bearerId: string, runName: string): Promise<void>;
   /**
-   * Call this when the only client of this bearer has gone. Its session is revoked, unless calls of it are under way: a call that waits for
-   * a person is still owed to a client that comes back. Such a session ends by its idle timeout.
+   * Call this when the only client of this bearer has gone. Its session is revoked, unless calls of it are under way: a client may come
+   * back for a call that waits for a person. Such a session ends by its idle timeout.
    */
   leave(bearerId: string): Promise<void>;
   /** Revokes the session that this gateway opened for the bearer. Used when the bearer's token was revoked. */
@@ -137,7 +137,9 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
     if (!(await hasCalls(id, ended))) await client.endRun(id, ended);
   }
 
-  /** Ends a run in the background, next to what the caller asked for. If ending it fails, the run is kept as long as its session. */
+  /**
+   * Ends a run in the background, so that the current request does not wait for it. If that fails, the run is kept as long as its session.
+   */
   function releaseQuietly(from: Held, run: HeldRun | undefined): void {
     if (run !== undefined) release(from, run).catch(() => undefined);
   }

@@ -4,8 +4,8 @@ import type { RevocationRepair } from '../domain/ports/token-store.ts';
 const EVERY_MS = 1000;
 
 /**
- * Finishes token revocations that another process began. Returns whether none is left. Never throws: the sessions that are left after a
- * failure are in a lane that cannot be reached, and in such a lane no call can be decided or started either.
+ * Finishes token revocations that another process began. Returns true if none is left. Never throws: sessions that are left after a failure
+ * are in a lane that cannot be reached, and in such a lane no approval can be decided and no call started either.
  */
 export async function finishRevocations(store: RevocationRepair, log: Log, thorough = false): Promise<boolean> {
   try {

@@ -112,7 +112,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       await inFlight.drain(ANSWER_MS);
-      // MCP streams that wait for news never end by themselves.
+      // MCP streams wait for notifications and never end by themselves, so they are closed here.
       await options.mcp?.close();
       await inFlight.drain(GRACE_MS);
       server.closeAllConnections();

@@ -8,7 +8,7 @@ import { pause } from '../base/pause.ts';
 type Needs = Pick<Plane, 'workerId' | 'store' | 'hooks' | 'approvals' | 'events' | 'log' | 'tools'>;
 
 export interface ApprovalCallbacks {
-  /** Claims no more. Resolves when all claimed callbacks are finished; hooks have their own timeouts. */
+  /** Stops claiming callbacks. Resolves when all claimed callbacks are finished; hooks have their own timeouts. */
   stop(): Promise<void>;
 }
 
@@ -26,12 +26,12 @@ export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, 
   const isWanted = (): boolean => isForHooks || needs.events.wants('approval.resolved');
 
   async function follow(lane: number): Promise<void> {
-    // Kept until there is an answer: if the answer is lost, the same approvals are returned again.
+    // The id stays the same until the store has answered: if an answer is lost, the next request with this id returns the same approvals.
     let claimId = randomId();
     while (!stopping.signal.aborted) {
       let claimed: Approval[] = [];
       try {
-        // Polling costs the store something, and listeners come and go.
+        // Checked in every round, because listeners may be added and removed. Without one, the store is not polled.
         if (isWanted()) {
           claimed = await store.claimCallbacks({ lane, workerId, claimId, limit: MAX_AT_ONCE, leaseMs });
           claimId = randomId();
@@ -39,7 +39,7 @@ export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, 
       } catch (error) {
         log.warn({ stage: 'gate', error }, 'resolved approvals could not be read; trying again');
       }
-      // Also after a stop: no other worker can claim these callbacks any more.
+      // Runs even if `stop` was called meanwhile: these callbacks are claimed, so no other worker can run them any more.
       await Promise.all(claimed.map((approval) => tell(approval, needs)));
       if (claimed.length < MAX_AT_ONCE) await pause(LOOK_EVERY_MS, stopping.signal);
     }
@@ -72,7 +72,10 @@ async function tell(approval: Approval, needs: Needs): Promise<void> {
   }
 }
 
-/** The tool from this worker or from the catalog; for a deleted tool a minimal description, so that hooks for all tools are still called. */
+/**
+ * Returns the tool as this worker or the catalog knows it. A deleted tool gets a minimal description, so that hooks for all tools run for
+ * it, too.
+ */
 async function findTool(id: string, { tools, store }: Needs): Promise<HookedTool> {
   const served = tools().find(id)?.declaration;
   if (served !== undefined) return served;

@@ -9,7 +9,7 @@ import { requestedMessage, resolvedMessage } from './webhook-message.ts';
 import { pause } from '../base/pause.ts';
 
 export interface WebhookOptions {
-  /** https://, or http:// of this machine. */
+  /** An https:// URL, or an http:// URL of this machine. */
   readonly url: string;
   /** Shared with the receiver; never sent, never logged. */
   readonly secret: string;
@@ -40,7 +40,9 @@ const TOO_SLOW = 'the approval webhook is too slow; not all is sent';
 
 type Trouble = { readonly problem: string; readonly again: boolean };
 
-/** Sends signed notifications for approvers to one address. A slow or broken receiver loses only its own messages and affects nothing else. */
+/**
+ * Sends signed notifications for approvers to one address. A slow or broken receiver loses only its own messages and affects nothing else.
+ */
 export function createApprovalWebhook(
   { url, secret, timeoutMs = DEFAULT_TIMEOUT_MS }: WebhookOptions,
   log: Log,

@@ -21,10 +21,14 @@ export interface WorkerEffects extends EffectSource {
 
 const WAIT_MS = 10_000;
 const RAW_DEADLINE_MS = 30_000;
-/** How often the effect is read while waiting. The event is only a hint: a lost one costs time, but never the answer. */
+/**
+ * How often a waiting call reads its effect from the store. The store's event only makes it read earlier: a lost event delays the answer.
+ */
 const LOOK_EVERY_MS = 2000;
 
-/** The worker's side of the platform proxy. It publishes the effects of tools under the lease of their call, and waits for their results. */
+/**
+ * The worker's side of the platform proxy. It publishes the effects of tools under the lease of their call, and waits for their results.
+ */
 export function createWorkerEffects(store: EffectStore, settings: PlatformSettings, log: Log): WorkerEffects {
   const replies = createReplyReader(store, newCallerId());
   return {
@@ -54,7 +58,7 @@ class RunEffects implements CallEffects {
   readonly #endsAt: number;
   #count = 0;
   #bytes = 0;
-  /** Each publication waits for the one before it: the store keeps the order in which they arrive. */
+  /** The latest publication. Each one waits for the one before it, because the store keeps effects in the order of their arrival. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(needs: Needs, delivery: Delivery, identity: Identity, endsAt: number) {
@@ -68,7 +72,7 @@ class RunEffects implements CallEffects {
     await this.#last;
   }
 
-  /** Runs synchronously up to the numbering, so that the order of these calls is the order of the effects. */
+  /** Assigns the effect's number before the first await, so that effects are numbered in the order in which the tool asks for them. */
   perform(request: PlatformRequest, signal: AbortSignal): Promise<PlatformReply> {
     this.#count += 1;
     const target = this.#targetOf(request);

@@ -26,14 +26,14 @@ export function emitterOf(
   return events.listening ? new DeliveryEmitter(events, delivery, lane, arrivedAt) : undefined;
 }
 
-/** Emits the events of a call from its delivery to a worker on. */
+/** Emits the events of one call, from its delivery to this worker until it ends here. */
 class DeliveryEmitter implements CallEmitter {
   readonly #events: Events;
   readonly #delivery: Delivery;
   readonly #waitedMs: number;
   readonly #arrivedAt: number;
   readonly #spans: Partial<Record<Stage, string>> = {};
-  /** Its stage and trace are those of the event emitted last. */
+  /** The fields that all events of this call share. `stage` and `trace` are those of the event emitted last. */
   #shared: Changing | undefined;
   #trace: Trace | undefined;
   #isOwnTrace = false;
@@ -76,7 +76,7 @@ class DeliveryEmitter implements CallEmitter {
     this.#isOver = true;
     const durationMs = elapsedMs(this.#arrivedAt);
     switch (ending.kind) {
-      // The event was already emitted where the question was asked, with its id.
+      // The gate stage already emitted `call.parked`, with the id of the question.
       case 'parked':
         return;
       case 'lost':
@@ -109,7 +109,7 @@ class DeliveryEmitter implements CallEmitter {
     return toTraceContext({ ...this.#callTrace(), spanId: this.#spanOf(stage) });
   }
 
-  /** Changed in place: it is copied as soon as it is passed on. */
+  /** Returns one object that is reused and changed for each event: `Events.emit` copies its fields. */
   #sharedAt(stage: Stage): SharedFields {
     const shared = (this.#shared ??= sharedOf(this.#delivery));
     if (shared.stage !== stage) {

@@ -24,7 +24,9 @@ export interface ConsumerNeeds {
   readonly age: StoreAge;
   readonly plane: Plane;
   readonly slots: Slots;
-  /** The slots that waiting parents lend, plus one, so that an idle worker helps others. */
+  /**
+   * Slots for nested calls: one for each call that waits for one, and one more, so that an idle worker runs nested calls of other workers.
+   */
   readonly nestedSlots: Slots;
   readonly limiter: ToolLimiter;
   readonly inFlight: InFlight;
@@ -44,17 +46,17 @@ export interface Consumer {
 }
 
 const READ_WAIT_MS = 1000;
-/** Short, so that it does not delay a worker that has drained. */
+/** Short, because a worker that has drained waits for this read before it ends. */
 const NESTED_WAIT_MS = 500;
 /**
- * Max calls per read. With smaller batches this worker, the store and the callers work at the same time; with larger ones they would wait
- * for each other.
+ * Max calls per read. Batches are small so that this worker, the store and the callers work at the same time; with larger ones they would
+ * wait for each other.
  */
 const MAX_AT_ONCE = 48;
 const SLOT_WAIT_MS = 500;
 const PAUSE_AFTER_TROUBLE_MS = 250;
 
-/** Takes calls and runs each through the data path. The worker's one catch-all is here. */
+/** Takes calls and runs each through the data path. An error that a call throws out of the data path is caught here and nowhere else. */
 export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consumer {
   const { store, age, slots, nestedSlots, limiter, inFlight, vitals, log } = needs;
   const { workerId, pool, leaseMs } = settings;
@@ -64,7 +66,10 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   const halted = new Promise<never>((_, reject) => (halt = reject));
   halted.catch(() => undefined);
 
-  /** Adds the call to the table of held calls. Undefined: the call is left; its lease runs out, and it is recovered here or on another worker. */
+  /**
+   * Adds the call to the table of held calls. Undefined if that fails: the call is not run now. Its lease runs out, and this or another
+   * worker recovers it.
+   */
   function begin(delivery: Delivery): CallInFlight | undefined {
     try {
       return inFlight.begin(delivery);
@@ -101,7 +106,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     const [first] = deliveries;
     if (first === undefined) return;
     const arrivedAt = arrivalOf(first, lane);
-    // Hold all calls before the first tool is entered: a tool that blocks this thread must not cost the others their leases.
+    // Hold all calls before the first tool starts: otherwise a tool that blocks this thread would cost the other calls their leases.
     const all = deliveries.map(begin);
     vitals.running = inFlight.size;
     for (const begun of all) {
@@ -128,7 +133,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     }
   }
 
-  /** Reads nested calls, with lent slots; continues as long as calls under way may make some. */
+  /** Reads nested calls, with their own slots. Continues until `stopNested`: after `stop`, calls under way may still make nested calls. */
   async function readNested(lane: number): Promise<void> {
     while (!nestedStopping) {
       const reserved = await nestedSlots.reserve(MAX_AT_ONCE, SLOT_WAIT_MS);
@@ -140,7 +145,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     }
   }
 
-  /** For a store with a single lane: reserve slots first, then read as many calls, however long that takes. */
+  /** For a store with one lane: reserves slots, then waits for at most as many calls. No other lane needs these slots meanwhile. */
   async function readOnlyLane(): Promise<void> {
     while (!stopping) {
       vitals.beat();
@@ -175,7 +180,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
 
   /** Recovers calls of lost workers, one at a time: if one of them kills this worker too, no other recovered call is affected. */
   async function recoverLane(lane: number, ofPool: string): Promise<void> {
-    // Also claimed one by one: calls not begun yet stay available to other workers.
+    // The store is asked for one call at a time: calls that are not begun yet stay available to other workers.
     while (!stopping) {
       const answer = await readOnce(() => store.reclaimCalls({ lane, pool: ofPool, workerId, limit: 1, leaseMs }));
       const delivery = answer?.deliveries[0];

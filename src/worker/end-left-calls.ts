@@ -24,7 +24,7 @@ export async function endLeftCalls(pool: string, plane: Plane): Promise<void> {
   }
 }
 
-/** If the admit stage already ends the call, that outcome is used: it may have been started, cancelled, or be past its deadline. */
+/** If the admit stage ends the call, its outcome is used: the call may have been started before, cancelled, or be past its deadline. */
 async function endLeftCall(delivery: Delivery, lane: LaneState, plane: Plane): Promise<void> {
   const arrivedAt = performance.now();
   const events = emitterOf(plane.events, delivery, lane, arrivedAt);
@@ -37,7 +37,10 @@ async function endLeftCall(delivery: Delivery, lane: LaneState, plane: Plane): P
   events?.settled(settled.answer, settled.outcome);
 }
 
-/** The settlement is tried once: the process is about to end, and the reaper ends remaining calls at their deadline. */
+/**
+ * An aborted signal: with it, settling is tried only once, because this process is about to end. The reaper ends the calls that remain at
+ * their deadline.
+ */
 const LEAVING: StopSignal = {
   aborted: true,
   reason: 'draining',

@@ -35,8 +35,8 @@ export function createFleetView(
         const known = count(toolDigest);
         if (known.serving > 0) return known;
       }
-      // If no peer serves the tool, the call ends, and a new release may have registered just now. So that answer is given only from a list
-      // that was read after the request.
+      // If no peer serves the tool, the call ends, although a worker of a new release may have registered just now. So "no peer" is
+      // answered only from a list that was read after this request.
       await read();
       return count(toolDigest);
     },

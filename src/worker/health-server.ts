@@ -51,7 +51,7 @@ export async function serveHealth(
     send(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', reasons, ...facts });
   });
   for (const event of ['request', 'checkExpectation']) server.on(event, serve);
-  // Every response is immediate, so a socket without traffic is idle, or its client does not read.
+  // Responses take at most some seconds, so a socket without traffic for longer is idle, or its client does not read. It is closed.
   server.timeout = QUIET_SOCKET_MS;
   await listen(server, address);
   const { port } = server.address() as AddressInfo;

@@ -3,17 +3,22 @@ import type { Slots } from './slots.ts';
 import type { ToolLimiter } from './tool-limiter.ts';
 import { pause } from '../base/pause.ts';
 
-/** Max calls that may stand aside without a slot. Further ones keep their slot; otherwise calls for other workers would fill this worker's memory. */
+/**
+ * Max calls that may wait without a slot. Further ones keep their slot; otherwise calls for other workers would fill this worker's memory.
+ */
 export const MAX_ASIDE = 256;
 
 interface AsideNeeds {
   readonly slots: Slots;
-  /** A call taken with a lent slot gives that one back instead. */
+  /** A nested call was taken with one of these slots, so it gives one of these back. */
   readonly nested: { readonly pool: string; readonly slots: Slots };
   readonly limiter: Pick<ToolLimiter, 'lend'>;
 }
 
-/** A call that waits to be handed back does not run here. Meanwhile other calls use its slot and its turn, and its lease is kept. */
+/**
+ * A call that waits to be handed back does not run here. Meanwhile other calls use its slot and its turn in the limiter; it keeps its
+ * lease.
+ */
 export function createHoldWithoutSlot({ slots, nested, limiter }: AsideNeeds): Plane['holdWithoutSlot'] {
   let aside = 0;
   return async ({ delivery, signal }, waitMs) => {

@@ -42,7 +42,7 @@ export function createInFlight(held: HeldCalls): InFlight {
   return {
     begin(delivery) {
       const slot = held.hold(delivery, delivery.lane);
-      // This worker held the same call under an older fence: that run has lost it.
+      // If this worker still runs the same call under an older fence, that run has lost its lease, so it is stopped.
       if (delivery.fence > 1) stopOlder(calls, delivery);
       const call = new HeldRun(delivery, slot, end);
       calls[slot] = call;

@@ -40,14 +40,14 @@ interface NestedNeeds {
   readonly limiter: Pick<ToolLimiter, 'lend'>;
   readonly admission: AdmissionLimits;
   readonly retentionMs: number;
-  /** For a worker in its caller's process: its tools may call the pinned tools there. */
+  /** Set when the worker runs in its caller's process: its tools may then call the tools that are pinned to that process. */
   readonly pinned?: PinnedRoute | undefined;
   readonly events: Events;
 }
 
 /**
- * Calls made by tools. They take the same path as every other call, with the parent's id. The running parent vouches for them, so they need
- * no token, and they end with it. While the parent waits, its slot is lent to nested calls.
+ * Calls made by tools. They take the same path as every other call, with the parent's id. Instead of a token, the parent's lease proves
+ * that they are allowed. They are cancelled when the parent ends. While the parent waits, its slot is lent to nested calls.
  */
 export function createNestedCalls(needs: NestedNeeds): NestedCalls {
   const { store, nestedSlots, limiter } = needs;
@@ -117,7 +117,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         tool,
         pinned: needs.pinned,
         arguments: request.arguments,
-        // Scoped to the parent, so that a parent that runs again gets the outcome of its first nested call.
+        // The key contains the parent's id: a parent that is run again gets the outcome of the nested call that its first run made.
         key: request.key === undefined ? undefined : `${parent.callId}:${request.key}`,
         deadlineMs: Math.max(1, Math.min(request.deadlineMs ?? Number.POSITIVE_INFINITY, timeLeftMs)),
         parent: parent.callId,

@@ -25,14 +25,14 @@ export function createPolicyCache(
     confirmedAt = Math.max(confirmedAt, askedAt);
   }
 
-  /** Shared by all callers that arrive while it is in progress. */
+  /** Reads the record. Callers that arrive while a read is in progress share its result. */
   function read(): Promise<PolicyRecord> {
     reading ??= store.readPolicy().finally(() => (reading = undefined));
     return reading;
   }
 
   async function readUntil(version: number): Promise<PolicyRecord> {
-    // A read already in progress may have started before the version was written; the next one has not.
+    // At most two reads: one that is already in progress may have started before this version was written, but the next one has not.
     for (let attempt = 0; attempt < 2 && (known === undefined || known.version < version); attempt += 1) {
       const isOwn = reading === undefined;
       const askedAt = now();

@@ -4,7 +4,7 @@ export interface Slots {
   /** Takes 1 to `most` slots, or 0 when none became free within `waitMs`. First come, first served. */
   reserve(most: number, waitMs: number): Promise<number>;
   release(count: number): void;
-  /** Takes a slot at once, even if none is free: for a call that is already here. */
+  /** Takes a slot at once, even if none is free, for a call that the worker already holds. */
   retake(): void;
 }
 
@@ -45,7 +45,7 @@ export function createSlots(total: number): Slots {
         waiting.push(entry);
       });
     },
-    // Passes the slot to the longest waiter synchronously; otherwise the releasing caller could take it again first.
+    // Passes the slot to the longest waiter synchronously; otherwise the code that releases it could reserve it again first.
     release(count) {
       free += count;
       while (free > 0 && waiting.length > 0) {

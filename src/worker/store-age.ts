@@ -7,7 +7,7 @@ import type { CallLeases, CallQueue, LaneState } from '../domain/ports/call-stor
  * answers look older. That costs a second check, and never lets a stale answer pass.
  */
 export interface StoreAge {
-  /** Milliseconds since the lane's store gave this time, or more. */
+  /** Upper bound on the milliseconds since the lane's store read this time from its clock. Infinite while there is no bound yet. */
   of(lane: number, storeTimeMs: number): number;
 }
 

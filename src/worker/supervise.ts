@@ -24,7 +24,9 @@ export interface StopOrder {
 
 /** Interval for checking cancellations: a running tool has to see its abort within a second. */
 const CANCEL_CHECK_MS = 300;
-/** How long one reading of the table is reused. A call taken just after it is noticed one round later: still far within a second. */
+/**
+ * How long one reading of the table is reused. A call that is taken after the reading is noticed one round later, still within a second.
+ */
 const HELD_LANES_CACHE_MS = 50;
 const REAP_EVERY_MS = 1000;
 const REAP_AT_ONCE = 100;
@@ -37,13 +39,13 @@ const MAX_PAGES = 50;
 const STOP_WAIT_MS = 1000;
 
 export interface Supervision {
-  /** Resolves when pending rounds have ended; a lane that does not answer is not waited for. */
+  /** Resolves when pending rounds have ended, at the latest after `STOP_WAIT_MS`. */
   stop(): Promise<void>;
   /** Monotonic time of the last answer of the lane that has been silent longest. */
   readonly storeSeenAt: number;
 }
 
-/** Renews leases, forwards cancellations and reaps. Runs in its own thread, so that tools cannot block it. */
+/** Renews leases, forwards cancellations, and has the store end calls whose time is over. Runs in its own thread: tools cannot block it. */
 export function supervise(
   store: SupervisorStore,
   held: SharedArrayBuffer,
@@ -103,7 +105,7 @@ export function supervise(
     }
   }
 
-  /** Reaps page after page, so that a large number of expired calls is answered in time. */
+  /** Reaps page after page without a pause, so that a large number of expired calls is answered in time. */
   function reaping(lane: number): () => Promise<void> {
     const everyPool = [settings.pool, nestedPool(settings.pool)];
     let consumersAt = Number.NEGATIVE_INFINITY;
@@ -132,7 +134,7 @@ export function supervise(
     }
   }
 
-  // Each lane has its own loops, one for leases and one for reaping: a request that gets no answer costs no other call its lease.
+  // Each lane has two loops, one for leases and one for reaping: a request that gets no answer does not delay the leases of other lanes.
   const loops = lanes.flatMap((lane) => [
     repeat(CANCEL_CHECK_MS, careForLeases(lane)),
     sleepers.sleep(REAP_EVERY_MS).then(() => repeat(REAP_EVERY_MS, reaping(lane))),

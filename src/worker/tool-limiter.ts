@@ -5,13 +5,16 @@ import type { Slots } from './slots.ts';
 export interface ToolLimiter {
   run(tool: string, plane: Pick<Plane, 'tools'>, work: () => Promise<void>): Promise<void>;
   /**
-   * Gives up the turn of a run that waits, so that other runs of its tool can proceed. A nested call that it waits for may be one of them.
-   * Returns a function that takes the turn back.
+   * Gives up the turn of a run that waits, so that other runs of its tool can proceed. The nested call that the run waits for may need that
+   * turn. Returns a function that takes the turn back.
    */
   lend(tool: string): () => void;
 }
 
-/** Max calls of one tool that wait without a slot. Further ones keep theirs; otherwise a slow tool would draw the whole queue into memory. */
+/**
+ * Max calls of one tool that wait without a slot. Further ones keep their slot; otherwise the worker would take every queued call of a slow
+ * tool.
+ */
 const MAX_WITHOUT_SLOT = 32;
 
 export function createToolLimiter(slots: Slots): ToolLimiter {

@@ -1,4 +1,4 @@
-/** Numbers that the main thread updates and the supervisor watches. */
+/** Positions in the shared array of numbers that the main thread updates and the supervisor thread reads. */
 const LOOP_BEATS = 0;
 const STATE = 1;
 const RUNNING = 2;

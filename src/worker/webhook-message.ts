@@ -4,7 +4,7 @@ import { argumentsDigest } from '../gate/approvals/binding.ts';
 import { masksOf } from '../gate/approvals/render-question.ts';
 import { escapeHidden } from '../base/escape-text.ts';
 
-/** What leaves the plane: who asks, and digests of what would run. Never an argument, never the `detail`, never a token. */
+/** The message to the operator's webhook: who asks, and digests of what would run. It never has an argument, the `detail` or a token. */
 export function requestedMessage(question: ApprovalQuestion, expiresAt: number): JsonObject {
   return {
     event: 'approval.requested',

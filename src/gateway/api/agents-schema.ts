@@ -29,8 +29,8 @@ export const agentSchema = z
 export type AgentView = z.infer<typeof agentSchema>;
 
 /**
- * `selecting: false`: no agents are declared in general, and permissions alone decide. This does not hold in the `selectingTenants`, which
- * have agents of their own.
+ * `selecting: false`: no agent is declared for all tenants, so permissions alone decide which tools an agent has. The tenants in
+ * `selectingTenants` are the exception: they declare agents of their own.
  */
 export const agentPageSchema = pageOf(agentSchema)
   .extend({ selecting: z.boolean(), selectingTenants: z.array(z.string()), policyVersion: z.int() })

@@ -15,7 +15,7 @@ import { startOf } from '../../base/cut-text.ts';
 export type Api = OpenAPIHono<GatewayEnv>;
 export type ApiContext = Context<GatewayEnv>;
 
-/** What routes share in addition to the plane itself. */
+/** What all routes share: the plane, and objects that exist once per gateway. */
 export interface ApiNeeds {
   readonly plane: GatewayPlane;
   readonly history: SettledHistory;

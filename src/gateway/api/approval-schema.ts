@@ -61,7 +61,7 @@ export const approvalSchema = z
     resolvedAt: moment.optional(),
     resolution: z.enum(RESOLUTIONS).optional(),
     arguments: shownArgumentsSchema,
-    /** What the caller's person answered to the tool. The tool gets it together with the arguments. */
+    /** What the person at the caller's side answered to the tool's questions. The tool gets it together with the arguments. */
     answers: shownArgumentsSchema.optional(),
     /** The arguments that the approver put in place of the asked ones. */
     editedArguments: shownArgumentsSchema.optional(),

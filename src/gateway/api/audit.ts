@@ -35,7 +35,8 @@ export function addAudit(api: Api, { plane }: ApiNeeds): void {
       const { limit = PAGE_LIMITS.usual, cursor, ...filters } = query;
       const before = cursor === undefined ? undefined : toPlace(readCursor('audit', filters, cursor));
       const page = await plane.trail.queryTrail({
-        // A Redis role can append records with a time in the future. They would fill the first page and hide the newest genuine records.
+        // Leaves out records from the future. A client whose Redis role may append records could write some, and they would hide the newest
+        // genuine records on the first page.
         filter: { to: (await plane.store.now()) + AUDIT_LIMITS.aheadMs, ...defined(filters) },
         limit,
         scan: SCAN,

@@ -20,7 +20,8 @@ export function showStages({ call, audit, approvals }: KnownFacts): StageView[] 
   const ending = audit.findLast((one) => one.outcome !== undefined);
   const gateMs = ending?.gateMs;
   const [first, last] = [approvals[0], approvals.at(-1)];
-  // The moments that the worker's durations give are kept between those of the store: otherwise a stage could start before the one it follows.
+  // A moment that is computed from the worker's durations is kept between moments of the store: otherwise a stage could start before the
+  // stage that it follows.
   const between = (from: number | undefined, at: number): number =>
     Math.min(settledAt ?? at, Math.max(from ?? acceptedAt ?? at, at));
   const admittedAt =

@@ -51,7 +51,8 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
       });
       if (joined.gap) {
         const reason = after === undefined ? 'new' : 'too-old';
-        // `resync` is not sent at once: a change after the client reads the lists and before the feed's first look would not be emitted.
+        // `resync` is sent after the feed's first read of the store. If the client read its lists earlier, it would miss changes between
+        // the two.
         void joined.ready.then(() => {
           isSynced = true;
           stream.send('resync', { reason } satisfies ServerEvents['resync'], feed.position);

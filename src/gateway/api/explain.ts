@@ -90,7 +90,7 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
     };
   }
 
-  /** The agents of a tenant. If the tenant does not select, every name can be an agent, so the agents of recent sessions are listed. */
+  /** The agents of a tenant. If none is declared for it, every name can be an agent, so the agents of recent sessions are listed. */
   async function listAgents({ policy }: PolicyRecord, tenant: string): Promise<string[]> {
     const declared = namesInTenant(policy, tenant);
     if (declared !== undefined) return declared;

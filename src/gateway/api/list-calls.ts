@@ -89,7 +89,8 @@ async function listSettled(
   limit: number,
 ): Promise<SettledPage> {
   const catchingUp = history.catchUp();
-  // The first `catchUp` reads everything that is kept in memory, which takes a while. No request has to wait for that.
+  // The first `catchUp` reads everything that is kept in memory, which takes a while. Requests do not wait for it, and read the trail
+  // instead.
   if (history.isReady) await catchingUp;
   else catchingUp.catch(() => undefined);
   const { wholeFrom } = history.calls;
@@ -101,7 +102,7 @@ async function listSettled(
   if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1]!.place };
   if (wholeFrom === 0 || (filter.from ?? 0) >= wholeFrom) return { rows };
   if (rows.length === limit) return { rows, next: rows.at(-1)!.place };
-  // Everything from `wholeFrom` on is in memory, so nothing of the millisecond before it was shown yet.
+  // Memory has every call from `wholeFrom` on, and these were listed above. So the trail is read from the millisecond before `wholeFrom`.
   const edge = { at: wholeFrom - 1, store: '', lane: 0, sequence: Number.MAX_SAFE_INTEGER };
   const older = await readSettled(plane.trail, filter, edge, limit - rows.length);
   return { ...older, rows: [...rows, ...older.rows] };

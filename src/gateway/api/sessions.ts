@@ -163,7 +163,7 @@ export function addSessions(api: Api, { plane }: ApiNeeds): void {
       if (session === undefined) return unknownSession();
       if (!session.runs.includes(run as RunId)) return unknownRun();
       const auth = context.get('auth');
-      // An agent that ends its own run does not administer, so no actor is recorded.
+      // An agent that ends its own run makes no administrative change, so no actor is recorded.
       await client.endRun(session.id, run as RunId, hasScope(auth, 'operator') ? actorOf(auth) : undefined);
       return context.body(null, 204);
     },

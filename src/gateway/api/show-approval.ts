@@ -25,8 +25,8 @@ export interface ShowNeeds {
 }
 
 /**
- * The standing of this bearer towards a question when it decides. A bearer that counts as the requester has the rights of the requester,
- * and not those of the principal in whose name it decides.
+ * What this bearer may do with a question when it decides. A bearer that counts as the requester has the rights of the requester, not those
+ * of the principal in whose name it decides.
  */
 export async function standingOfBearer(
   auth: Authenticated,
@@ -149,7 +149,7 @@ function showApproval(
     binding: question.binding,
     masked: question.masks?.length !== 0,
     revealed,
-    // With several approvers, each would have to see how the others edited the arguments.
+    // Not editable with a quorum of several approvers: each of them would have to see how the others edited the arguments.
     editable: state === 'pending' && question.quorum === 1,
     mayDecide,
     ...(grant === undefined ? {} : { grant }),

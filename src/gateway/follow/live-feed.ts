@@ -50,10 +50,10 @@ export interface Joined {
 }
 
 const LISTED_CALLS = 500;
-/** Several times what one subject can have, so that the questions of one subject cannot hide those of another. */
+/** Max pending questions that are read: several times what one subject can have, so that one subject's questions cannot hide another's. */
 const LISTED_QUESTIONS = 5000;
 const LISTED_DECISIONS = 200;
-/** Workers and statistics are looked at only every fourth time. */
+/** Workers and statistics are read only in every fourth round. */
 const SELDOM = 4;
 
 /**
@@ -154,7 +154,7 @@ export class LiveFeed {
     this.#timer = setTimeout(() => void this.#look(), 0);
   }
 
-  /** Stops polling and starts a new epoch. Later listeners begin anew, since changes in the meantime were not noticed. */
+  /** Stops polling and starts a new epoch. Changes from now on are not noticed, so later listeners have to read the lists first. */
   #stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -179,7 +179,7 @@ export class LiveFeed {
     this.#timer.unref();
   }
 
-  /** The topics to look at. Without listeners all of them, since any former listener may come back. */
+  /** The topics to read in this round. Without listeners all topics, since any former listener may connect again. */
   #wanted(): ReadonlySet<EventTopic> {
     if (this.#listeners.size === 0) return new Set(EVENT_TOPICS);
     return new Set([...this.#listeners.values()].flatMap((topics) => [...topics]));

@@ -33,7 +33,7 @@ export function comparePlaces(one: TrailPlace, other: TrailPlace): number {
 export class SettledCalls {
   readonly #most: number;
   readonly #lanes = new Map<string, Lane>();
-  /** Texts that repeat are kept once. */
+  /** The texts in the rows, each once: rows with an equal text share one string in memory. */
   readonly #texts = new Map<string, string>();
   #count = 0;
   #wholeFrom: number | undefined = undefined;

@@ -57,7 +57,7 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
 
   /** Node calls this after `writeStallMs` in which nothing was read from the socket and no waiting bytes could be written. */
   function onTimeout(socket: Socket): void {
-    // A long call and a stream without news have nothing to write, so their sockets stay open.
+    // A long call, and a stream without events, have nothing to write for a while. Their sockets stay open.
     if (isAnswering(socket) && socket.writableLength === 0) socket.setTimeout(settings.writeStallMs);
     else socket.destroy();
   }
@@ -97,7 +97,7 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
   return {
     canRefuse(socket) {
       const { current, answer } = sockets.get(socket) ?? UNUSED;
-      // The rest of a request is missing or broken, and no response to it has begun.
+      // Either no request is being answered, or the rest of the current one is missing or broken and its response has not begun.
       return current === undefined || (!current.complete && answer?.headersSent === false);
     },
     begin(incoming, outgoing) {

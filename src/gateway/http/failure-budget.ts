@@ -16,7 +16,6 @@ export class FailureBudget {
   readonly #waiting: (() => void)[] = [];
   #proofs = 0;
 
-  /** `wrong` limits wrong credentials per address. */
   constructor(wrong: RateLimit) {
     this.#wrong = wrong;
   }

@@ -30,9 +30,9 @@ const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /**
- * Decides by the head of a request alone, before any byte of its body is read. The attack: a page on the internet can make a local browser
- * send requests to this machine, and by DNS rebinding even under the page's own name. Then the Host is that name, or the Origin is that
- * page.
+ * Creates the check that admits or refuses a request by its head alone, before any byte of its body is read. The attack: a page on the
+ * internet can make a local browser send requests to this machine, and by DNS rebinding even under the page's own name. Such a request has
+ * the page's name as its Host, or the page as its Origin.
  */
 export function createGuard(settings: GuardSettings): Guard {
   const { isTrustedProxy } = settings;

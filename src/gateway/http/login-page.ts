@@ -1,6 +1,6 @@
 /**
- * The page at /logout, and at /login if the gateway serves no console. It is not part of the console, so that a gateway without one can be
- * checked too.
+ * The page at /logout, and at /login if the gateway serves no console. It is not part of the console's build, so a gateway without a
+ * console has it, too.
  */
 export const LOGIN_PAGE = `<!doctype html>
 <html lang="en">

@@ -32,8 +32,8 @@ export function strictJsonBody(limit: number = BODY_BYTES) {
     const bytes = await readJsonBytes(context.env.incoming, limit);
     if (bytes !== undefined) {
       checkJson(bytes);
-      // The cache holds a promise in spite of its type. It gets the text, since the framework parses that. The text now means the same to
-      // every parser.
+      // The framework takes the text from this cache instead of reading the body again. The cache holds promises, in spite of its type. The
+      // text was parsed strictly, so it means the same to every JSON parser.
       Object.assign(context.req.bodyCache, { text: Promise.resolve(bytes.toString('utf8')) });
     }
     await next();

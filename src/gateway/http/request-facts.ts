@@ -8,7 +8,7 @@ export interface RequestFacts {
   readonly cameAt: number;
 }
 
-/** By the request; released together with it. */
+/** The facts of each request, released together with it. */
 const facts = new WeakMap<IncomingMessage, RequestFacts>();
 
 export function keepFacts(incoming: IncomingMessage, known: RequestFacts): void {

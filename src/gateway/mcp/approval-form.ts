@@ -64,7 +64,7 @@ function decisionSchema(question: ApprovalQuestion): ElicitRequestFormParams['re
   };
 }
 
-/** The decisions that a form offers: all decisions of the question, or no yes at all while something is masked. */
+/** The decisions that a form offers: all decisions of the question, or only `deny` and `wait` while something is masked. */
 export function formDecisions(question: ApprovalQuestion): readonly (ApprovalDecision | typeof WAIT)[] {
   return masksOf(question).length === 0 ? question.decisions : ['deny', WAIT];
 }

@@ -14,7 +14,7 @@ import { toProtocolError } from './protocol-problem.ts';
 import { serveSurfaces, type Answering } from './serve-surfaces.ts';
 import { cancelTask, getTask, requireTasks, taskParams, TASKS_EXTENSION, updateTask } from './tasks.ts';
 
-/** Builds the server for one exchange of 2026 or one session of 2025. A server is never shared. */
+/** Builds the MCP server object for one request (revision 2026-07-28) or one session (revision 2025-11-25). It is never shared. */
 export function buildServer(home: McpHome, caller: McpCaller): Server {
   const server = new PlainServer(
     { name: 'sallyport', version: home.release },
@@ -86,7 +86,7 @@ async function listTools(home: McpHome, caller: McpCaller, cursor: string | unde
 
 type Handler = (request: JSONRPCRequest, ctx: ServerContext) => Promise<Result>;
 
-/** The SDK adds `content` to every tool result. A task must not have one, so it is sent unchanged. */
+/** The SDK adds `content` to every tool result. A task must not have `content`, so it is sent as the handler returned it. */
 class PlainServer extends Server {
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     if (method !== 'tools/call') return super._wrapHandler(method, handler);

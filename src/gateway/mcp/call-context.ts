@@ -18,17 +18,22 @@ export interface McpCallContext {
   /** Aborted when the client has gone or cancels, but not when the request is simply over. */
   readonly signal: AbortSignal;
   readonly owner: StateOwner;
-  /** Whether the client was told about this call before and comes back for its outcome. Known once `begin` has its first answer. */
+  /**
+   * Whether the client got an earlier reply about this call and now comes back for its outcome. Known once `begin` has its first answer.
+   */
   comesBack(): boolean;
-  /** Digest of the entry that this request holds, if any. A client that shows a form returns it with its answer. */
+  /** Digest of the entry that this request holds among the calls owed, if any. A client that shows a form gets it in its sealed state. */
   owedDigest(): string | undefined;
-  /** Called when a client comes back to this call with its sealed state, which contains `owedDigest`. From now on the client waits here. */
+  /**
+   * Called when a client comes back to this call with its sealed state, which contains `owedDigest`. This request now holds the call's
+   * entry.
+   */
   resumed(callId: CallId, digest: string | undefined): Promise<void>;
   /** The reply to the client when the call goes on. */
   pending(at: { readonly callId: CallId; readonly approval?: ApprovalId }): Result;
   /** Makes the call. With `input`, makes it once more, with what its tool asked for. */
   begin(input?: Answered): CallUnderWay;
-  /** Makes the call again if `begin` found an earlier one and `outcome` shows that its own request had cancelled it. */
+  /** Makes a new call if `begin` took an earlier one and `outcome` shows that the request that made it cancelled it before it ran. */
   anew?(outcome: Outcome): Promise<CallUnderWay | undefined>;
 }
 
@@ -45,8 +50,8 @@ export type Pursued =
       readonly kind: 'reply';
       readonly reply: Result | InputRequiredResult;
       /**
-       * `come-back`: the client was told to call again. `form`: the client shows its person a form and comes back with the answer. `done`:
-       * the client has what it needs.
+       * `come-back`: the reply asks the client to call again. `form`: the client shows its person a form and comes back with the answer.
+       * `done`: the client has what it needs.
        */
       readonly next: 'come-back' | 'form' | 'done';
       /** The question that the call is waiting for. */

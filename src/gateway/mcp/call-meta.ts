@@ -13,7 +13,7 @@ export interface CallMeta {
   /** Id of an earlier call. The client wants its outcome instead of a new call. */
   readonly callId?: string;
   readonly run?: string;
-  /** The client wants a new call, even if one with the same arguments is owed. */
+  /** The client wants a new call, not the outcome of an earlier call with the same arguments that it did not get. */
   readonly fresh?: boolean;
   readonly progressToken?: string | number;
   readonly trace?: string;

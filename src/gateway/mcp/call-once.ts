@@ -22,12 +22,12 @@ import { showPending } from './show-pending.ts';
 import { knowsTasks } from './tasks.ts';
 import { inputKindsOf } from './tool-input.ts';
 
-/** A call stays owed for this long after the question about it has expired. */
+/** A client can come back for its call until this long after the approval question about the call has expired. */
 const OWED_LONGER_MS = 60 * 60 * 1000;
 const OVERLOADED_RETRY_MS = 1000;
 /**
- * If a call is not in the store this long after its entry was made, its record has expired, or the call will never be accepted. Records
- * are kept for at least 24 hours; the difference leaves room for clocks that differ.
+ * If the record of a call is not in the store this long after its entry among the calls owed was made, the record has expired, or the call
+ * will never be accepted. Records are kept for at least 24 hours; the difference leaves room for clocks that differ.
  */
 const NEVER_LATER_MS = 12 * 60 * 60 * 1000;
 
@@ -51,8 +51,9 @@ export interface CallRequest {
 export type OnceAnswer = Pursued & { readonly earlier?: EarlierCall | undefined };
 
 /**
- * Makes one call, or finds the earlier one, and follows it through the whole data path. If the client cancels, or closes the stream of a
- * 2026 request, the call that this request made is cancelled. A request that came back to an earlier call only stops waiting for it.
+ * Makes one call, or takes an earlier identical one whose client has no outcome yet, and follows it to an answer. If the client cancels, or
+ * closes the stream of a 2026 request, the call that this request made is cancelled. A request that came back to an earlier call only stops
+ * waiting for it.
  */
 export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
   const { home, peer, session, ctx, method, params, wish } = asked;
@@ -80,10 +81,10 @@ export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
       anew: (outcome) => makeAnew(request, outcome, round),
     });
     await settleDebt(request, pursued);
-    // A refusal is about this request, not about the earlier call, which is still owed.
+    // A refusal is about this request, not about the earlier call, so the answer does not name that call. The client can come back for it.
     return pursued.kind === 'settled' ? { ...pursued, earlier: owed.earlier } : pursued;
   } catch (error) {
-    // A protocol error is an answer to the client. After any other error it is unknown what became of the call.
+    // A protocol error is an answer to the client. After any other error the call may still run, so a repeat of the request must find it.
     if (error instanceof ProtocolError) owed.answer();
     else await owed.lose();
     throw error;
@@ -114,7 +115,7 @@ function begin(request: OwnRequest, answered?: Answered): CallUnderWay {
   });
 }
 
-/** Makes the call under a new entry, or takes an owed call. */
+/** Makes a new call with a new entry among the calls owed, or takes the entry of an earlier call and waits for that call. */
 async function callOwed(
   request: OwnRequest,
   answered: Answered | undefined,
@@ -133,8 +134,8 @@ async function callOwed(
 }
 
 /**
- * Holds an entry for the request. If the call of an entry was forgotten, the entry does not show what became of the call. It is dropped,
- * and the request makes a new call.
+ * Holds an entry for the request: that of an earlier call, or a new one. If the store no longer has the record of the earlier call, nothing
+ * shows how that call ended. Its entry is dropped, and another one is held.
  */
 async function hold(request: OwnRequest, answered: Answered | undefined): Promise<Holding> {
   const { home, session, wish, signal, owed, cameAt } = request;
@@ -153,8 +154,8 @@ async function isForgotten({ plane }: McpHome, { callId, madeAt }: EarlierCall):
 }
 
 /**
- * Makes the call again if the earlier call was cancelled by its own request before it ran. Only the request itself does this, before its
- * answer: the promise of a call outlives the answer, and a call that it made then would have no client waiting for it.
+ * Makes a new call if the earlier one was cancelled, before it ran, by the request that made it. This is done only while the request is
+ * open. The promise of the earlier call can resolve later, and no client would wait for a call that is made then.
  */
 async function makeAnew(
   request: OwnRequest,
@@ -167,7 +168,7 @@ async function makeAnew(
   return begin(request, answered);
 }
 
-/** Waits for an earlier call. The call goes on when the client stops waiting, because it was promised to a client that can come back again. */
+/** Waits for an earlier call. If the client stops waiting, the call is not cancelled: the client was told that it can come back for it. */
 async function attach(
   request: OwnRequest,
   answered: Answered | undefined,
@@ -213,8 +214,9 @@ function call(
 }
 
 /**
- * Holds the entry of the call that the client named. A call of another subject has no entry that this client could hold; the answer then
- * reports it as unknown. A call of another agent or with another tool or arguments stays owed to the client that made it.
+ * Holds the entry of the call whose id the client sent. For a call of another subject nothing is held, and the answer reports it as
+ * unknown. The entry of a call of another agent, tool or arguments has another digest and is not taken: only the client that made the call
+ * can come back for it.
  */
 async function holdNamed(request: OwnRequest, callId: string, digest = digestOf(request)): Promise<void> {
   const { home, session, signal, owed, cameAt } = request;
@@ -224,16 +226,17 @@ async function holdNamed(request: OwnRequest, callId: string, digest = digestOf(
   await owed.keep(home.owed.hold(session, digest, options), { isNamed: true });
 }
 
-/** Updates what the client is owed, now that it gets this reply. */
+/** Updates or removes the entries that this request holds, depending on the reply that the client gets. */
 async function settleDebt(request: OwnRequest, pursued: Pursued): Promise<void> {
   const { signal, owed } = request;
   if (pursued.kind === 'reply') {
-    // This must be stored before the client can come back: it has to find the call owed, at any gateway.
+    // Stored before the reply is sent: the client may come back at once, to any gateway, and has to find its call.
     if (pursued.next === 'come-back') await owed.owe(await owedAfterQuestion(request, pursued.approval));
     else owed.answer(pursued.next === 'form' ? FORM_MS : undefined);
     return;
   }
-  // A refusal means that this request left no trace. A call that an earlier request made is still owed.
+  // A refused request has made no call, so its own entry is removed. The entry of an earlier call stays, and the client can come back for
+  // it.
   const isOver =
     pursued.kind === 'refused' ? owed.earlier === undefined : signal.aborted && isCalledOff(pursued.outcome);
   if (isOver) await owed.forget();
@@ -241,7 +244,7 @@ async function settleDebt(request: OwnRequest, pursued: Pursued): Promise<void> 
   else owed.answer();
 }
 
-/** Digest over identity, tool and arguments; in a later round also over what the tool was given. The store sees only the digest. */
+/** Digest over agent, tool and arguments; in a later round also over the input that the tool gets. The store sees only the digest. */
 function digestOf({ peer, tool, args }: OwnRequest, answered?: Answered): string {
   const { agent = '', delegators } = peer.bearer.identity ?? {};
   const who = delegators === undefined ? agent : [agent, ...delegators];
@@ -254,19 +257,25 @@ function wayBackOf({ owed, wish }: OwnRequest): 'arguments' | 'key' | 'id' {
   return wish.key === undefined ? 'id' : 'key';
 }
 
-/** How long a call is owed by default: as long as a question can stay open, because one may be asked now or later, and an hour more. */
+/**
+ * How long a client can come back for a call without a question: the longest time that a question, which may still be asked, can stay open,
+ * and an hour.
+ */
 function owedMs({ plane }: McpHome): number {
   return plane.config.gateway.mcp.owedMs ?? APPROVAL_LIMITS.maxTimeoutMs + OWED_LONGER_MS;
 }
 
-/** How long a call with a question is owed: as long as the question can be answered, and an hour more. The configured `owedMs` takes precedence. */
+/**
+ * How long a client can come back for a call with a question: as long as the question stays open, and an hour. A configured `owedMs` takes
+ * precedence.
+ */
 async function owedAfterQuestion({ home, session }: OwnRequest, approval: ApprovalId | undefined): Promise<number> {
   if (approval === undefined || home.plane.config.gateway.mcp.owedMs !== undefined) return owedMs(home);
   const asked = await home.plane.client.approvals.get({ kind: 'session', session }, approval).catch(() => undefined);
   return asked === undefined ? owedMs(home) : asked.expiresAt - asked.requestedAt + OWED_LONGER_MS;
 }
 
-/** The key of a later round. Another round is another call, but the same answers to the same questions are the same call again. */
+/** The key of a round in which the tool gets input. Each round is a call of its own; the same input sent again is the same call. */
 function keyOfRound(key: string, { responses, state = '' }: Answered): string {
   return sha256(canonicalJson([key, responses, state]));
 }

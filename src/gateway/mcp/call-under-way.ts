@@ -70,7 +70,7 @@ export class CallUnderWay {
 
   #hear(event: CallEvent): void {
     if (event.kind === 'queued') this.#callId = event.callId as CallId;
-    // A question is always asked before the start, so there is nothing to look for after it.
+    // A person is asked only before a tool starts, so after the start there is no question to look for.
     if (event.kind === 'started') this.#started = true;
   }
 

@@ -23,7 +23,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export interface McpEndpoint {
   /**
    * Serves one HTTP request of a bearer whose token, Host and Origin were checked. `exchange` reports what became of the response. Without
-   * it, every response counts as written once it was returned: a call whose client had gone by then is not owed.
+   * it, every returned response counts as written: a client that had gone by then cannot come back for its call.
    */
   fetch(request: Request, bearer: McpBearer, exchange?: Exchange): Promise<Response>;
   close(): Promise<void>;
@@ -64,8 +64,8 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
   }
 
   /**
-   * Called once per stream, after its client was told which notifications it will get. Ends the stream when the token expires or nothing
-   * is left to watch.
+   * Called once per stream, after the client got the list of notifications that it will receive. Ends the stream when the token expires or
+   * nothing is left to watch.
    */
   function hear(caller: McpCaller, listener: (event: ServerEvent) => void, end: () => void): () => void {
     const { expiresAt } = caller.bearer;

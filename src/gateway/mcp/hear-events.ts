@@ -9,7 +9,9 @@ const LEVELS: Readonly<Record<NoticeLevel, 'debug' | 'info' | 'warning' | 'error
   error: 'error',
 };
 
-/** Sends the client a call's log messages and the progress that it asked for. Progress must grow, so a value that does not is not sent. */
+/**
+ * Sends the client a call's log messages, and progress if it asked for it. In MCP progress must grow, so a value that does not is dropped.
+ */
 export function hearEvents(
   { progressToken }: CallMeta,
   ctx: ServerContext,

@@ -2,7 +2,7 @@ import type { McpHome } from './mcp-home.ts';
 
 /**
  * A signal that is aborted only by the client. The SDK also aborts its own signal when an exchange is simply over and when this gateway
- * stops. That must not reach a call that goes on: it would be cancelled, and a client that asks for it after a restart has to find it.
+ * stops. Such an abort must not reach a call that still runs: it would cancel the call, which a client can come back for after a restart.
  */
 export function linkAbort(
   outer: AbortSignal,

@@ -19,7 +19,7 @@ const MAX_KNOWN = 1000;
 
 export type McpEra = '2025' | '2026';
 
-/** One MCP caller: the bearer, and its place in a conversation. */
+/** One MCP caller: the bearer, the protocol revision that its client speaks, and the run of its calls. */
 export interface McpCaller {
   readonly bearer: McpBearer;
   readonly era: McpEra;

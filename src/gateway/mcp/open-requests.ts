@@ -1,7 +1,7 @@
 /**
  * How long a request waits while an identical one is open in this process. A client that lost its connection may send its request again
- * before this process learns that the old connection is gone: the system reports the two sockets in any order, about 10 ms apart. Two
- * calls that are meant to run at the same time wait this long once.
+ * before this process learns that the old connection is gone: the system reports the two sockets in any order, about 10 ms apart. If two
+ * identical calls are meant to run at the same time, the second one is delayed by this time.
  */
 export const NOTICE_GONE_MS = 100;
 
@@ -18,7 +18,7 @@ interface Place {
 export class OpenRequests {
   readonly #places = new Map<string, Place>();
 
-  /** Enters without looking for identical requests. */
+  /** Counts a request as open, without waiting for identical ones. */
   enter(name: string): void {
     const place = this.#places.get(name);
     if (place === undefined) this.#places.set(name, { open: 1, waiting: new Set() });
@@ -26,8 +26,9 @@ export class OpenRequests {
   }
 
   /**
-   * A request that lost its connection wakes one waiting request, which may be its repeat. The last open request also wakes one when it is
-   * over. A client that was told to come back has not come back yet, so a waiting request is not its repeat, unless the answer is lost.
+   * Counts a request as no longer open. `lost`, its connection ended without an answer: wakes one waiting request, which may be its repeat.
+   * `over`, it was answered: wakes one if no other request is open. `told`, its client is told to come back: wakes none, because the client
+   * has not come back yet.
    */
   leave(name: string, how: 'over' | 'told' | 'lost'): void {
     const place = this.#places.get(name);
@@ -44,8 +45,8 @@ export class OpenRequests {
   }
 
   /**
-   * Enters at once if no identical request is open. Otherwise enters when one has lost its connection, when the last one has its answer,
-   * or after `NOTICE_GONE_MS`.
+   * Counts a request as open: at once if no identical one is open; otherwise when an open one has lost its connection, when the last open
+   * one has its answer, or after `NOTICE_GONE_MS`.
    */
   enterInTurn(name: string, signal: AbortSignal): Promise<void> {
     const place = this.#places.get(name);

@@ -2,7 +2,10 @@ import type { JsonRpcId } from './json-rpc.ts';
 
 /** How long a cancellation is remembered. A request on another connection does not arrive later than that. */
 const REMEMBERED_MS = 10_000;
-/** Max remembered cancellations; more than a client has requests open at once. A cancellation that arrives after the answer also counts. */
+/**
+ * Max remembered cancellations: more than a client has requests open at once. Cancellations that arrive after the answer are remembered,
+ * too.
+ */
 const MAX_REMEMBERED = 64;
 
 /**

@@ -7,16 +7,16 @@ import { NOTICE_GONE_MS, OpenRequests } from './open-requests.ts';
 import { MAX_UNFINISHED, mayBeDone, UnfinishedWork } from './unfinished-work.ts';
 import { pause } from '../../base/pause.ts';
 
-/** Another gateway that sends no beat for this long is dead, and the calls that it held are owed. */
+/** A gateway that sends no beat for this long counts as dead: repeats at other gateways can then take the calls that it held. */
 const LEASE_MS = 3000;
 const BEAT_MS = 1000;
 /** Time between two polls of an entry that another gateway holds. That gateway may release it at any time. */
 const LOOK_EVERY_MS = 50;
 const NO_BEAT = 'beats of held calls could not be written';
 
-/** An entry that this gateway holds for a request. */
+/** An entry among the calls owed that this gateway holds for an open request. Meanwhile no other request can take the call. */
 export interface HeldCall {
-  /** The call is made with this key, so that it is made only once. */
+  /** The idempotency key of the call: every request that takes this entry uses it, so the call is made only once. */
   readonly key: string;
   readonly callId: CallId;
   readonly digest: string;
@@ -25,11 +25,14 @@ export interface HeldCall {
   /** Removes the entry: the outcome was written to a client. */
   leave(): Promise<void>;
   /**
-   * Marks the call as owed: its client is told to come back for it. With `afterMs` it becomes owed only after that time, because the
-   * client has another way back until then. The default `lifetimeMs` is that of the held entry.
+   * Lets a repeat that arrives from now on take the call: its client is told to come back. With `afterMs` only a repeat after that time
+   * can: until then the client has another way to come back. The default `lifetimeMs` is that of the held entry.
    */
   owe(options?: { readonly afterMs?: number; readonly lifetimeMs?: number }): Promise<void>;
-  /** Marks the call as lost: its client has no answer, and may have come back already. Also used after `owe`, when the answer was lost. */
+  /**
+   * Lets any repeat take the call, also one that has arrived already: the client got no answer. Also used after `owe`, if the answer is
+   * lost.
+   */
   lose(): Promise<void>;
 }
 
@@ -43,7 +46,7 @@ export interface HoldOptions {
   readonly lifetimeMs: number;
   /** When the request arrived, by this process's `performance.now()`. */
   readonly cameAt: number;
-  /** Take no owed call: the client wants a new one. */
+  /** Take no earlier call: the client wants a new one. */
   readonly fresh?: boolean;
   /** Take only the entry of this call. */
   readonly of?: CallId;
@@ -62,10 +65,16 @@ export type Holding =
   | { readonly kind: 'none' | 'aborted' }
   | { readonly kind: 'full'; readonly of: 'subject' | 'store' };
 
-/** The calls owed, as far as this gateway holds them. See `OwedStore` for the rules. */
+/**
+ * This gateway's part in the calls owed: those whose client was told to come back, or lost its connection before the answer. See
+ * `OwedStore`.
+ */
 export interface OwedCalls {
   hold(session: Pick<SessionHandle, 'id'>, digest: string, options: HoldOptions): Promise<Holding>;
-  /** Called when the gateway stops: all calls that it holds are owed from now on. */
+  /**
+   * Called when the gateway stops: releases all entries that it holds, so that the clients can come back for their calls at another
+   * gateway.
+   */
   handOver(): Promise<void>;
 }
 
@@ -115,8 +124,8 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
     let next: ReleaseOwedRequest = { callId, attempt, ...change };
     const work = unfinished.add(entry, digest, () => {
       const now = next;
-      // A retry marks the call as lost. The client was told to come back when the first attempt was sent, so its repeat may have arrived
-      // before the store records the release.
+      // If this attempt fails, the next one marks the call as lost: the client was told to come back meanwhile, so its repeat may arrive
+      // before the store records the release, and must still find the call.
       if (now.to === 'owed' && now.owedAfterMs === 0) next = { ...now, to: 'lost' };
       return store.releaseOwed(now);
     });
@@ -128,7 +137,7 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
   }
 
   /**
-   * Undoes a request whose answer was lost; the store may have carried it out. With `of` set to the request's own id, the store reports
+   * Undoes a `holdOwed` whose answer was lost; the store may have carried it out. With `of` set to the request's own id, the store reports
    * what the request holds, and neither takes nor creates anything else.
    */
   function undo(request: HoldOwedRequest): void {

@@ -13,7 +13,8 @@ export interface Exchange {
 
 /**
  * The entries that one request holds among the calls owed, until it is answered. If the response ends before there is an answer, for
- * whatever reason, or the client cancels, the request is lost. Its calls are owed from that moment, although they may still be running.
+ * whatever reason, or the client cancels, the request is lost. From then on a repeat of the request can take its calls, even while they
+ * run.
  */
 export class OwedRequest {
   readonly #sent: Promise<Sent> | undefined;
@@ -44,12 +45,15 @@ export class OwedRequest {
     return this.#earlier;
   }
 
-  /** Digest of the entry that was held last. A client that shows a form returns it and so finds that entry; a later round has its own digest. */
+  /** Digest of the entry that was held last. A client that shows a form sends it back, so that the next request finds the entry. */
   get lastDigest(): string | undefined {
     return [...this.#held].at(-1)?.digest;
   }
 
-  /** `isNamed`: the client named the call that it means. */
+  /**
+   * Keeps the entry until the request is answered. `isNamed`: the client sent the call's id, so the answer does not call it an earlier
+   * call.
+   */
   async keep(holding: Promise<Holding>, { isNamed = false } = {}): Promise<Holding> {
     const found = await holding;
     if (found.kind !== 'held') return found;
@@ -68,7 +72,7 @@ export class OwedRequest {
     await last.leave();
   }
 
-  /** Marks the calls as owed: the client is told to come back. If that answer is lost, the calls count as lost instead. */
+  /** Lets a repeat take the calls: the client is told to come back. If that answer is lost, the calls are marked as lost instead. */
   async owe(lifetimeMs: number): Promise<void> {
     this.#isAnswered = true;
     const held = [...this.#held];
@@ -78,15 +82,16 @@ export class OwedRequest {
     });
   }
 
-  /** Marks the calls as lost: the client gets no answer, or none that shows what became of its call. */
+  /** Marks the calls as lost, so that any repeat can take them: the client gets no answer, or none that shows what became of its call. */
   async lose(): Promise<void> {
     this.#isAnswered = true;
     await Promise.all([...this.#held].map((each) => each.lose()));
   }
 
   /**
-   * Called when there is an answer. Once it is written, the client has what it asked for, and the calls are no longer owed. With `formMs`
-   * the client shows a form first, and the calls become owed only if it has not come back after that time. None of this delays the answer.
+   * Called when there is an answer. Once it is written, the client has what it asked for, and a repeat is a new call. With `formMs` the
+   * answer is a form: a repeat can take the calls if the client has not come back with the form after that time. None of this delays the
+   * answer.
    */
   answer(formMs?: number): void {
     if (this.#isLost) return;

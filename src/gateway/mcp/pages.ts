@@ -2,8 +2,8 @@ import { invalidParams } from './protocol-problem.ts';
 
 const PAGE = 500;
 /**
- * How long a client may cache a page: as long as names are looked up in a list that was shown. Clients that listen are also notified of
- * changes.
+ * How long a client may cache a page. Equal to `TOOLS_KNOWN_MS`: for that time a tool name is looked up in the list that was shown. Clients
+ * that listen are also notified of changes.
  */
 const TTL_MS = 2000;
 

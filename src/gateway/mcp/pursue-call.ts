@@ -22,11 +22,11 @@ interface HandedOver {
   readonly callId: CallId;
   readonly approval: ApprovalId;
   readonly binding: string;
-  /** Absent if no entry was held, or if an older release sealed the state. */
+  /** Digest of the entry that was held. Absent if none was, or if an older release sealed the state. */
   readonly owed?: string;
 }
 
-/** Follows a call to its end, or to the point where the client has to act first. A request with a state comes from a client that has acted. */
+/** Follows a call to its end, or until the client has to act first. A request with a sealed state comes from a client that has acted. */
 export async function pursueCall(context: McpCallContext): Promise<Pursued> {
   const state = await openState(context);
   return state === undefined ? follow(context, context.begin()) : resume(context, state);

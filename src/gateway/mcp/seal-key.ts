@@ -11,8 +11,8 @@ const KEY_BYTES = 32;
 const KEY_TEXT = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Reads the key from the configured file, or from a file in the plane's folder, which is created if it is missing. The key outlives the
- * process.
+ * Reads the key from the configured file, or from a file in the plane's folder, which is created if it is missing. States that were sealed
+ * before a restart can therefore still be opened.
  */
 export function sealKeyOf({ folder, gateway }: McpPlane['config']): Uint8Array {
   if (gateway.sealKeyFile !== undefined) return readKey(gateway.sealKeyFile);

@@ -20,13 +20,13 @@ const PURPOSE = Buffer.from('sallyport mcp request state 1');
 export interface StateOwner {
   readonly bearer: McpBearer;
   readonly method: string;
-  /** The params of the request. They must be the same bytes, or it is another request. */
+  /** The params of the request, compared as canonical JSON: a state is not accepted with other params. */
   readonly params: JsonObject;
 }
 
 /**
- * The state that a client carries between two requests of one call. The client can neither read nor change it, no other client can use it,
- * and it can be used only once: possession proves nothing.
+ * The state that a client carries between two requests of one call. The client can neither read nor change it. It works only for the same
+ * bearer and the same request, and only once.
  */
 export interface Seals {
   seal(owner: StateOwner, state: JsonObject, lifetimeMs: number): string;

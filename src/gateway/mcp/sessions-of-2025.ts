@@ -96,7 +96,7 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
     return response;
   }
 
-  /** Watches for changes while a client listens. A session with an open stream does not become idle. */
+  /** Notifies the client of changed tools, resources and prompts while it listens. A session with an open stream does not become idle. */
   function listen(session: LiveSession, bearer: McpBearer, response: Response): Response {
     const caller = { bearer, era: '2025', runName: session.id } as const;
     const stop = watchTools(caller, (change) => {

@@ -14,7 +14,7 @@ export const META = Object.freeze({
   messages: 'sallyport/messages',
   /** In a result: the earlier call that the result belongs to. */
   earlier: 'sallyport/earlier',
-  /** In a request: make a new call, even if an earlier one is owed. */
+  /** In a request: make a new call, even if the client could get the outcome of an earlier one. */
   new: 'sallyport/new',
 });
 

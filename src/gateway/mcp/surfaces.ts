@@ -34,7 +34,10 @@ interface SurfaceRequest {
   readonly wish: CallMeta;
 }
 
-/** Every read of a resource and every rendered prompt is a call, and is made once, like a call of a tool. */
+/**
+ * Every read of a resource and every rendered prompt is a call. As with tools, a repeat gets the outcome that its client did not get
+ * before.
+ */
 async function useSurfaces(
   home: McpHome,
   peer: McpPeer,
@@ -64,7 +67,7 @@ async function useSurfaces(
   }
 }
 
-/** The promise about the same request is left out if the request has a key: such a call is found only by its key. */
+/** With a key, the text does not promise that the same request is made only once: such a call is found by its key, not by its arguments. */
 function notYet({ key }: CallMeta): string {
   return key === undefined ? `${NOT_YET} The same request is not made a second time.` : NOT_YET;
 }
@@ -117,7 +120,7 @@ export function getPrompt(
 }
 
 export function complete(home: McpHome, peer: McpPeer, ctx: ServerContext, asked: CompletionRequest): Promise<Result> {
-  // A random key keeps the call from being owed: the next completion of a client is for another text.
+  // A random key, so that each completion is a new call and never the outcome of an earlier one: the next one is for another text.
   const request = { method: 'completion/complete', params: {}, wish: { key: randomId() } };
   return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.complete(session, asked);

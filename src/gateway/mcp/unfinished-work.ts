@@ -4,7 +4,7 @@ import type { Log } from '../../domain/ports/log.ts';
 /** One change that the store has to make to an entry with this digest. It is retried with each beat until the store has made it. */
 export interface Work {
   readonly digest: string;
-  /** Joins the attempt that is under way, if there is one. */
+  /** Makes one attempt, or waits for the attempt that is under way. Rejects if the attempt fails. */
   attempt(): Promise<void>;
 }
 
@@ -71,8 +71,8 @@ export class UnfinishedWork {
   }
 
   /**
-   * Waits until the changes for this digest are made. Rejects when one of them fails: an identical request must not find an entry held
-   * that was already released.
+   * Waits until the store has made the changes for this digest. Rejects when one of them fails: otherwise an identical request would find
+   * an entry held in the store that this gateway has already released.
    */
   async finish(digest: string): Promise<void> {
     const same = [...this.#works.values()].filter((work) => work.digest === digest);

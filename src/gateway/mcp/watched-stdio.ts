@@ -6,7 +6,7 @@ const LINE_FEED = 10;
 const BLANKS: ReadonlySet<number> = new Set(Buffer.from(' \t\r\n'));
 const BEGINNINGS: ReadonlySet<number> = new Set(Buffer.from('{['));
 
-/** Reports which answers were written to the client. An answer that was not written when the client goes away is lost. */
+/** A stdio transport that reports for each request whether its answer was written to the client before the client went away. */
 export class WatchedStdio extends StdioServerTransport {
   readonly #waiting = new Map<JsonRpcId, (sent: Sent) => void>();
   readonly #onStrayLine: () => void;

@@ -27,7 +27,7 @@ export async function deliverEffect(
   store: CallReader,
   signal: AbortSignal,
 ): Promise<EffectEnding> {
-  // The worker has checked this, too, but the credentials are here.
+  // The worker has checked this, too. Checked again here, because this process has the credentials of the platform.
   if (!maySendTo(effect, effect.origin, channels)) return failed('the operator does not allow this channel');
   const body = await bodyOf(effect, store).catch(() => undefined);
   if (body === undefined) return failed('its content is no longer there');

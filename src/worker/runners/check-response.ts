@@ -7,13 +7,15 @@ import { findChanges } from './find-changes.ts';
 
 export type CheckedResponse =
   | { readonly kind: 'answer'; readonly answer: unknown }
-  /** The form's schema turns the answer into something other than what an approver saw. */
+  /** The form's schema changed the answer, so the tool would get something that no person saw. */
   | { readonly kind: 'changed'; readonly changes: readonly string[] }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
 const MAX_ROOTS = 1000;
 
-/** Checks whether a response answers this request. The sender is not trusted. `schema` is the tool author's own, whose code may check more. */
+/**
+ * Checks whether a response answers this request. The sender is not trusted. `schema` is the tool author's own, whose code may check more.
+ */
 export function checkResponse(request: InputRequest, schema: unknown, response: JsonValue): CheckedResponse {
   if (!isJsonObject(response)) return problems('it is not an object');
   switch (request.kind) {

@@ -7,7 +7,7 @@ export function copyJson<Value extends JsonValue>(value: Value): Value {
   const copy: JsonObject = {};
   for (const key of Object.keys(value)) {
     const property = copyJson((value as JsonObject)[key]!);
-    // Plain assignment would make it the copy's prototype, and its content would look like checked arguments.
+    // Assigning to `__proto__` would set the copy's prototype, and the members of the value would look like checked arguments.
     if (key === '__proto__') Object.defineProperty(copy, key, { value: property, enumerable: true, writable: true });
     else copy[key] = property;
   }

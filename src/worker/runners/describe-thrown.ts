@@ -12,7 +12,7 @@ export interface ThrownDescription {
   readonly type: string;
   /** Stack and causes, only for the operator. */
   readonly cause: string;
-  /** The kind of failure that the error itself shows, for events. */
+  /** The category and HTTP status that can be read from the error itself, for events. */
   readonly fault?: Fault;
 }
 

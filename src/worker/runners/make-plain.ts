@@ -144,7 +144,7 @@ class Walk {
     const copy: JsonObject = {};
     for (const key of Object.keys(value)) {
       this.#keys.push(key);
-      // Assigning it would change the copy's prototype instead of adding a property.
+      // Refused: assigning to `__proto__` would change the copy's prototype instead of adding a property.
       if (key === '__proto__') this.#refuse('is a key that is not allowed');
       if (hasLoneSurrogate(key)) this.#refuse('is a key with half a surrogate pair');
       const property = (value as Record<string, unknown>)[key];

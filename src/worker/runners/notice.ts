@@ -35,7 +35,7 @@ function plainNotice(data: unknown): JsonValue {
   }
 }
 
-/** By the facts of a run, and released together with them. Kept outside of them, because most runs send no notices. */
+/** One limiter per run, keyed by the run's facts and released with them. It is no field of the facts, because most runs send no notices. */
 const tells = new WeakMap<object, Tell>();
 
 export function noticeOf(run: object, host: { onLog(line: ToolLogLine): void }): Tell {

@@ -35,8 +35,8 @@ export interface RunFacts extends Pick<
   readonly toolId: ToolId;
   readonly maxResultBytes: number;
   /**
-   * What is done with the schema. Absent: the arguments are parsed and must stay the same. `normalise`: only the schema is applied.
-   * `parsed`: the arguments were parsed before.
+   * What the run does with the tool's schema. Absent: it parses the arguments, which must stay the same, and runs the tool. `normalise`: it
+   * only parses them, and returns the result. `parsed`: they were parsed before, so it only runs the tool.
    */
   readonly step?: 'normalise' | 'parsed';
   /** Present if the caller sent any input. */
@@ -55,15 +55,15 @@ export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog'> {
   readonly signal: AbortSignal;
   /** Throws if the run was aborted, without creating a signal. */
   throwIfAborted(): void;
-  /** The ending if the tool may no longer be entered; undefined if it may. See `StartCheck`. */
+  /** Returns the ending if the tool may no longer be started; undefined if it may. See `StartCheck`. */
   stopFor?(): MaybePromise<RunEnding | undefined>;
 }
 
 const NO_SERVICES: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /**
- * What a tool gets for one call. All properties are own properties, so that it can be destructured and spread. One is created for every
- * call, so what most tools never use is created on first access.
+ * The `ctx` of one call. Almost all properties are own properties, so that a tool can destructure and spread it (`input`, `requestInput`
+ * and `notify` are not). A context is created for every call, so what most tools never use is created on first access.
  */
 export class CallContext implements ToolContext<unknown> {
   readonly identity: ToolContext['identity'];
@@ -103,7 +103,7 @@ export class CallContext implements ToolContext<unknown> {
     this.services = facts.services === undefined ? NO_SERVICES : this.#openServices(facts.services);
     this.callId = facts.callId;
     this.fence = facts.fence;
-    // Frozen here, too: in a tool's process the trace arrived as bytes.
+    // Frozen again: in a tool's process the trace was decoded from bytes, so it is a new object.
     this.trace = facts.trace === undefined ? undefined : Object.freeze(facts.trace);
     this.timeLeftMs = () => Math.max(0, Math.round(endsAt - performance.now()));
     this.progress = (report) => this.#report(report);
@@ -213,8 +213,8 @@ function openLog(host: RunHost, isOpen: () => boolean): ToolLog {
 }
 
 /**
- * Checks a nested call. Throws TypeError: a wrong tool id is a mistake of the tool author, not of the model. Also used for what a process
- * sends.
+ * Checks a nested call that a tool makes, or that a tool's process sends. Throws TypeError: a wrong tool id is a mistake of the tool
+ * author, not of the model.
  */
 export function nestedRequest(tool: unknown, args: unknown, options: unknown): NestedCallRequest {
   if (typeof tool !== 'string' || splitToolId(tool) === undefined)
@@ -233,7 +233,7 @@ export function nestedRequest(tool: unknown, args: unknown, options: unknown): N
     arguments: plain as JsonObject,
     ...(key === undefined ? {} : { key }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    // The code that prepares the call checks the input.
+    // Not checked here: `prepareCall` checks the input.
     ...(answers === undefined ? {} : { input: answers as GivenInput }),
   };
 }

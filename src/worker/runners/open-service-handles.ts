@@ -26,7 +26,9 @@ async function request(service: string, method: string, args: readonly unknown[]
   });
 }
 
-/** Checks a request to a service. Throws an error that names the place of a value that is not JSON. Also used for what a process sends. */
+/**
+ * Checks a request to a service that a tool makes, or that a tool's process sends. The error names the place of a value that is not JSON.
+ */
 export function serviceRequest(service: unknown, method: unknown, args: unknown): ServiceRequest {
   if (typeof service !== 'string' || typeof method !== 'string') throw new TypeError('a request without a method');
   if (!Array.isArray(args) || args.length > MAX_ARGUMENTS) {

@@ -48,7 +48,7 @@ function plainResult(returned: unknown, budget: SizeBudget): ToolResult {
   return { value: makePlain(returned, budget) };
 }
 
-/** A single structured block becomes the answer's value; several are only shown. */
+/** A single structured block becomes the value of the result. Several stay in the content, and the result has no value. */
 function withStructured(content: NonNullable<ToolResult['content']>): ToolResult {
   const found = content.filter((block) => block.kind === 'structured');
   const [only] = found;

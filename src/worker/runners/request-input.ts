@@ -38,7 +38,7 @@ interface InputFacts {
 
 const MAX_OWN_STATE_BYTES = 64 * 1024;
 
-/** Most calls have no input, so it is kept here and not in the facts of every run. */
+/** The input of each run, made when it is first needed. Most runs never need it, so it is no member of their facts. */
 const inputs = new WeakMap<InputFacts, CallInput>();
 
 export function inputOf(facts: InputFacts): CallInput {

@@ -56,8 +56,8 @@ export async function runTool(
 }
 
 /**
- * Enters tool code and returns its ending, synchronously unless a schema or the tool is asynchronous. Never throws and never rejects,
- * whatever the tool throws or returns. The runner enforces the timeout.
+ * Runs the tool and returns its ending, synchronously unless a schema or the tool is asynchronous. Never throws and never rejects, whatever
+ * the tool throws or returns. The runner enforces the timeout.
  */
 export function runLoaded(
   module: ModuleDefinition,
@@ -95,7 +95,7 @@ function normalise({ input }: ToolDefinition, facts: RunFacts, host: RunHost): M
   return parsing instanceof Promise ? parsing.then(endOfNormalised, endOfFailedParse) : endOfNormalised(parsing);
 }
 
-/** Writes the normalised arguments as text in the same process: values that JSON cannot express would not survive the way out of a process. */
+/** Writes the normalised arguments as JSON text before they leave a tool's process: values that JSON cannot express are found here. */
 function endOfNormalised(parsed: Parsed): RunEnding {
   if (parsed.kind === 'issues') return { kind: 'invalid-arguments', problems: parsed.problems };
   const written = checkArguments(parsed.value);
@@ -134,7 +134,8 @@ function enter(
   host: RunHost,
 ): MaybePromise<RunEnding> {
   if (args.kind === 'issues') return { kind: 'invalid-arguments', problems: args.problems };
-  // The rules judged `facts.arguments`. A schema that trims or lowercases could turn an allowed value into one that the rules deny.
+  // The rules judged `facts.arguments`. A schema that trims or lowercases could turn an allowed value into one that the rules deny, so the
+  // tool does not run if the schema has changed anything.
   const changes = facts.step === 'parsed' ? NO_CHANGES : findChanges(facts.arguments, args.value);
   if (changes.length > 0) return { kind: 'changed-arguments', changes };
   // Loading and parsing took time. A run that was stopped meanwhile, or that is no longer allowed, must not begin.
@@ -172,8 +173,8 @@ function enterNow(
 }
 
 /**
- * The JSON that was judged. The object that a schema returned may still change after the comparison: it may have accessors, be a Proxy, or
- * be held by the schema's code. A plain JSON Schema has no code, so its value is already a copy made by the runner.
+ * Returns the arguments that the rules judged, not the equal object that the schema returned. That object may still change: it may have
+ * accessors, be a Proxy, or be held by the schema's code. A plain JSON Schema has no code, so its value is a copy made by the runner.
  */
 function judgedOf({ input }: ToolDefinition, parsed: unknown, { step, arguments: judged }: RunFacts): unknown {
   return step === 'parsed' || !isStandardSchema(input) ? parsed : copyJson(judged);
@@ -211,7 +212,7 @@ function readThrown(thrown: unknown, context: CallContext, { maxResultBytes }: R
   return { kind: 'refused', ...failure, ...(fault === undefined ? {} : { fault }), writeBacks };
 }
 
-/** The ending of a run whose tool was not entered, because the module's own code or a schema threw first. */
+/** The ending of a run whose tool did not start, because the module's own code or a schema threw first. */
 function threwBefore(thrown: unknown): RunEnding {
   return { kind: 'threw', isEntered: false, ...describeThrown(thrown) };
 }

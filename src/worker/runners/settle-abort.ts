@@ -11,7 +11,7 @@ export function abortError(why: AbortReason): Error {
 
 /**
  * The ending of a run that was asked to stop. After its timeout it is `timed-out`, whatever the run reports. An aborted run that still
- * finished keeps its own ending. One that threw or crashed only followed the abort, so it is `aborted`.
+ * finished keeps its own ending. An aborted run that threw or crashed did so because of the abort, so it is `aborted`.
  */
 export function endingAfterAbort(why: AbortReason, ending: RunEnding): RunEnding {
   if (why === 'timed-out') return { kind: 'timed-out' };

@@ -11,7 +11,7 @@ import type { StopSignal } from '../../domain/ports/tool-runner.ts';
 import { readPrivateFile } from '../../base/read-private-file.ts';
 import { runSecretCommand } from './run-secret-command.ts';
 
-/** A provider as the source sees it. It is only asked for names that it knows. */
+/** One configured provider. `read` is called only with names for which `knows` is true. */
 interface Asked {
   knows(name: string): boolean;
   read(name: string): ReadSecret | Promise<ReadSecret>;
@@ -19,7 +19,7 @@ interface Asked {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A shorter secret cannot be removed from a result without spoiling the result. */
+/** A shorter secret is refused: it would also match ordinary text, so removing it would spoil results. */
 const MIN_SECRET_CHARACTERS = 4;
 
 export function createSecretSource(providers: readonly SecretProvider[], env: Environment = process.env): SecretSource {

@@ -36,7 +36,7 @@ export function viewsOf(text: string): View[] {
   };
   const [plain] = views as [View];
   if (text.includes('\\')) add(plain, JSON_ESCAPE);
-  // JSON text inside JSON text.
+  // JSON text inside JSON text is escaped twice, so its escapes are undone a second time.
   const inner = views[1];
   if (inner?.text.includes('\\') === true) add(inner, JSON_ESCAPE);
   if (text.includes('%')) add(plain, PERCENT);

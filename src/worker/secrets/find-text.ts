@@ -24,7 +24,7 @@ export class SoughtText {
     }
   }
 
-  /** How many characters of the beginning of this text, but not all of it, the given text ends with. */
+  /** Length of the longest beginning of this text, shorter than the whole, with which the given text ends. */
   beginningAtEndOf(text: string): number {
     const most = Math.min(this.text.length - 1, text.length);
     let matched = 0;

@@ -13,7 +13,7 @@ import { Taint } from './taint.ts';
 const MAX_VALUES = 200;
 const MAX_CHARACTERS = 256 * 1024;
 
-/** A redactor that also finds secret arguments where a tool repeats them. Each has the mark that it has in the arguments. */
+/** A redactor that also masks secret arguments that a tool repeats in a text. They get the same mark there as in the arguments. */
 export function findingRepeated(redactor: Redactor, key: RedactionKey): Redactor {
   const nameOf = nameSecretsWith(key);
   return {
@@ -25,7 +25,7 @@ export function findingRepeated(redactor: Redactor, key: RedactionKey): Redactor
   };
 }
 
-/** Collects the values when the first text has to be searched: most calls of such a tool fail at nothing and log nothing. */
+/** The secret values are collected only when the first text has to be searched: most calls do not fail and log nothing. */
 class MarkedArguments implements RepeatedMask {
   readonly #args: readonly (JsonObject | string)[];
   readonly #schema: SchemaPlace;
@@ -99,7 +99,7 @@ function maskingLog(request: RunRequest, mask: RepeatedMask): RunRequest {
   return {
     ...request,
     onLog: (line) => {
-      // A line for the waiters of the call: they sent the arguments.
+      // A notice goes to the call's waiters and is not masked: they sent the arguments themselves.
       if (line.told !== undefined) return request.onLog(line);
       const message = mask.scrubText(line.message, true);
       request.onLog(line.data === undefined ? { ...line, message } : { ...line, message, data: mask.scrub(line.data) });

@@ -14,7 +14,7 @@ import { Taint } from './taint.ts';
 export function withSecrets(runner: ToolRunner, source: SecretSource): ToolRunner {
   return {
     run: (request) =>
-      // A schema sees references, as the rules do: the values exist only while the tool runs.
+      // A run that only normalises arguments (`step`) gets references, as the rules do: the values exist only while the tool runs.
       request.secrets === undefined || request.step !== undefined
         ? runner.run(request)
         : runWithSecrets(request, request.secrets, runner, source),
@@ -51,8 +51,8 @@ async function runWithSecrets(
 }
 
 /**
- * Names of the secrets to read, each once. From the setup only those that this tool declared; other references there stay as they are
- * written.
+ * Names of the secrets to read, each once. From the setup, only secrets that this tool declared are read. Other references in the setup
+ * stay references.
  */
 function namesIn({ arguments: args, setup, tool }: RunRequest): Map<string, SecretPlace> {
   const inSetup = [...referencesOfSetup(setup).names].filter((name) => declaresSecret(tool, name, 'own'));
@@ -80,8 +80,8 @@ async function readFor(
 }
 
 /**
- * Scrubs everything that a run can report while it runs. A callback that is not named here, because it was added later, is scrubbed like
- * the others.
+ * Scrubs everything that a run can report while it runs. All members named `on…` are wrapped, so a callback that is added to RunRequest
+ * later is scrubbed, too.
  */
 function guarded(request: RunRequest, taint: Taint): RunRequest {
   const scrubbed = Object.entries(request).flatMap(([name, member]: [string, unknown]) => {
@@ -99,7 +99,8 @@ function guarded(request: RunRequest, taint: Taint): RunRequest {
     onProgress: ({ message, ...progress }) =>
       request.onProgress(message === undefined ? progress : { ...progress, message: taint.scrubText(message, true) }),
     onLog: (line) => request.onLog({ ...taint.scrub(line), message: taint.scrubText(line.message, true) }),
-    // Another tool gets the secret only if it may have it, too: the store gets a reference, not the value.
+    // A nested call gets a reference instead of the value: the store never has the secret, and the other tool gets it only if it is allowed
+    // to.
     onNestedCall: (nested, signal) =>
       request.onNestedCall({ ...taint.scrub(nested), arguments: taint.toReferences(nested.arguments) }, signal),
   };

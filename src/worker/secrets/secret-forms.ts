@@ -3,19 +3,21 @@ import { SoughtText } from './find-text.ts';
 /** One way in which a secret can be written. In addition, the search undoes the escapes of JSON, URLs and HTML. */
 export interface SecretForm {
   readonly sought: SoughtText;
-  /** Base64 is often broken into lines. */
+  /** Whether this form may be broken into lines, as base64 often is. */
   readonly breaks: boolean;
 }
 
 const MIN_LINE = 16;
-/** The encoded pieces of a shorter secret cannot be distinguished from other text, so a shorter secret is found only where it stands alone. */
+/**
+ * The encoded pieces of a shorter secret cannot be distinguished from other text, so a shorter secret is found only where it stands alone.
+ */
 export const MIN_ANYWHERE = 6;
 
 /** The forms of a secret: as it is, in base64 at any position of a longer text, and in hexadecimal. */
 export function formsOf(value: string): SecretForm[] {
   const parts = [value, ...longLines(value)];
   const bases = new Set(parts.flatMap((part) => (part.length < MIN_ANYWHERE ? wholeBase64(part) : base64Cores(part))));
-  // The usual escapes are searched for literally, too: the text around them may not be escaped, and would be decoded wrongly.
+  // Escaped forms are also searched for as they are: if the text around them is not escaped, undoing escapes in the whole text goes wrong.
   const plain = new Set(parts.flatMap((part) => [part, ...usualEscapes(part), ...hex(part)]));
   return [
     ...Array.from(plain, (text) => ({ sought: new SoughtText(text), breaks: false })),

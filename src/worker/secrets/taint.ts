@@ -3,7 +3,7 @@ import { findSecrets, type FoundSecret, type TaintedSecret } from './find-forms.
 import type { SoughtText } from './find-text.ts';
 import { byteFormsOf, formsOf } from './secret-forms.ts';
 
-/** The secrets that one call was given, and the functions that keep them from leaving it. */
+/** The secrets that one call was given, and the functions that remove them from everything that leaves the call. */
 export class Taint {
   readonly #secrets: TaintedSecret[] = [];
   #inBytes: SoughtText[] | undefined;

@@ -6,8 +6,8 @@ export interface Dependent {
 }
 
 /**
- * Sorts services so that each one comes after everything it depends on, otherwise by name. Throws SERVICES_INVALID for a missing service, and for a
- * circle.
+ * Sorts services so that each one comes after everything it depends on, otherwise by name. Throws SERVICES_INVALID for a missing service
+ * and for a cycle of dependencies.
  */
 export function orderServices(known: ReadonlyMap<string, Dependent>, wanted: Iterable<string>): string[] {
   const ordered = new Set<string>();

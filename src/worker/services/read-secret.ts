@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { planeError } from '../../domain/errors/errors.ts';
 
-/** Returns the value that a reference stands for. The plane's own secrets are one more such source. */
+/** Returns the value that a reference stands for, such as `env:NAME`. Throws SERVICES_INVALID if it cannot be read. */
 export type SecretSource = (reference: string) => Promise<string>;
 
 const OTHERS_MAY_READ = 0o077;

@@ -88,7 +88,10 @@ export class InlineRunner implements ToolRunner {
   }
 }
 
-/** One run of an inline tool: the functions that the tool can call, and the first of its end, its deadline and an order to stop. */
+/**
+ * One run of an inline tool. Has the functions that the tool can call, and answers as soon as the tool ends, its time is up or it is
+ * stopped.
+ */
 export class InlineRun implements RunHost, TimedRun {
   readonly endsAt: number;
   place = -1;
@@ -157,7 +160,7 @@ export class InlineRun implements RunHost, TimedRun {
     return this.#request.onPlatform?.(asked, this.signal) ?? Promise.resolve(NO_PLATFORM);
   }
 
-  /** The tool ended synchronously, so no promise was needed. */
+  /** For a tool that ended synchronously: no promise is created. */
   answerAtOnce(ending: RunEnding): RunEnding {
     this.#finish();
     return this.#told(ending);
@@ -204,7 +207,7 @@ export class InlineRun implements RunHost, TimedRun {
     this.#deadlines?.delete(this);
     clearTimeout(this.#graceTimer);
     this.#request.signal.removeEventListener('abort', this.#onAbort);
-    // The call is answered. What the tool left running should end, nested calls above all.
+    // The call is answered, so work that the tool left running should end. Above all this cancels its nested calls.
     if (this.#controller?.signal.aborted === false) this.#controller.abort(abortError('aborted'));
   }
 }

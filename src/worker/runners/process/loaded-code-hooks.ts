@@ -1,5 +1,5 @@
-// Runs in the loader thread of a tool's process if files were changed after they were loaded. The code that was loaded is the code that
-// runs, under its own URL, so that its imports and `import.meta.url` stay the same.
+// Runs in the loader thread of a tool's process if files were changed after the worker loaded them. The process then runs the content that
+// was loaded. Each file keeps its URL, so that its imports and `import.meta.url` stay the same.
 import { existsSync } from 'node:fs';
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ export const initialize: InitializeHook<LoadedCode> = (given) => {
 
 export const resolve: ResolveHook = async (specifier, context, next) => {
   const url = addressOf(specifier, context.parentURL);
-  // Only for a file that is gone; everything else is resolved as usual.
+  // Only a loaded file that no longer exists is resolved here; Node resolves everything else.
   if (url === undefined || codeAt(url) === undefined || existsSync(fileURLToPath(url))) return next(specifier, context);
   return { url, format: formatOf(fileURLToPath(url), code), shortCircuit: true };
 };

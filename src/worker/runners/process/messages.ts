@@ -17,7 +17,9 @@ import type { LoadedCode } from './code-format.ts';
 /** File descriptor of the channel in a tool's process. 0, 1 and 2 belong to the tool. */
 export const CHANNEL_FD = 3;
 
-/** Messages from the worker to the process. `run` is a number that no other run of this worker has: messages of an earlier run are ignored. */
+/**
+ * Messages from the worker to the process. `run` is a number that no other run of this worker has: messages of an earlier run are ignored.
+ */
 export type ToProcess =
   | {
       readonly type: 'run';
@@ -26,7 +28,7 @@ export type ToProcess =
       readonly generation: string;
       readonly tool: string;
       readonly facts: RunFacts;
-      /** Time as in `monotonicMs`. After it, the process asks the worker before it enters the tool. Absent: it never asks. */
+      /** Time as in `monotonicMs`. After it, the process asks the worker before it starts the tool. Absent: it never asks. */
       readonly startUntil?: number;
       /** Sent once, before the first import: the content that these files had when they were loaded. */
       readonly code?: LoadedCode;
@@ -47,10 +49,12 @@ export type ToProcess =
     }
   | { readonly type: 'platform-answer'; readonly run: number; readonly id: number; readonly reply: PlatformReply };
 
-/** Messages from the process to the worker. `entered` is written before any code of the tool runs: without it, nothing has happened. */
+/**
+ * Messages from the process to the worker. `entered` is sent before any code of the tool runs: a run that did not send it can be repeated.
+ */
 export type FromProcess =
   | { readonly type: 'entered'; readonly run: number }
-  /** The time allowed for the start has passed. The tool is entered only if the answer allows it. */
+  /** The time `startUntil` has passed. The tool starts only if the worker's answer allows it. */
   | { readonly type: 'start-wanted'; readonly run: number; readonly id: number }
   | { readonly type: 'progress'; readonly run: number; readonly progress: Progress }
   | { readonly type: 'log'; readonly run: number; readonly line: ToolLogLine }

@@ -10,7 +10,7 @@ export class OutputLines {
   #left = 0;
   #deliver: ((line: string) => void) | undefined;
 
-  /** Starts with a new allowance. Bytes above it are read and dropped, so that the tool does not block on its output. */
+  /** Begins the output of one call. Bytes above `maxBytes` are read and dropped, so that the tool does not block on its output. */
   attach(deliver: (line: string) => void, maxBytes: number): void {
     this.#rest = '';
     this.#left = maxBytes;

@@ -26,7 +26,7 @@ interface Asked {
 interface CurrentRun {
   readonly number: number;
   readonly controller: AbortController;
-  /** Open questions to the worker, by number. The worker keeps track of the kind of answer. */
+  /** Requests to the worker without an answer yet, by number. The worker sends the kind of answer that fits the request. */
   readonly asked: Map<number, Asked>;
   readonly end: (ending: RunEnding) => void;
 }
@@ -72,7 +72,7 @@ async function start(order: Extract<ToProcess, { type: 'run' }>): Promise<void> 
   const ending = new Promise<RunEnding>((resolve) => {
     current = { number: run, controller, asked: new Map(), end: resolve };
   });
-  // Awaited: the worker may repeat a run that was never entered, so this message must be sent before the tool's first line runs.
+  // Awaited: the worker may repeat a run that did not send `entered`, so the message must be sent before the tool's first line runs.
   await send({ type: 'entered', run });
   if (order.code !== undefined) serveLoadedCode(order.code);
   const host = { ...hostOf(run, controller.signal), stopFor: () => askForStart(run, order.startUntil) };
@@ -135,7 +135,7 @@ function worn(thrown: unknown): void {
 
 // An unhandled rejection may come from an earlier call: the current call continues, but the process is not used again.
 process.on('unhandledRejection', worn);
-// An error was thrown in a callback: the tool's promise will hardly settle any more.
+// An error was thrown in a callback, so the tool's promise may never settle. The run is ended with this error.
 process.on('uncaughtException', (thrown) => {
   worn(thrown);
   current?.end({ kind: 'threw', isEntered: true, ...describeThrown(thrown) });
@@ -145,7 +145,7 @@ try {
   // If memory runs out, the kernel should kill this process and not the worker.
   writeFileSync('/proc/self/oom_score_adj', '500');
 } catch {
-  // Not Linux, or not permitted: only the kernel's choice of which process to kill is not influenced.
+  // Not Linux, or not permitted: then the kernel decides by itself which process to kill.
 }
 
 channel.on('data', (chunk) => {

@@ -42,7 +42,10 @@ interface IdleProcess {
 
 const WATCH_EVERY_MS = 100;
 
-/** Processes by key; warm ones are taken first, and a run that finds none waits in a queue. A process serves one key for its whole life. */
+/**
+ * The child processes of a runner. A process serves one key for its whole life. A run gets an idle process of its key, or a new one; while
+ * all places are taken it waits in a queue.
+ */
 export class ProcessPool {
   readonly #options: ProcessPoolOptions;
   readonly #purposes = new Map<ToolProcess, Purpose>();

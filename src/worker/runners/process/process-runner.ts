@@ -21,8 +21,8 @@ export interface ProcessRunnerOptions {
   /** The compiled entry file of the processes. */
   readonly childFile?: string;
   /**
-   * Returns the code that a tool was loaded with. A new process gets it if the files have changed since, so that the code that was shown is
-   * the code that runs.
+   * Returns the content that the tool's files had when the worker loaded them. If the files have changed since, a new process gets that
+   * content and runs it, so that a tool does not change before it is loaded again.
    */
   readonly sourcesOf?: (source: ToolSource) => LoadedSources | undefined;
 }
@@ -36,7 +36,9 @@ const DEFAULTS = {
   idleMs: 60_000,
 };
 
-/** Runs tools in child processes, one call at a time in each: a crash, an exit, a blocked event loop or a leak affects only its own call. */
+/**
+ * Runs tools in child processes, one call at a time in each: a crash, an exit, a blocked event loop or a leak affects only its own call.
+ */
 export class ProcessRunner implements ToolRunner {
   readonly #pool: ProcessPool;
   readonly #abortGraceMs: number;
@@ -144,7 +146,7 @@ export class ProcessRunner implements ToolRunner {
   }
 }
 
-/** Modules do not share processes: one module could change what the next one finds there. */
+/** Modules do not share processes: the code of one module could change global state that the code of the other one uses. */
 function keyOf(source: ToolSource): string {
   return `${source.file}\0${source.generation}\0${source.module}`;
 }

@@ -28,7 +28,7 @@ export interface ProcessRunOrder {
 /** `never-entered`: the process was lost before any code of the tool ran, so another process may run it. */
 export type ProcessRunEnding = RunEnding | { readonly kind: 'never-entered'; readonly how: string };
 
-/** Far more than a run can send through `ctx`, which limits progress and logs: a process that sends more is malicious. */
+/** Far more than a run can send through `ctx`, which limits progress and logs. A process that sends more is malicious and is killed. */
 const MAX_FRAMES = 20_000;
 const MAX_SIDE_BYTES = 64 * 1024 * 1024;
 const MAX_OPEN_NESTED_CALLS = 64;
@@ -52,7 +52,7 @@ class ProcessRun implements ProcessUser {
   #finished = false;
   #stoppedFor: AbortReason | undefined;
   #askedForStart = false;
-  /** The ending of the run if its tool may no longer be entered. */
+  /** The ending of the run if its tool may no longer be started. */
   #notStarted: RunEnding | undefined;
   #frames = 0;
   #sideBytes = 0;
@@ -135,7 +135,10 @@ class ProcessRun implements ProcessUser {
     this.#finishWith({ kind: 'crashed', how });
   }
 
-  /** Allowed once per run, before its tool is entered: a second question must come from the tool's own code. */
+  /**
+   * The process may ask once per run, before it starts the tool. A second question must come from the tool's own code: the process is
+   * killed.
+   */
   async #onStartWanted(id: unknown): Promise<void> {
     const { request, run } = this.#order;
     if (typeof id !== 'number' || this.#askedForStart) return this.#target.condemn('protocol: an unexpected start');
@@ -211,7 +214,8 @@ class ProcessRun implements ProcessUser {
     this.#openEffects += 1;
     if (this.#openEffects > MAX_OPEN_EFFECTS) return this.#target.condemn('protocol: too many effects at a time');
     try {
-      // Passed on without waiting first: effects are numbered in the order in which they arrive.
+      // Nothing is awaited before this call: effects are numbered in the order in which they are passed on, which must be that of their
+      // arrival.
       const reply = await (request.onPlatform?.(
         platformRequest(asked, request.tool.limits.maxResultBytes),
         this.#ended.signal,
@@ -250,7 +254,7 @@ class ProcessRun implements ProcessUser {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#progress.close();
     this.#order.request.signal.removeEventListener('abort', this.#onAbort);
-    // Waits one turn of the event loop, so that what the tool printed before it answered is still read for this call.
+    // Two `setImmediate` are one full turn of the event loop: output that the tool printed before it answered is still read for this call.
     setImmediate(() =>
       setImmediate(() => {
         this.#target.stdout.detach();

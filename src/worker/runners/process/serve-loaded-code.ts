@@ -6,10 +6,13 @@ interface CompilingModule extends NodeJS.Module {
   _compile(text: string, file: string): void;
 }
 
-/** From now on this process imports and requires these files as they were loaded, not as they are now. Call it only once. */
+/**
+ * From now on this process imports and requires these files with the content that the worker loaded, not the current one. Call it only
+ * once.
+ */
 export function serveLoadedCode(code: LoadedCode): void {
   register('./loaded-code-hooks.js', import.meta.url, { data: code });
-  // `require` does not go through the hooks.
+  // `require` does not use these hooks, so its extension handlers are replaced, too.
   const { extensions } = createRequire(import.meta.url);
   for (const [ending, format] of [
     ['.js', 'commonjs'],

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { BoundedCache } from '../../../base/bounded-cache.ts';
 
-/** Each dimension is stored in one byte, from -127 to 127. That is a quarter of the size of 32-bit numbers, and precise enough for ranking. */
+/**
+ * Each dimension is stored in one byte, from -127 to 127. That is a quarter of the size of 32-bit numbers, and precise enough for ranking.
+ */
 const LARGEST = 127;
 const TAG_BYTES = 8;
 
@@ -39,7 +41,7 @@ function directionsOf(packed: Uint8Array): Int8Array {
   return new Int8Array(packed.buffer, packed.byteOffset + TAG_BYTES, packed.byteLength - TAG_BYTES);
 }
 
-/** One for the process. A search compares every stored vector, and a deployment has a few models. */
+/** Tags by model, for the whole process: a search checks the tag of every stored vector, and a deployment has only a few models. */
 const tags = new BoundedCache<string, Buffer>(64);
 
 function tagOf(model: string): Buffer {

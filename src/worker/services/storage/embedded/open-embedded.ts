@@ -40,7 +40,7 @@ export async function openEmbeddedScopes(folder: string): Promise<ScopedStore> {
   await new Promise((resolve, reject) => waiting.set(0, { resolve, reject }));
 
   function ask(method: ThreadRequest['method']) {
-    // The port gives each method its types; values that cross the thread have none.
+    // Values that cross the thread have no static type; ScopedStore gives each method its types.
     return (...args: unknown[]): Promise<never> =>
       new Promise((resolve, reject) => {
         if (ended !== undefined) return reject(ended);

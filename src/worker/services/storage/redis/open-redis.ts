@@ -35,7 +35,10 @@ export async function openRedisScopes(options: RedisScopesOptions): Promise<Scop
   const prefixOf = (scope: string): string => `{${name}:services:${scope}}:`;
   let closed = false;
 
-  /** Retries a command that may not have arrived, for up to `patienceMs`. A commit can be sent twice if its puts have an id or a key. */
+  /**
+   * Retries a command that may not have arrived, for up to `patienceMs`. So a commit can run twice; with an id or a key, its puts make no
+   * second document.
+   */
   async function patiently<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     const giveUpAt = performance.now() + patienceMs;
     for (let attempt = 1; ; attempt += 1) {
