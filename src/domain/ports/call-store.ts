@@ -10,13 +10,13 @@ import type { Effect } from '../tool/tool.ts';
  * The one record per call, and every transition it can make. Rules for all implementations:
  * - each method is one atomic, durable step, and is idempotent: repeating it after a lost answer changes nothing;
  * - time is the store's (`now`), never the process's;
- * - expected endings are returned; only failures of the store itself are thrown (PlaneError);
+ * - expected results, including refusals, are returned; only failures of the store itself are thrown (PlaneError);
  * - requests and answers are plain data, so that they can cross a socket;
  * - implementations may put many requests into one commit, and do.
  *
  * A fence is `base + deliveries`: every requeue raises the base, every reclaim the delivery count. `settleCall`, `renewCalls`, `startCall`,
- * `askApproval`, `abandonCall` and `notifyWaiters` compare it with the store's; a lower one means that another worker owns the call, and
- * nothing is changed.
+ * `askApproval`, `abandonCall` and `notifyWaiters` compare the worker's fence with the store's. If the worker's is lower, another worker
+ * owns the call, and nothing is changed.
  */
 export interface CallStore
   extends
@@ -67,15 +67,15 @@ export interface CallQueue {
   /** Takes over calls whose lease ran out. Each comes with a raised fence and the facts about earlier starts. */
   reclaimCalls(request: ReclaimRequest): Promise<ClaimAnswer>;
   /**
-   * Gives a call back so that another worker gets it at once. `handedBack` means that this worker does not serve the tool and has not begun
-   * the call; such hand-backs are counted. A start by this lease no longer counts, unless the tool is unsafe.
+   * Gives a call back so that another worker gets it at once. A start mark that this lease wrote no longer counts, unless the tool is
+   * unsafe. `handedBack` means that this worker does not serve the tool and has not begun the call; the store counts such hand-backs.
    */
   abandonCall(request: AbandonRequest): Promise<'abandoned' | 'fenced'>;
 }
 
-/** Keeps the calls that a worker holds, and reports those that it must stop. For workers and their supervisors. */
+/** Renews the leases of the calls that a worker holds, and reports the calls that it must stop. For workers and their supervisors. */
 export interface CallLeases {
-  /** Re-reads the sessions behind the snapshots, for calls whose lane has changed since. Answers are in the order of the request. */
+  /** Checks the sessions of held calls again, after the state of their lane has changed. Answers are in the order of the request. */
   recheckSessions(request: RecheckRequest): Promise<RecheckAnswer>;
   /** Extends the leases. Reports which calls are lost (stop at once, settle nothing) or have to be cancelled (abort, then settle). */
   renewCalls(request: RenewRequest): Promise<RenewAnswer[]>;
@@ -91,12 +91,12 @@ export interface CallExecution {
   notifyWaiters(request: NotifyRequest): Promise<void>;
 }
 
-/** Ends calls that are too late. For the supervisors of workers. */
+/** Ends calls that are past their deadline. For the supervisors of workers. */
 export interface CallReaper {
   /**
-   * Settles calls past their deadline: calls that no worker started, at once; started ones `overdueMs` later, to give their worker a
-   * chance; parked ones with their approval, also when their session ended. Also deletes stale data: consumers without pending entries,
-   * counters of expired bytes, and grants. Also gives up callbacks whose claimant was lost.
+   * Settles calls past their deadline. A call that no worker started ends at once. A started one ends `overdueMs` later, so that its worker
+   * can still settle it. A parked one ends together with its approval, also when its session has ended. Also deletes data that is no longer
+   * needed, such as expired outcomes and grants, and marks callbacks whose worker was lost as `unknown`.
    */
   reapCalls(request: ReapRequest): Promise<ReapAnswer>;
 }
@@ -124,7 +124,10 @@ export interface CallResolution {
 
 /** Counts what waits in the queues, for gateways and operators. */
 export interface QueueReader {
-  /** With `backlog` the answer has the calls in backlogs too. On Redis that reads a hash with a field for each subject, so metrics do without. */
+  /**
+   * With `backlog`, also counts the calls in backlogs. On Redis that reads a hash with one field for each subject, so the metrics do not
+   * ask for it.
+   */
   queueState(request?: { readonly backlog?: boolean }): Promise<QueueState[]>;
 }
 
@@ -249,9 +252,15 @@ export interface Delivery extends OwnedCall {
   readonly acceptedAt: number;
   readonly deadline: number;
   readonly runState: RunState;
-  /** The run's history will include this attempt, so its result has to be recorded. If no similar call came before it, only a failure is recorded. */
+  /**
+   * The run's history keeps this attempt, so its result has to be recorded. False where no similar call came before it and nothing failed
+   * lately. Then only a failure is recorded, or a run with changed arguments.
+   */
   readonly watched: boolean;
-  /** The run's earlier attempts, in the store's format; only with a call that looks repeated. See `openHistory`. */
+  /**
+   * The run's earlier attempts, in the store's format. Absent where loop detection does not need them: nothing failed or was repeated
+   * lately. See `openHistory`.
+   */
   readonly history?: Uint8Array;
   /** Set from the second delivery on. Such a call must always write a start mark (`startCall`). */
   readonly recovered?: RecoveredCall;
@@ -303,11 +312,13 @@ export type StartAnswer =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'expired' }
   | { readonly kind: 'session-ended'; readonly ending: SessionEnding }
-  /** The request has an intent, and too many audit records wait for their sink, or for too long. */
+  /** Only for a request with an intent: too many audit records wait for their sink, or the last drain was too long ago. */
   | { readonly kind: 'audit-late' }
-  /** An unsafe tool was started before and never settled. */
+  /**
+   * The tool is unsafe, and an earlier lease started it and never settled the call. The tool may have run, so it must not be started again.
+   */
   | { readonly kind: 'may-have-run' }
-  /** A retry-safe tool has reached its max number of starts. */
+  /** A `read` or `idempotent` tool was started `maxAttempts` times and the call never settled. */
   | { readonly kind: 'used-up'; readonly starts: number };
 
 export interface SettleRequest extends OwnedCall {
@@ -327,7 +338,7 @@ export interface SettledAttempt {
   readonly effective?: string;
   readonly target?: string;
   readonly tally?: number;
-  /** The signature that the session counts as a stall: see `Stall`. */
+  /** The session counts one more stall with this signature: see `Stall`. */
   readonly stall?: string;
   readonly ending: Exclude<AttemptEnding, 'open'>;
   readonly result?: string;
@@ -345,11 +356,13 @@ export interface AbandonRequest extends OwnedCall {
 
 export interface CancelRequest {
   readonly callId: CallId;
-  /** Present for a caller: this session must reach the call. Absent for an operator. */
+  /**
+   * Present for a caller: the call must belong to the agent of this session, or to an agent that acts for that one. Absent for an operator.
+   */
   readonly session?: { readonly id: SessionId; readonly tokenDigest: string };
   /**
    * The digest of the call's tool, if that tool is published as `unsafe`. A call that names this digest runs only after a start mark. So if
-   * a worker holds it without a mark, it has not run, and it ends with `outcome`.
+   * a worker holds it without a mark, it has not run, and it is settled with `outcome`.
    */
   readonly unsafeDigest?: string;
   /** Used if no worker has started the call. */
@@ -449,6 +462,9 @@ export interface QueueState {
   /** Calls in the queue that no worker holds. */
   readonly queued: number;
   readonly leased: number;
-  /** Calls that are not in the queue yet: earlier ones of their subject, or of its serial tool, have the turn. Absent: not asked for, or not readable. */
+  /**
+   * Calls that are not in the queue yet, because earlier calls of their subject, or earlier calls of their serial tool, come first. Absent:
+   * not asked for, or not readable.
+   */
   readonly backlog?: number;
 }

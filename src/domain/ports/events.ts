@@ -28,10 +28,12 @@ export interface CallEmitter {
   wants(kind: EventKind): boolean;
   /** `stage` defaults to the one in the event table. */
   emit<Kind extends EventKind>(kind: Kind, facts: DiagnosticEventMap[Kind], stage?: Stage): void;
-  /** Reports the result of a stage. After a stage has ended the call, later stages emit nothing. */
+  /** Reports the result of a stage. Later stages emit nothing if this one ended the call. */
   passed(stage: Stage, result: { readonly kind: string }): void;
   settled(answer: string, outcome: Outcome): void;
-  /** An error was thrown out of the data path. */
+  /**
+   * Reports that the data path threw this error: the worker stops without an outcome, and the call is recovered when its lease runs out.
+   */
   left(error: unknown): void;
   /** The trace context for everything a stage calls: the stage's own span is the parent. Absent while no listener wants spans. */
   traceOf(stage: Stage): TraceContext | undefined;

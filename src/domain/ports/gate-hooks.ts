@@ -24,7 +24,10 @@ export interface GateHooks {
   idle(timeoutMs: number): Promise<boolean>;
 }
 
-/** Arguments that a hook rewrote, as the rules and the tool will see them, or what is wrong with them. `aborted`: the call was stopped meanwhile. */
+/**
+ * The result of checking arguments that a hook rewrote. `judged`: valid, in the form in which the rules and the tool will see them.
+ * `wrong`: not valid. `aborted`: the call was stopped during the check.
+ */
 export type RewrittenArguments =
   | { readonly kind: 'judged'; readonly arguments: JsonObject; readonly canonical: string }
   | { readonly kind: 'wrong'; readonly problems: readonly string[] }
@@ -33,7 +36,7 @@ export type RewrittenArguments =
 /** Checks rewritten arguments, given as a value and as canonical JSON, in the same way as those of a caller. */
 export type ReadRewritten = (value: JsonObject, canonical: string) => MaybePromise<RewrittenArguments>;
 
-/** A call in the gate, as its hooks see it. */
+/** A call that the gate checks, as `before_tool_call` hooks see it. */
 export interface HookedCall extends HookedCallFacts {
   readonly tool: HookedTool;
   readonly arguments: JsonObject;
@@ -80,7 +83,7 @@ export interface ResultChecks {
 }
 
 export type ResultVerdict =
-  /** `isAnswered`: a hook answered, and with the unchanged result. */
+  /** `isAnswered`: at least one hook answered, and its answer was the unchanged result. Absent: no hook answered. */
   | { readonly kind: 'kept'; readonly isAnswered?: boolean }
   | {
       readonly kind: 'replaced';
@@ -93,7 +96,7 @@ export type ResultVerdict =
   | { readonly kind: 'withheld'; readonly hook: string }
   | { readonly kind: 'aborted'; readonly hook: string };
 
-/** A call that has its outcome. */
+/** A call with its outcome, for result hooks and observers. */
 export interface EndedCall extends HookedCallFacts {
   readonly tool: HookedTool;
   /** The arguments that ran, after all changes. */
