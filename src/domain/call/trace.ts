@@ -10,7 +10,7 @@ type Samples = (traceId: string) => boolean;
 
 export const newSpanId = (): string => randomHex(SPAN_BYTES);
 
-/** Starts a new trace; its first span represents what it was started for. */
+/** Starts a new trace. Its first span stands for the operation that the trace is started for. */
 export function startTrace(samples: Samples = () => true): Trace {
   const traceId = randomHex(TRACE_BYTES);
   return { traceId, spanId: newSpanId(), flags: samples(traceId) ? SAMPLED : 0 };

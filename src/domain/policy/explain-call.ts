@@ -19,7 +19,10 @@ import type { Identity } from '../identity/session.ts';
 import type { ToolDeclaration } from '../tool/tool.ts';
 import { whyUnattended } from '../identity/unattended.ts';
 
-/** The checks, in the order in which `identify` and then the gate's rules decide. */
+/**
+ * The checks of a call in the order in which a worker makes them: the last is that of the rules in the gate, all others are in the stage
+ * `identify`.
+ */
 export const CHECKS = ['tool', 'paused', 'selection', 'permission', 'arguments', 'rules'] as const;
 export type Check = (typeof CHECKS)[number];
 

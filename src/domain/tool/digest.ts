@@ -26,7 +26,7 @@ export function toolDigest(
   );
 }
 
-/** Independent of the order in which tools were loaded. */
+/** Digest of a module. It does not depend on the order in which tools were loaded. */
 export function moduleDigest(module: Omit<ModuleDeclaration, 'digest'>): string {
   const tools = entriesOf(module)
     .map((tool) => tool.digest)
@@ -76,7 +76,7 @@ export function keyOfAgents(rest: string): string {
   return hash('sha1', rest, 'base64url').slice(0, KEY_LENGTH);
 }
 
-/** All keys of a subject are in one lane. */
+/** The lane in which all keys of a subject are stored, computed from its scope. */
 export function laneOf(scope: string, lanes: number): number {
   return Number.parseInt(hash('sha256', scope, 'hex').slice(0, 8), 16) % lanes;
 }

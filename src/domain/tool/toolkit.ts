@@ -37,7 +37,7 @@ export interface Toolkit {
 }
 
 /**
- * The toolkit of one agent: a pure function of what all agents share and what this agent declared. Uses the same rule as the execution, so
+ * The toolkit of one agent, computed only from the catalog, the policy and the identity. Uses the same checks as the execution of calls, so
  * that the model sees exactly what it may call.
  */
 export function buildToolkit(catalog: Catalog, policy: Policy, identity: Identity): Toolkit {
@@ -62,8 +62,8 @@ export function findSurfaces(catalog: Catalog, policy: Policy, identity: Identit
 }
 
 /**
- * The modules that the tools of a toolkit come from, whether they are published or not. `Toolkit.missing` depends on all modules of the
- * catalog.
+ * The ids of the modules from which a toolkit takes tools, including modules that are not published. Unlike the toolkit's tools,
+ * `Toolkit.missing` depends on all modules of the catalog.
  */
 export function modulesOfToolkit(policy: Policy, identity: Identity): 'all' | readonly string[] {
   if (!isSelecting(policy, identity.tenant)) return 'all';
@@ -184,7 +184,10 @@ function whyMissing(policy: Policy, tool: ToolDeclaration, identity: Identity): 
   return { tool: tool.id, reason: permission.reason === 'denied' ? 'denied' : 'no-permission' };
 }
 
-/** What the agent selects and the catalog does not have. It is never silently dropped: the person who declared the selection is warned. */
+/**
+ * Names in the agent's selection that the catalog does not have. They are never silently dropped: the person who declared the selection is
+ * warned.
+ */
 function missingOfSelection(index: CatalogIndex, policy: Policy, identity: Identity): MissingTool[] {
   const declared = findAgent(policy, identity.tenant, identity.agent);
   if (declared === undefined) return [];
