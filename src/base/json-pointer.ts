@@ -60,8 +60,8 @@ export function readPointer(value: JsonValue, steps: readonly MemberStep[]): Jso
 }
 
 /**
- * Reads what a reference such as `#` or `#/$defs/name` leads to in the schema that contains it. Steps are decoded as Ajv decodes them: a
- * tool's arguments are checked, filled in and masked by the same part of its schema.
+ * Reads the part of a schema that a reference in it, such as `#` or `#/$defs/name`, leads to. Steps are decoded as Ajv decodes them, so
+ * that checks, defaults and masks of a tool's arguments all use the same part of its schema.
  */
 export function readReference(schema: JsonValue, reference: string): JsonValue | undefined {
   if (reference === '#') return schema;
@@ -73,7 +73,7 @@ export function readReference(schema: JsonValue, reference: string): JsonValue |
       steps.map((step) => memberStep(unescapeStep(decodeURIComponent(step)))),
     );
   } catch {
-    // A percent sign that begins no escape.
+    // The reference has a percent sign that does not begin an escape.
     return undefined;
   }
 }

@@ -8,8 +8,8 @@ const AUTHORITY = /^[A-Za-z][A-Za-z0-9+.-]{0,31}:\/\/([^/?#\\\p{Cc}\s]{1,1024})(
 /** Names that the URL parser returns unchanged, so that they need no parsing. Parsing costs five times as much as all the rest. */
 const PLAIN_NAME = /^(?!.*xn--)(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*$/;
 /**
- * Names without characters that clients read differently. The URL parser keeps `{1}` and `evil.test;` in a name; curl and others give them
- * a meaning.
+ * Matches names without characters that clients read differently. The URL parser keeps `{1}` and `evil.test;` in a name; curl and others
+ * give them a meaning.
  */
 const SURE_NAME = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 const MAPPED_IPV4 = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/;
