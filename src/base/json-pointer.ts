@@ -48,7 +48,7 @@ function memberStep(name: string): MemberStep {
   return { kind: 'member', name, index: INDEX.test(name) ? Number(name) : -1 };
 }
 
-/** Reads the value at a pointer. Own members only; undefined if there is no value. */
+/** Reads the value at a pointer; undefined if there is none. Inherited members are not read. */
 export function readPointer(value: JsonValue, steps: readonly MemberStep[]): JsonValue | undefined {
   let found: JsonValue | undefined = value;
   for (const { name, index } of steps) {

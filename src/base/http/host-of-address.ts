@@ -73,7 +73,7 @@ function isAgreedName(name: string): boolean {
 }
 
 function areAgreedLabels(labels: readonly string[]): boolean {
-  // Such a label is punycode that cannot be decoded, or punycode for a text that needs none.
+  // A label that still begins with `xn--` after decoding is punycode that cannot be decoded, or punycode for a text that needs none.
   if (labels.some((label) => label.startsWith('xn--'))) return false;
   const others = labels.filter((label) => !RIGHT_TO_LEFT_LABEL.test(label));
   const allowed = others.length === labels.length ? AGREED_LABEL : LABEL_BESIDE_RIGHT_TO_LEFT;

@@ -57,7 +57,7 @@ export async function signedPost(post: SignedPost, rules: WebRules, signal: Abor
   }
 }
 
-/** Whether a retry could get another answer. */
+/** Whether a request that was answered with this status should be sent again: the receiver may accept it later. */
 export function isWorthAnother(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
 }

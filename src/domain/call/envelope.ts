@@ -147,7 +147,7 @@ function readPlainEnvelope(bytes: Uint8Array): Envelope | undefined {
 
 class PlainReader {
   readonly #bytes: Buffer;
-  /** One character per byte, so that offsets are the same in both. */
+  /** The same bytes as latin1 text: one character per byte, so that offsets are equal in both. */
   readonly #text: string;
   #at = 0;
   /** Number of bytes from 0x80 on that belong to the structure and not to a text. */

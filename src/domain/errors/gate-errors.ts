@@ -94,8 +94,8 @@ export const APPROVAL_ERRORS = {
 } as const;
 
 /**
- * Reasons why `ctx.platform` refuses. Thrown in the tool as ToolFailure; a tool that does not catch it ends `failed` with this code among
- * the facts.
+ * Reasons why `ctx.platform` refuses. The tool gets them as a ToolFailure that is thrown. A tool that does not catch it ends `failed`, with
+ * this code among the facts.
  */
 const PLATFORM_ERRORS = {
   PLATFORM_NONE: entry({
@@ -234,7 +234,7 @@ export const GATE_ERRORS = {
     say: (d: { hook: string; reason: string }) => d.reason,
     fix: 'The hook named in the facts decided so; see its own documentation.',
   }),
-  // One sentence whatever went wrong: the cause could show the model how to get past the check.
+  // The message is the same whatever went wrong: the cause could show the model how to get past the check.
   HOOK_FAILED: entry({
     stage: 'gate',
     kind: 'blocked',

@@ -43,7 +43,7 @@ export interface ApprovalList {
   listApprovals(request: ListApprovalsRequest): Promise<Approval[]>;
 }
 
-/** What an approver does. */
+/** Decides, reveals and finds approvals. For approvers. */
 export interface ApprovalDesk extends ApprovalReader, ApprovalList {
   /**
    * The first decision wins. `allow-*` queues the call again under a higher fence, and `Delivery.resumedWith` carries the approval. `deny`
@@ -53,9 +53,10 @@ export interface ApprovalDesk extends ApprovalReader, ApprovalList {
    */
   decideApproval(request: DecideRequest): Promise<DecideAnswer>;
   /**
-   * Records that a principal saw the masked values of the question, with an audit record in the same step. Once per principal: repeating it
-   * changes nothing. It counts for this principal and this binding only. The caller has already checked that the principal is an approver;
-   * the store rejects the requester. Show the masked text only after this answer, never before.
+   * Records that a principal sees the masked values of the question, with an audit record in the same step. Once per principal: repeating
+   * it changes nothing. It counts for this principal and this binding only. The code that calls this has already checked that the principal
+   * is an approver; the store only rejects the subject who made the call, unless the question lets the requester decide. Show the masked
+   * text only after this answer, never before.
    */
   revealApproval(request: RevealRequest): Promise<RevealAnswer>;
   /** Ids of pending approvals whose id, or its last part, starts with this prefix. */
@@ -150,7 +151,10 @@ export interface DecideRequest {
   /** The binding that the approver saw. A different binding decides nothing. */
   readonly binding: string;
   readonly decision: ApprovalDecision;
-  /** The caller has already checked that this principal is an approver; the store rejects the requester. */
+  /**
+   * The code that calls this has already checked that this principal is an approver. The store only rejects the subject who made the call,
+   * unless the question lets the requester decide.
+   */
   readonly by: Principal;
   readonly comment?: string;
   /**

@@ -37,7 +37,7 @@ export interface StatementMarks extends MarkReader {
   noteStatement(mark: StatementMark): Promise<void>;
 }
 
-/** The journals of a store that keeps its records only until a gateway has moved them to a sink. */
+/** Reads and drains the journals of a store that keeps records only until a gateway has moved them to a sink. */
 export interface AuditJournal {
   /** The journal elements of a lane after a position, with the lane's counters from the same moment. */
   readJournal(request: ReadJournalRequest): Promise<JournalPage>;
@@ -210,7 +210,7 @@ export interface DrainAuditRequest {
   readonly last: string;
   readonly surplus: number;
   readonly foreign: number;
-  /** 0 releases the right to drain. */
+  /** How long the right to drain is extended. 0: the right is given up. */
   readonly leaseMs: number;
   readonly bounds: AuditBounds;
 }
@@ -227,16 +227,19 @@ export interface TrailQuery {
   queryTrail(request: QueryTrailRequest): Promise<TrailPage>;
 }
 
-/** The permanent store of records, each chained to the one before. Append-only, except for erased payloads and signed cuts. */
+/**
+ * The permanent store of records, each chained to the one before. Records are only appended. Exceptions: payloads can be erased, and old
+ * records cut off, both with a signed statement.
+ */
 export interface AuditTrail extends TrailRecords, TrailQuery {
   /** Compare-and-set: `stale` means that `after` is no longer the last statement; nothing was written. */
   addStatement(statement: NextStatement): Promise<'added' | 'stale'>;
   /** Ordered by number. */
   listStatements(request: { readonly after?: number; readonly limit: number }): Promise<PlacedStatement[]>;
   lastStatement(): Promise<PlacedStatement | undefined>;
-  /** Deletes the payloads of a subject's records in one step with the statement that records it. Returns how many were deleted. */
+  /** Deletes the payloads of a subject's records, in one step with the signed statement about it. Returns how many were deleted. */
   erasePayloads(request: EraseRequest): Promise<number | 'stale'>;
-  /** Deletes a lane's records up to the cut, and statements, in one step with the statement that records it. */
+  /** Deletes a lane's records up to the head in `cut`, and the statements in `drop`, in one step with the signed statement about it. */
   cutTrail(request: CutRequest): Promise<'cut' | 'stale'>;
 }
 
@@ -262,7 +265,7 @@ export interface ReadTrailRequest {
 export interface QueryTrailRequest {
   readonly filter: AuditFilter;
   readonly limit: number;
-  /** Only records after this place: the `next` of the previous page. */
+  /** Continues a query: returns only records that are older than this place. Pass the `next` of the previous page. */
   readonly before?: TrailPlace;
   /** Max records to scan, so that a filter that matches few records does not block other requests. */
   readonly scan?: number;

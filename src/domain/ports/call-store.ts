@@ -60,8 +60,8 @@ export interface CallReader {
 export interface CallQueue {
   /**
    * Takes up to `limit` queued calls of a pool, waiting up to `waitMs` for the first. A call's entry in the list of pending entries is its
-   * lease; it lasts `leaseMs` from the last claim or renewal. The lane's state is read *after* the delivery: if its epoch equals a
-   * delivery's, nothing that the snapshot depends on was revoked in between.
+   * lease; it lasts `leaseMs` from the last claim or renewal. The lane's state is read *after* the deliveries. If its epoch equals that of
+   * a delivery, the session facts in that delivery are still valid: nothing was revoked in between.
    */
   claimCalls(request: ClaimRequest): Promise<ClaimAnswer>;
   /** Takes over calls whose lease ran out. Each comes with a raised fence and the facts about earlier starts. */
@@ -85,7 +85,10 @@ export interface CallLeases {
 export interface CallExecution {
   /** Writes the start mark, and for a privileged call the intent record. No code of an unsafe tool may run before the answer `started`. */
   startCall(request: StartRequest): Promise<StartAnswer>;
-  /** Stores the outcome, replies to all waiters, adds the audit record, ends the lease and promotes the subject's next call, all in one step. */
+  /**
+   * Stores the outcome, replies to all waiters, adds the audit record, ends the lease and lets the subject's next call into the queue, all
+   * in one step.
+   */
   settleCall(request: SettleRequest): Promise<SettleAnswer>;
   /** Sends an event to the waiters that asked for events. Best effort; a worker that lost its lease sends nothing. */
   notifyWaiters(request: NotifyRequest): Promise<void>;
@@ -118,7 +121,10 @@ export interface CallHolders {
 
 /** Records what an operator knows about an indeterminate call. */
 export interface CallResolution {
-  /** Records an operator's statement on whether an indeterminate call ran. The record keeps both facts. */
+  /**
+   * Records an operator's statement on whether an indeterminate call ran. The call's outcome stays `indeterminate`; the statement is kept
+   * beside it.
+   */
   resolveCall(request: ResolveRequest): Promise<'resolved' | 'not-indeterminate' | 'unknown'>;
 }
 
@@ -191,7 +197,7 @@ export type AcceptAnswer =
   | { readonly kind: 'run-ended'; readonly restMs: number }
   /** Without `retryAfterMs`, it is not known when there will be room. */
   | { readonly kind: 'overloaded'; readonly what: OverloadedBy; readonly retryAfterMs?: number }
-  /** Only this subject is over its limit. */
+  /** Only this subject has used up its share; other subjects can still make calls. */
   | ShareFull
   /** The store cannot write now, but it already has this call. Its result can be read; the caller cannot be added as a waiter. */
   | { readonly kind: 'known-but-full'; readonly callId: CallId; readonly problem: string };
@@ -247,7 +253,7 @@ export interface Delivery extends OwnedCall {
   readonly session: SessionId;
   readonly run: RunId;
   readonly epoch: string;
-  /** The earlier of the absolute and the idle expiry, according to the snapshot. */
+  /** The earlier of the absolute and the idle expiry of the session, as it was when the call was queued. */
   readonly sessionExpiresAt: number;
   readonly acceptedAt: number;
   readonly deadline: number;
@@ -324,7 +330,7 @@ export type StartAnswer =
 export interface SettleRequest extends OwnedCall {
   readonly outcome: Uint8Array;
   readonly releaseKey: boolean;
-  /** The caller's part of the audit record; the store adds sequence, store time and call id. */
+  /** The worker's part of the audit record; the store adds sequence, store time and call id. */
   readonly audit: Uint8Array;
   readonly retentionMs: number;
   /** The entry for the run's history. Absent: no entry. */
@@ -435,7 +441,7 @@ export interface ResolveRequest {
 
 export interface LaneUse {
   readonly lane: number;
-  /** Compared with `liveBytes` and `retainedBytes` of the admission limits. */
+  /** Bytes in use. Admission compares `liveBytes` and `retainedBytes` with its limits of the same names. */
   readonly liveBytes: number;
   readonly retainedBytes: number;
   /** How long ago the oldest outcome still stored reached the end of its retention; 0 when there is none. */
@@ -448,11 +454,11 @@ export interface LaneUse {
   readonly fullestSubject?: SubjectLimits;
 }
 
-/** A number with a value that no release writes: it was overwritten with the password of a store role. */
+/** A number in the store with a value that no release writes: a program with the password of a Redis role has overwritten it. */
 export interface DamagedNumber {
   readonly key: string;
   readonly field: string;
-  /** Describes the stored value; to be appended to the name of the field. */
+  /** What is wrong with the stored value. Shown after the name of the field. */
   readonly problem: string;
 }
 

@@ -11,13 +11,13 @@ import type { TraceContext } from '../call/trace-context.ts';
 
 /** Where the parts of a process emit diagnostic events. Emitting never throws, never waits, and costs nothing while there are no listeners. */
 export interface Events {
-  /** At least one listener wants at least one kind of event. Read once per call. */
+  /** Whether at least one listener wants at least one kind of event. Read once per call. */
   readonly listening: boolean;
   /** Whether calls and their stages get their own spans: true unless every listener opted out of spans. */
   readonly spans: boolean;
   /** Whether a trace that starts in this process is to be kept. */
   samples(traceId: string): boolean;
-  /** Check this before building the facts of an event. */
+  /** Whether a listener wants this kind of event. Check it before building the facts of an event. */
   wants(kind: EventKind): boolean;
   /** Copies the declared fields of the event and ignores others. `shared` may be kept and passed again for many events. */
   emit<Kind extends EventKind>(kind: Kind, facts: EventFacts<Kind>, shared?: SharedFields): void;

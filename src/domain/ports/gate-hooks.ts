@@ -11,9 +11,12 @@ export interface GateHooks {
   before(call: HookedCall, read: ReadRewritten): MaybePromise<HooksVerdict>;
   /** Asks hooks about the result of a tool. Answers at once for a tool without result hooks. */
   result(ended: ResultCall, checks: ResultChecks): MaybePromise<ResultVerdict>;
-  /** Returns at once. Called once, by the worker that settled the call. */
+  /** Notifies the `after_tool_call` hooks. Returns at once. Called once per call, by the worker that settled it. */
   after(ended: EndedCall): void;
-  /** Called once, by the worker that claimed the callback in the store. Resolves when all hooks were called. */
+  /**
+   * Notifies the `approval_resolved` hooks. Called once per approval, by the worker that claimed its callback in the store. Resolves when
+   * all hooks were called.
+   */
   resolved(tool: HookedTool, approval: ApprovalResolved): Promise<void>;
   /** Whether any hook is registered for this event and tool. */
   listens(on: HookEventName, tool: HookedTool): boolean;

@@ -26,7 +26,7 @@ export interface OwedStore {
    * since, or the entry no longer exists.
    */
   releaseOwed(request: ReleaseOwedRequest): Promise<'released' | 'gone'>;
-  /** Records that the holder is live, and keeps what it holds in this lane. */
+  /** Records that the holder is live, so that its entries in this lane do not expire. */
   beatOwed(request: { readonly lane: number; readonly holder: string }): Promise<void>;
 }
 

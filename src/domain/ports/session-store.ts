@@ -4,8 +4,8 @@ import type { Identity, Session, SessionEnding } from '../identity/session.ts';
 import type { OwnedCall } from './call-store.ts';
 
 /**
- * Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. Opening or revoking a session is
- * one step with its audit record.
+ * Sessions and their runs. The trusted side writes them; `acceptCall` and `claimCalls` check them. Opening or revoking a session is one
+ * step with its audit record.
  */
 export interface SessionStore
   extends SessionOpening, SessionCare, RunEnds, SessionProof, ToolInjection, SessionReader, SessionList {}

@@ -24,7 +24,7 @@ export interface AdmittedCall extends DeliveredCall {
   readonly policyVersion: number;
   /** Store time: the lane's time at the delivery, advanced by the monotonic clock since. */
   readonly now: number;
-  /** Lower bound, on this process's monotonic clock, for when the store last confirmed session, lease, cancellation and policy. */
+  /** The store confirmed session, lease, cancellation and policy at this time or later, on this process's monotonic clock. */
   readonly checkedAt: number;
 }
 
@@ -67,7 +67,7 @@ export interface GateFacts {
   readonly advice?: string;
   /** The detector that warned of a loop. */
   readonly detector?: string;
-  /** The rule that allows the call by name. */
+  /** Id of the rule that decided: it allowed the call, or it asked and a grant answered. Absent: no rule matched. */
   readonly rule?: string;
   readonly grant?: GrantId;
   readonly approval?: ApprovalId;

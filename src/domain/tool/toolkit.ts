@@ -90,7 +90,7 @@ function findTools(catalog: Catalog, policy: Policy, identity: Identity): readon
     const may = permissionWithin(module, policy, identity);
     for (const published of selectedOf(module, held)) if (may(published.tool)) found.push(published);
   }
-  // Agents that have everything share one list.
+  // All agents that have every tool get the same list object.
   if (modules === index.modules && found.length === index.tools.length) return index.tools;
   return Object.freeze(found);
 }
@@ -171,7 +171,7 @@ export function explainMissing(catalog: Catalog, policy: Policy, identity: Ident
   return Object.freeze(missing.sort((a, b) => compareText(a.tool, b.tool) || compareText(a.reason, b.reason)));
 }
 
-/** Why the agent lacks a tool; undefined if it has the tool. Checks in the order in which `identify` refuses. */
+/** Why the agent lacks a tool; undefined if it has the tool. Makes the same checks as the stage `identify`, in the same order. */
 function whyMissing(policy: Policy, tool: ToolDeclaration, identity: Identity): MissingTool | undefined {
   const permission = checkPermission(policy, tool, identity);
   if (!permission.allowed && permission.reason === 'paused') return { tool: tool.id, reason: 'paused' };
