@@ -85,8 +85,8 @@ export function addStall(stalls: readonly Stall[], signature: string, at: number
 export const COUNTED_LOOP_ENDS = 2;
 
 /**
- * The attempts of a run before this one, newest last; at most as many as the store keeps. Tools and signatures are numbers here, and equal
- * texts have equal numbers: a detector compares thousands of them.
+ * The attempts of a run before the current one, newest last; at most as many as the store keeps. Tools and signatures are given as numbers,
+ * and equal texts have equal numbers: a detector compares thousands of them, and numbers compare faster.
  */
 export interface RunHistory {
   readonly length: number;

@@ -201,7 +201,7 @@ const RING_PLACES = HISTORY_LENGTH + 1;
 
 /** The newest attempts of a run remembered in this process. Each attempt keeps its slot until a newer one needs it. */
 export class AttemptRing {
-  /** First half: the attempts. Second half: the additional record of each. */
+  /** The first half holds the attempts, the second half the additional record of each attempt. */
   readonly #bytes = new Uint8Array(2 * RING_PLACES * SIZE);
   readonly #view = new DataView(this.#bytes.buffer);
 

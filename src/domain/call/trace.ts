@@ -34,7 +34,7 @@ export function childTrace(parent: Trace): Trace {
 function randomHex(bytes: number): string {
   for (;;) {
     const id = randomText(bytes, 'hex');
-    // All zeros means "none".
+    // In W3C Trace Context an id of zeros means that there is none, so another id is generated.
     if (/[^0]/.test(id)) return id;
   }
 }

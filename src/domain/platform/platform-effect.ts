@@ -75,7 +75,7 @@ export interface EffectRecord {
   readonly expiresAt: number;
   readonly endedAt?: number;
   readonly bytes: number;
-  /** Encoded EffectBody. Absent after the effect is delivered, unless the platform keeps its messages here. */
+  /** Encoded EffectBody. Absent after the effect is delivered, unless the platform keeps its messages in the store. */
   readonly body?: Uint8Array;
   /** Encoded EffectAnswer. */
   readonly answer?: Uint8Array;

@@ -151,7 +151,7 @@ export interface Grant {
   readonly id: GrantId;
   readonly tenant: string;
   readonly subject: string;
-  /** Absent: any agent of the subject. */
+  /** The agent whose calls the grant answers. Absent: any agent of the subject. */
   readonly agent?: string;
   readonly tool: ToolId;
   /** Digest of the tool as it was shown to the approver. A changed tool is asked about again. */

@@ -22,7 +22,7 @@ export interface AuditStates {
 
 /** Reads the records that the store still has. */
 export interface AuditReader {
-  /** Records of one lane, starting at a sequence. Records that a sink has taken over are no longer here. */
+  /** Records of one lane, starting at a sequence. Records that a sink has taken over are not returned any more. */
   readAudit(request: ReadAuditRequest): Promise<AuditEntry[]>;
 }
 

@@ -55,7 +55,10 @@ export interface DiagnosticSubscription {
   readonly maxWaiting?: number;
   /** This listener does not need spans. While no other listener wants spans, callers' traces are passed on unchanged. */
   readonly spans?: false;
-  /** Which of the traces that start here are kept. A trace is kept if any listener with this function wants it; if none has one, all are kept. */
+  /**
+   * Decides which of the traces that start in this process are kept. A trace is kept if any listener with this function wants it; if no
+   * listener has the function, all are kept.
+   */
   readonly samples?: (traceId: string) => boolean;
   /** Receives no events of traces that are not kept. */
   readonly sampledOnly?: true;

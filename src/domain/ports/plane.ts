@@ -63,7 +63,7 @@ export interface Plane {
   readonly approvals?: ApprovalNotifier;
   /** Absent: there are no services, and no tool that needs one is served. */
   readonly services?: ServiceOpener;
-  /** Absent: there are no platforms here. */
+  /** Absent: this worker has no platforms. */
   readonly effects?: EffectSource;
   /** Absent: the audit keeps only digests of arguments. */
   readonly redactor?: Redactor;
@@ -108,7 +108,7 @@ export interface PlaneSettings {
   readonly trustSnapshotMs: number;
 }
 
-/** What a nested call inherits. It ends with its parent at the latest. */
+/** What a nested call inherits from its parent. The nested call ends when its parent ends, at the latest. */
 export interface NestedFrame {
   readonly depth: number;
   readonly timeLeftMs: number;
