@@ -1,6 +1,6 @@
 /**
- * A cache of at most `maxEntries` values that can be made again from their keys. When it is full it starts over: an order of use would cost
- * every read time, and a cache that overflows often is too small anyway.
+ * A cache of at most `maxEntries` values that can be computed again from their keys. When it is full, it is emptied. Evicting the least
+ * recently used entry would slow down every read, and a cache that is full often is too small anyway.
  */
 export class BoundedCache<Key, Value> {
   readonly #entries = new Map<Key, Value>();
@@ -20,7 +20,7 @@ export class BoundedCache<Key, Value> {
     return value;
   }
 
-  /** What `make` throws is thrown, and nothing is kept. */
+  /** If `make` throws, nothing is cached and the error is passed on. */
   getOrMake(key: Key, make: (key: Key) => Value): Value {
     return this.#entries.get(key) ?? this.set(key, make(key));
   }

@@ -1,6 +1,8 @@
 const SLAB_BYTES = 256 * 1024;
 
-/** One for the process; only its unused rest is kept, at most `SLAB_BYTES`. */
+/**
+ * The buffer from which `takeBytes` cuts parts, one for the whole process. Its unused rest, at most `SLAB_BYTES`, is kept for later calls.
+ */
 let slab = Buffer.alloc(0);
 let used = 0;
 

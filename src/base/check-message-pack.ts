@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer';
 const MAX_DEPTH = 80;
 
 /**
- * Checks a MessagePack body before it is decoded, and returns the problem. The sender may be hostile tool code: extension types would make
- * the decoder build things other than data, and a length may claim far more than there is. With `strictText`, text that is not UTF-8 is a
- * problem too: a decoder would turn it into text that was never sent.
+ * Checks a MessagePack body before it is decoded; returns the problem, or undefined. The sender may be hostile tool code. Extension types
+ * would make the decoder build things other than data, and a stated length may be far larger than the body. With `strictText`, text that is
+ * not UTF-8 is a problem too: a decoder would turn it into text that was never sent.
  */
 export function findMessagePackProblem(
   bytes: Uint8Array,

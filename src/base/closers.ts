@@ -1,4 +1,7 @@
-/** Resources to close, in the reverse order of `add`. A resource that fails to close does not keep the others from closing. */
+/**
+ * Resources to close, in the reverse order of `add`. If one of them fails to close, the error is ignored and the others are closed all the
+ * same.
+ */
 export interface Closers {
   add(close: () => Promise<unknown>): void;
   closeAll(): Promise<void>;

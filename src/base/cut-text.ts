@@ -1,12 +1,12 @@
 const FIRST_HALF_AT_END = /[\uD800-\uDBFF]$/;
 const SECOND_HALF_AT_START = /^[\uDC00-\uDFFF]/;
 
-/** The first `length` UTF-16 units, or one less: a surrogate pair is never cut in two, because UTF-8 cannot encode half of one. */
+/** The first `length` UTF-16 units, or one less, so that a surrogate pair is never cut in two: UTF-8 cannot encode half of one. */
 export function startOf(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length).replace(FIRST_HALF_AT_END, '');
 }
 
-/** The last `length` UTF-16 units, or one less. */
+/** The last `length` UTF-16 units, or one less, so that a surrogate pair is never cut in two. */
 export function endOf(text: string, length: number): string {
   return text.length <= length ? text : text.slice(-length).replace(SECOND_HALF_AT_START, '');
 }

@@ -1,4 +1,4 @@
-/** Freezes plain data recursively, so that no call can change data that calls share. */
+/** Freezes plain data recursively, for data that several calls share: no call can then change what another one reads. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -10,7 +10,7 @@ export function escapeText(text: string): string {
   return text.replaceAll(ACTING, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }
 
-/** The same for one line: all white space becomes single spaces. */
+/** Escapes untrusted text for one line of a terminal: all white space becomes single spaces. */
 export function escapeLine(text: string): string {
   return escapeText(text.replaceAll(/\s+/gu, ' ').trim());
 }
@@ -21,7 +21,7 @@ export function toSafeJson(value: unknown): string {
   return escapeJson(json);
 }
 
-/** The same for text that is already JSON. */
+/** Escapes text that is already JSON in the same way as `toSafeJson`. */
 export function escapeJson(json: string): string {
   return json.replaceAll(ACTING_IN_JSON, toUnits);
 }

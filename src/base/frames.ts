@@ -1,7 +1,7 @@
 import { encode } from './message-pack.ts';
 
 const HEADER_BYTES = 4;
-/** Bytes allowed in addition to the payload: run number, names of fields. */
+/** Max bytes of a frame in addition to its payload, for the run number and the names of fields. */
 export const FRAME_SLACK_BYTES = 64 * 1024;
 
 /** Encodes a message: four bytes of length, then MessagePack. */

@@ -48,7 +48,7 @@ function memberStep(name: string): MemberStep {
   return { kind: 'member', name, index: INDEX.test(name) ? Number(name) : -1 };
 }
 
-/** Reads the value at a pointer. Own members only; undefined if there is no value. */
+/** Reads the value at a pointer; undefined if there is none. Inherited members are not read. */
 export function readPointer(value: JsonValue, steps: readonly MemberStep[]): JsonValue | undefined {
   let found: JsonValue | undefined = value;
   for (const { name, index } of steps) {
@@ -60,8 +60,8 @@ export function readPointer(value: JsonValue, steps: readonly MemberStep[]): Jso
 }
 
 /**
- * Reads what a reference such as `#` or `#/$defs/name` leads to in the schema that contains it. Steps are decoded as Ajv decodes them: a
- * tool's arguments are checked, filled in and masked by the same part of its schema.
+ * Reads the part of a schema that a reference in it, such as `#` or `#/$defs/name`, leads to. Steps are decoded as Ajv decodes them, so
+ * that checks, defaults and masks of a tool's arguments all use the same part of its schema.
  */
 export function readReference(schema: JsonValue, reference: string): JsonValue | undefined {
   if (reference === '#') return schema;
@@ -73,7 +73,7 @@ export function readReference(schema: JsonValue, reference: string): JsonValue |
       steps.map((step) => memberStep(unescapeStep(decodeURIComponent(step)))),
     );
   } catch {
-    // A percent sign that begins no escape.
+    // The reference has a percent sign that does not begin an escape.
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import { hasLoneSurrogate } from './well-formed.ts';
 /** Keys with a special meaning in JavaScript: a later merge or assignment could reach a prototype. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** From this value on RFC 8785 writes an exponent, so that the digits are not mistaken for an exact integer. */
+/** From this value on, RFC 8785 writes a number with an exponent, so that its digits cannot be mistaken for an exact integer. */
 const EXPONENT_FROM = 1e21;
 
 export function keyProblem(key: string): string | undefined {

@@ -6,7 +6,7 @@ export function isOwnName(specifier: string): boolean {
 }
 
 interface Resolver {
-  /** The internal function by which `require` finds a file. Node has no public way to add a place to look in. */
+  /** The internal function with which `require` finds a file. Node has no public way to add a folder to the search. */
   _resolveFilename(request: string, ...rest: unknown[]): string;
 }
 
@@ -14,8 +14,8 @@ interface Resolver {
 let registered = false;
 
 /**
- * Lets the code of this file import `sallyport` and its subpaths from the running installation if it cannot find them by itself: a module
- * in /opt or in a container's volume has no node_modules above it. If the file finds a package by itself, it gets that one.
+ * Lets the module `file` import `sallyport` and its subpaths from the running installation, if Node finds no such package from there: a
+ * module in /opt or in a container's volume has no node_modules above it. If Node finds a package there, that one is used.
  */
 export function offerOwnPackage(file: string): void {
   if (registered || findsPackage(file)) return;
@@ -39,7 +39,7 @@ function findsPackage(file: string): boolean {
   }
 }
 
-/** Does the same for `require`, which does not pass through the loader hooks. */
+/** Makes `sallyport` available to `require` too, which does not pass through the loader hooks. */
 function offerToRequire(): void {
   const resolver = Module as unknown as Resolver;
   const plain = resolver._resolveFilename.bind(Module);

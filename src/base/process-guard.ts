@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Kills the process groups of commands when this process is killed and cannot do it itself: the guard then sees its input pipe close. One
- * guard serves the whole process; it starts with the first command. It is sent only group numbers, never text that comes from others.
+ * A shell process that kills the process groups of commands when this process was killed and cannot do it itself: the guard then sees its
+ * input pipe close. One guard serves the whole process; it starts with the first command. It is sent only group numbers, never text that
+ * comes from others.
  */
 export interface ProcessGuard {
   add(group: number): void;

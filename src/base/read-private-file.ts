@@ -5,7 +5,9 @@ export const MAX_PRIVATE_BYTES = 64 * 1024;
 
 export type ReadPrivateFile =
   | { readonly kind: 'read'; readonly text: string }
-  /** `absent` marks the only problem that creating the file would solve. The texts never quote the content. */
+  /**
+   * `absent`: the file does not exist, so creating it would help; for all other problems it would not. The texts never quote the content.
+   */
   | { readonly kind: 'problem'; readonly problem: string; readonly fix?: string; readonly absent: boolean };
 
 /**

@@ -103,7 +103,7 @@ function endOf(child: ChildProcess, request: ProgramRequest): Promise<ProgramEnd
       if (kept.byteLength > 0) stderr.push(kept);
     });
     child.once('exit', () => {
-      // Processes that it left in the background would outlive it and hold its output pipes open.
+      // Kills the processes that the program left in the background. They would hold its output pipes open.
       killGroup(pid);
       lastOutput = setTimeout(closeOutput, LAST_OUTPUT_MS);
     });

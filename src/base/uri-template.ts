@@ -13,7 +13,10 @@ export interface UriTemplate {
 export type ReadUri =
   /** `uri` is the canonical spelling, the only one for these values. Rules, approvers and records see it. `values` are decoded. */
   | { readonly kind: 'read'; readonly uri: string; readonly values: Readonly<Record<string, string>> }
-  /** The template matches the URI, but a variable holds something that leads out of its place, or the variables can be read in two ways. */
+  /**
+   * The template matches the URI, but the URI must not be used: a variable holds something that leads to another place, such as `..`, or
+   * the variables can be read in two ways.
+   */
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'other' };
 
@@ -162,7 +165,7 @@ function readParts(text: string): Parts | string {
 
 /**
  * Matches from the left up to the wide variable and from the right down to it; the wide variable takes what is left. A narrow variable
- * takes as little as it can. All narrow variables take the same characters, so no other choice could match a URI that this one does not.
+ * takes as little as it can. All narrow variables allow the same characters, so if this choice does not match a URI, no other choice would.
  */
 function match({ parts, after, wide }: Parts, uri: string): Record<string, string> | undefined {
   const values: Record<string, string> = {};

@@ -7,7 +7,7 @@ import { findTwiceProvided } from './secret-schema.ts';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
-/** Finds option values that are valid alone but impossible together. A problem with two numbers names both. */
+/** Finds option values that are valid alone but impossible together. If two numbers contradict each other, the message contains both. */
 export function findImpossible(config: Config, sourceOf: (path: string) => Source): string[] {
   const problems: string[] = [];
   const at = (path: string): string => {
@@ -151,7 +151,7 @@ function findImpossibleRedis(
   return problems;
 }
 
-/** Each share must hold one call with the largest arguments, and a share cannot be larger than its whole. */
+/** A subject's share must be large enough for one call with the largest arguments, and not larger than the limit that it is a part of. */
 function findImpossibleShares(admission: Config['admission'], at: (path: string) => string): string[] {
   const { subjectLiveBytes, subjectParkedBytes, subjectRetainedBytes, liveBytes, retainedBytes } = admission;
   const given = { subjectLiveBytes, subjectParkedBytes, subjectRetainedBytes };

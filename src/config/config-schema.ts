@@ -238,5 +238,5 @@ export const configSchema = group({
 
 export type Config = z.output<typeof configSchema>;
 
-/** The largest single call must fit, or that call could never be accepted. */
+/** Min value of `liveBytes` and of subject shares. Below it, a call with the largest arguments could never be accepted. */
 export const MIN_LIVE_BYTES = LIMITS.argumentsBytes;

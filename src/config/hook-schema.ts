@@ -31,7 +31,10 @@ const MEMBERS = {
 };
 const OF_FILES: readonly string[] = ['file', 'priority', 'timeoutMs'];
 
-/** One group with the members of all forms, so that a problem is reported at its own place and not as "no form fits". */
+/**
+ * One schema with the members of all forms, instead of a union of forms: so a problem is reported at its own place and not as "no form
+ * fits".
+ */
 const entry = z
   .strictObject(MEMBERS, 'expected a group with file, or with command and on')
   .superRefine((given, context) => {
@@ -49,7 +52,7 @@ function findFormProblem(given: Readonly<Record<string, unknown>>): string | und
   return strange.length === 0 ? undefined : `${strange.join(', ')} cannot stand beside file: the plugin says it`;
 }
 
-/** As text: the same list, written as JSON. */
+/** Given as text, in the environment or a flag: the same list, written as JSON. */
 export const hookList: Kind<z.ZodArray<typeof entry>> = {
   schema: z.array(entry, 'expected a list of hooks').max(MAX_HOOKS),
   expects: 'a list of { file } or { command, on }',

@@ -15,7 +15,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface ConfigRequest {
   readonly env: Environment;
   readonly cwd: string;
-  /** Must exist. Without it, `SALLYPORT_CONFIG` names the file; otherwise the default names are tried in the working directory. */
+  /**
+   * Path of the configuration file, which must exist. If absent, `SALLYPORT_CONFIG` names the file; without that, the default names are
+   * tried in the working directory.
+   */
   readonly file?: string | undefined;
   /** Maps an option path to the value given on the command line. */
   readonly flags?: Readonly<Record<string, unknown>>;
@@ -35,8 +38,8 @@ const MAX_PROBLEMS = 8;
 const CONFIG_FILE_ENV = 'SALLYPORT_CONFIG';
 
 /**
- * Flags take precedence over the environment, the environment over the file, and the file over the defaults. Throws CONFIG_INVALID with at
- * most 8 problems.
+ * Loads the configuration. Flags take precedence over the environment, the environment over the file, and the file over the defaults.
+ * Throws CONFIG_INVALID with at most 8 problems.
  */
 export function loadConfig(request: ConfigRequest): LoadedConfig {
   const file = findFile(request);
@@ -79,7 +82,9 @@ function needs(placeOf: SettingsFile['placeOf'], near: NearNames): IssueNeeds {
   return { placeOf, keysBelow, near, expects: expectationAt };
 }
 
-/** Completes "expected …" for a path. Undefined if the schema has its own messages for the members inside an option. */
+/**
+ * The words after "expected" in a message about this path. Undefined if the schema has its own messages for the members inside an option.
+ */
 function expectationAt(path: string): string | undefined {
   const row = rowAt(path);
   if (row === undefined) return 'a group of options';

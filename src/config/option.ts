@@ -4,12 +4,12 @@ import { z } from 'zod';
 /** What an option has in addition to its type. Docs, environment names, flags and messages are built from it. */
 export interface OptionFacts {
   readonly sentence: string;
-  /** Completes "expected …". */
+  /** The words after "expected" in a message about a wrong value. */
   readonly expects: string;
   /** Reads the value from text, as in the environment or after a flag. Undefined if the text is not a valid value. */
   readonly read: (text: string) => unknown;
   readonly flag?: string;
-  /** Describes what applies if the option is not given and has no plain default. */
+  /** What applies if the option is not given, in words. For options without a plain default. */
   readonly otherwise?: string;
   /** The value is never printed, and may not be written in clear text in a file. */
   readonly secret?: boolean;
@@ -113,7 +113,9 @@ export function text(expects: string, pattern = /^[^\p{Cc}]+$/u): Kind<z.ZodStri
   return { schema: z.string().min(1).max(MAX_TEXT_LENGTH).regex(pattern), expects, read: (given) => given };
 }
 
-/** An address that can be parsed as one: its port is a number up to 65535, and a password with special characters is encoded. */
+/**
+ * A URL that matches the pattern and that Node can parse: its port is at most 65535, and special characters in its password are encoded.
+ */
 export function url(expects: string, pattern: RegExp): Kind<z.ZodString> {
   const isUrl = (given: string): boolean => pattern.test(given) && URL.parse(given) !== null;
   return { schema: z.string().min(1).max(MAX_TEXT_LENGTH).refine(isUrl), expects, read: (given) => given };
@@ -130,7 +132,7 @@ const address = z.strictObject({
   port: z.int().min(1).max(65_535),
 });
 
-/** As text: `host:port,host:port`. */
+/** Given as text, in the environment or a flag: `host:port,host:port`. */
 export const addresses: Kind<z.ZodArray<typeof address>> = {
   schema: z.array(address).min(1).max(64),
   expects: 'a list of { host, port }',
@@ -143,7 +145,7 @@ export const addresses: Kind<z.ZodArray<typeof address>> = {
 
 const MAX_TEXTS = 64;
 
-/** As text: the items, separated by commas. */
+/** Given as text, in the environment or a flag: the items, separated by commas. */
 export function textList(expects: string, isOne: (given: string) => boolean): Kind<z.ZodArray<z.ZodString>> {
   return {
     schema: z.array(z.string().min(1).max(MAX_TEXT_LENGTH).refine(isOne)).min(1).max(MAX_TEXTS),

@@ -39,7 +39,10 @@ const MEMBERS = {
 };
 const OF_WEBHOOKS = ['url', 'secretEnv', 'secretFile', 'allow', 'timeoutMs'] as const;
 
-/** One group with the members of all forms, so that a problem is reported at its own place and not as "no form fits". */
+/**
+ * One schema with the members of all forms, instead of a union of forms: so a problem is reported at its own place and not as "no form
+ * fits".
+ */
 const entry = z.strictObject(MEMBERS, 'expected a group with adapter').superRefine((given, context) => {
   const add = (message: string): void => context.addIssue({ code: 'custom', message });
   if (given.adapter === 'console') {
@@ -55,7 +58,7 @@ const entry = z.strictObject(MEMBERS, 'expected a group with adapter').superRefi
 
 export type PlatformConfig = z.output<typeof entry>;
 
-/** As text: the same group, written as JSON. */
+/** Given as text, in the environment or a flag: the same group, written as JSON. */
 export const platformGroup: Kind<z.ZodRecord<z.ZodString, typeof entry>> = {
   schema: z
     .record(z.string().regex(NAME_PATTERN, 'a platform is named with letters, digits, _ and -'), entry)

@@ -38,7 +38,10 @@ const FORMS: readonly (readonly string[])[] = [
   ['name', 'command'],
 ];
 
-/** One group with the members of all forms, so that a problem is reported at its own place and not as "no form fits". */
+/**
+ * One schema with the members of all forms, instead of a union of forms: so a problem is reported at its own place and not as "no form
+ * fits".
+ */
 const entry = z
   .strictObject(MEMBERS, 'expected a group with environment, environmentPrefix, folder, or name and file or command')
   .superRefine((given, context) => {
@@ -56,7 +59,7 @@ function findFormProblem(given: Readonly<Record<string, unknown>>): string | und
   return strange.length > 0 && given['command'] === undefined ? `${strange.join(', ')} need a command` : undefined;
 }
 
-/** As text: the same list, written as JSON. */
+/** Given as text, in the environment or a flag: the same list, written as JSON. */
 export const secretProviders: Kind<z.ZodArray<typeof entry>> = {
   schema: z.array(entry, 'expected a list of providers').max(MAX_PROVIDERS),
   expects: 'a list of { environment }, { environmentPrefix }, { folder }, { name, file } or { name, command }',

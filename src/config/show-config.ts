@@ -6,7 +6,7 @@ export interface ShownOption {
   readonly option: string;
   /** Secrets are masked. Undefined if the option is not given. */
   readonly value: unknown;
-  /** Describes what applies instead if the option is not given. */
+  /** What applies instead if the option is not given, in words. */
   readonly otherwise?: string;
   readonly source: Source;
 }

@@ -17,8 +17,8 @@ export interface WebRules {
 }
 
 /**
- * The authority part of a URL as the WHATWG parser reads it for http and https: any number of slashes, of either kind. A path alone has
- * none.
+ * The authority part of a URL as the WHATWG parser reads it for http and https: after any number of slashes or backslashes. A path without
+ * a host does not match.
  */
 const AUTHORITY = /^(?:[a-z][a-z0-9+.-]*:[\\/]*|[\\/]{2,})([^\\/?#]*)/i;
 

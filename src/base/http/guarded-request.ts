@@ -70,7 +70,7 @@ function send(hop: Hop, addresses: readonly Address[], signal: AbortSignal): Pro
       agent: false,
     });
     outgoing.once('response', resolve);
-    // The listener stays: a connection that breaks after the response is reported here, too.
+    // The listener is not removed after the response, because a connection that breaks later emits its error here too.
     outgoing.on('error', reject);
     outgoing.end(hop.body);
   }).catch((error: unknown) => unreachable(hop.url, error, signal));

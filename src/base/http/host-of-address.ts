@@ -8,8 +8,8 @@ const AUTHORITY = /^[A-Za-z][A-Za-z0-9+.-]{0,31}:\/\/([^/?#\\\p{Cc}\s]{1,1024})(
 /** Names that the URL parser returns unchanged, so that they need no parsing. Parsing costs five times as much as all the rest. */
 const PLAIN_NAME = /^(?!.*xn--)(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*$/;
 /**
- * Names without characters that clients read differently. The URL parser keeps `{1}` and `evil.test;` in a name; curl and others give them
- * a meaning.
+ * Matches names without characters that clients read differently. The URL parser keeps `{1}` and `evil.test;` in a name; curl and others
+ * give them a meaning.
  */
 const SURE_NAME = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 const MAPPED_IPV4 = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/;
@@ -73,7 +73,7 @@ function isAgreedName(name: string): boolean {
 }
 
 function areAgreedLabels(labels: readonly string[]): boolean {
-  // Such a label is punycode that cannot be decoded, or punycode for a text that needs none.
+  // A label that still begins with `xn--` after decoding is punycode that cannot be decoded, or punycode for a text that needs none.
   if (labels.some((label) => label.startsWith('xn--'))) return false;
   const others = labels.filter((label) => !RIGHT_TO_LEFT_LABEL.test(label));
   const allowed = others.length === labels.length ? AGREED_LABEL : LABEL_BESIDE_RIGHT_TO_LEFT;

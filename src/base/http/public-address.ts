@@ -25,7 +25,7 @@ for (const [network, prefix] of [
   blockedV4.addSubnet(network, prefix, 'ipv4');
 }
 
-// Public IPv6 is 2000::/3. The first three rows are the rest: ::, ::1, IPv4-mapped (::ffff:0:0/96), NAT64 (64:ff9b::/96,
+// Public IPv6 is 2000::/3. The first three rows block everything outside it: ::, ::1, IPv4-mapped (::ffff:0:0/96), NAT64 (64:ff9b::/96,
 // 64:ff9b:1::/48), unique local (fc00::/7), link-local (fe80::/10), site-local and multicast.
 for (const [network, prefix] of [
   ['::', 3],

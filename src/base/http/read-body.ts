@@ -24,6 +24,6 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
 function decompressed(response: IncomingMessage): Readable {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? '';
   const decompressor = Object.hasOwn(DECOMPRESSORS, encoding) ? DECOMPRESSORS[encoding]?.() : undefined;
-  // The reader of the last stream gets every error; the callback only keeps the error from being thrown twice.
+  // The code that reads the returned stream gets every error. Without the empty callback, `pipeline` would throw the error a second time.
   return decompressor === undefined ? response : pipeline(response, decompressor, () => {});
 }

@@ -50,7 +50,10 @@ export function serveInTurn(listener: RequestListener): RequestListener {
     listener(incoming, outgoing);
   }
 
-  /** Requests sent ahead yield to newly arriving ones: one step of the event loop begins only a few of them, however many sockets have some. */
+  /**
+   * Begins waiting requests, a few in each step of the event loop, however many sockets have some. So clients that send requests ahead do
+   * not delay newly arriving requests.
+   */
   function beginDue(): void {
     isScheduled = false;
     const now = due.splice(0, BEGUN_AT_ONCE);
@@ -73,7 +76,7 @@ export function serveInTurn(listener: RequestListener): RequestListener {
 
   return (incoming, outgoing) => {
     const { socket } = incoming;
-    // These are the remaining requests of what was read before the socket was closed.
+    // Node still hands over requests that it read before the socket was closed. Their client can no longer get answers.
     if (socket.destroyed) return;
     const turns = turnsOf(socket);
     if (!turns.isBusy) return begin(turns, incoming, outgoing);
@@ -87,8 +90,8 @@ const NO_MORE_REQUESTS = 2;
 
 /**
  * Closes a socket and stops its parser. Node continues to parse what it has read from a destroyed socket, and creates an answer for each
- * request in it: with 1,700 requests in one read, all other clients waited 100 ms. `parser` is not documented. If it is missing, only that
- * delay returns.
+ * request in it: with 1,700 requests in one read, all other clients waited 100 ms. `parser` is not documented. In a Node without it, the
+ * only effect is that delay.
  */
 function cut(socket: Socket & { readonly parser?: { onIncoming: () => number } | null }): void {
   socket.destroy();

@@ -20,8 +20,9 @@ export type PostAnswer =
   | { readonly kind: 'unanswered'; readonly problem: string; readonly sent: boolean };
 
 /**
- * Sends one signed request to a receiver that the operator configured. Each request gets its own signature: a late one must not look like a
- * recorded one. Redirects are not followed: they would carry the message to an address that the operator did not configure.
+ * Sends one signed request to a receiver that the operator configured. Each attempt is signed with the time at which it is sent: a receiver
+ * would take a late request with an old time for a recording that is sent again. Redirects are not followed: they would carry the message
+ * to an address that the operator did not configure.
  */
 export async function signedPost(post: SignedPost, rules: WebRules, signal: AbortSignal): Promise<PostAnswer> {
   const { url, secret, body, timeoutMs } = post;
@@ -56,7 +57,7 @@ export async function signedPost(post: SignedPost, rules: WebRules, signal: Abor
   }
 }
 
-/** Whether a retry could get another answer. */
+/** Whether a request that was answered with this status should be sent again: the receiver may accept it later. */
 export function isWorthAnother(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
 }

@@ -7,7 +7,9 @@ export type WebRefusalCode =
   | 'REDIRECT_REFUSED'
   | 'NO_ANSWER';
 
-/** Why a request was not sent, or got no answer. The message can be shown to a model: it contains no address of an internal network. */
+/**
+ * Why a request was not sent, or got no usable answer. The message can be shown to a model: it contains no address of an internal network.
+ */
 export class WebRefusal extends Error {
   override readonly name = 'WebRefusal';
   readonly code: WebRefusalCode;

@@ -13,7 +13,7 @@ export interface IssueNeeds {
   /** Where a member, or a key in it, was written: `file:line:column`, an environment variable, or a flag. */
   readonly placeOf: SettingsFile['placeOf'];
   readonly keysBelow: (path: string) => readonly string[];
-  /** Completes "expected …". Undefined means that the schema's own message is used. */
+  /** The words after "expected" in a message. Undefined means that the schema's own message is used. */
   readonly expects: (path: string) => string | undefined;
   readonly near: NearNames;
 }

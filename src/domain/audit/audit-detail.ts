@@ -57,8 +57,9 @@ export interface AuditDetail {
 const NOTHING: AuditDetail = Object.freeze({ facts: {}, payload: {} });
 
 /**
- * Reads the part of a record that its author wrote: MessagePack maps, one after the other, so that a constant part can be cached and others
- * appended. Later maps add to earlier ones. Bytes in any other format give no facts and no payload, but are still kept.
+ * Reads the part of a record that its author wrote: MessagePack maps, one after the other. So a constant part can be cached and others
+ * appended. A later map replaces equal names of earlier ones. Bytes in any other format give no facts and no payload; the record still
+ * keeps them.
  */
 export function readAuditDetail(bytes: Uint8Array): AuditDetail {
   const merged = mergeMaps(bytes);
@@ -102,7 +103,7 @@ function hasShape(value: unknown, shape: Shape): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
 }
 
-/** The ending of a call, for the record of an ending that only the store knows of. */
+/** How a call ended, as one more map for the detail of its record. For endings where the store chose the outcome, such as expiry. */
 export function endingDetail({ kind, executed, error }: Outcome): Uint8Array {
   return encode({ outcome: kind, executed, ...(error === undefined ? {} : { code: error.code }) });
 }

@@ -54,8 +54,8 @@ export const AUDIT_LIMITS = Object.freeze({
   /** Max entries of `changed`. If there were more, the last entry states how many. */
   changes: 50,
   /**
-   * Views leave out records dated further ahead of now than this, unless a filter asks for them: a Redis role can append a record with any
-   * time.
+   * How far in the future the time of a record may be for lists to show it. Records beyond it are shown only if a filter asks for them: a
+   * Redis role can append a record with any time.
    */
   aheadMs: 86_400_000,
 });
@@ -179,7 +179,10 @@ export interface ChainedRecord {
   readonly chain: Uint8Array;
   /** Absent: the payload was erased. */
   readonly payload?: { readonly salt: Uint8Array; readonly bytes: Uint8Array };
-  /** Set when a trail is read: the column that the record is found by and that differs from its text (`call`, `time`). */
+  /**
+   * Set when a trail is read: the name of a database column of the record (`call`, `time`) whose value differs from the record's text. An
+   * attacker who can write the tables may have changed it.
+   */
   readonly wrongColumn?: string;
 }
 
@@ -234,7 +237,7 @@ export type AuditStatement =
   /** `rotation`: another key signs all statements after this one. */
   | { readonly kind: 'rotation'; readonly at: number; readonly nextKey: string }
   /**
-   * `chain-start`: statement 1. `older` counts the statements of an older release that did not number them; `previous` is made over all of
+   * `chain-start`: statement 1. `older` counts the statements of an older release, which had no numbers; `previous` is a hash over all of
    * those.
    */
   | {
@@ -258,7 +261,7 @@ export type AuditStatement =
   | GapStatement
   | ForeignStatement;
 
-/** The text that is signed: a statement, its number in the chain of statements, and the hash of that chain before it. */
+/** The text that is signed: a statement, its number in the chain of statements, and the hash of the chain up to the statement before it. */
 export type NumberedText = AuditStatement & { readonly number: number; readonly previous: string };
 
 /**

@@ -4,7 +4,7 @@ import { readAuditDetail } from './audit-detail.ts';
 import { sha256, sha256Bytes } from '../../base/sha256.ts';
 import { randomCopy } from '../identity/random-text.ts';
 
-/** The store's part of a record, and the bytes of its author. */
+/** The fields of a record that the store adds, and the bytes that the record's author wrote. */
 type Entry = Pick<AuditRecord, 'lane' | 'sequence' | 'at' | 'event'> & {
   readonly [Name in 'callId' | 'tool' | 'session' | 'run' | 'bodyDigest' | 'approval' | 'grant']?:
     | AuditRecord[Name]
@@ -16,7 +16,7 @@ type Entry = Pick<AuditRecord, 'lane' | 'sequence' | 'at' | 'event'> & {
 
 const SALT_BYTES = 16;
 
-/** Salted: a reader that has only the record cannot guess the payload by trying digests. */
+/** Digest of a payload, with a salt. Without the salt, a reader that has only the record could guess the payload by trying digests. */
 export function payloadDigest(salt: Uint8Array, bytes: Uint8Array): string {
   return sha256(Buffer.concat([salt, bytes]));
 }
@@ -33,7 +33,7 @@ export function nextLink(previous: Uint8Array, text: string): Uint8Array {
   return sha256Bytes(Buffer.concat([previous, Buffer.from(text)]));
 }
 
-/** Makes the record of an entry and chains it to the one before. */
+/** Makes the record of an entry and chains it to the lane's record before it (`previous`). */
 export function chainEntry(entry: Entry, store: string, previous: Uint8Array): ChainedRecord {
   const salt = randomCopy(SALT_BYTES);
   const digest = payloadDigest(salt, entry.detail);
@@ -44,8 +44,9 @@ export function chainEntry(entry: Entry, store: string, previous: Uint8Array): C
 }
 
 /**
- * Members are in sorted order, so that JSON.stringify writes the canonical form (RFC 8785: strings, whole numbers and lists of strings look
- * the same there). Written out instead of built from parts: this runs for every call, and an object of one fixed shape costs a tenth.
+ * Builds a record about a call. Members are in sorted order, so that JSON.stringify writes the canonical form (RFC 8785: strings, whole
+ * numbers and lists of strings look the same there). Written out instead of built from parts: this runs for every call, and an object of
+ * one fixed shape takes a tenth of the time.
  */
 function recordOf(
   entry: Entry,
@@ -119,7 +120,10 @@ type AdministrativeField =
   | 'store'
   | 'version';
 
-/** A record that concerns no call; sorted for the same reason. It has its own shape, so that its fields do not enlarge the records of calls. */
+/**
+ * Builds a record that concerns no call. Its members are sorted as in `recordOf`. It has its own shape, so that its fields do not enlarge
+ * the records of calls.
+ */
 function administrativeRecordOf(entry: Entry, store: string, payload: string): Record<AdministrativeField, unknown> {
   const { facts } = readAuditDetail(entry.detail);
   const identity = (entry.identity === undefined ? {} : JSON.parse(entry.identity)) as Partial<Identity>;

@@ -1,6 +1,6 @@
 /**
- * How an attempt can end. The store keeps the attempts of a run, so that a loop is detected whichever workers run its calls. An attempt is
- * short on purpose: the history travels with calls that look repeated. Every attempt is recorded, including refused ones.
+ * How an attempt can end. The store keeps the attempts of a run, so that a loop is detected whichever workers run its calls. An attempt
+ * takes only a few bytes, because the history is sent with calls that look repeated. Every attempt is recorded, including refused ones.
  */
 export const ATTEMPT_ENDINGS = ['open', 'ok', 'failed', 'refused', 'blocked'] as const;
 /**
@@ -67,7 +67,10 @@ export interface Stall {
 
 /** Max number of different stalls that a session counts. The latest are kept. @internal */
 export const MAX_STALLS = 8;
-/** A stall's count restarts this long after its first call: a session may live for weeks and be shared by many conversations. */
+/**
+ * The count of a stall starts again this long after its first call. A session may live for weeks and be shared by many conversations, and
+ * old calls must not count against new ones.
+ */
 const STALL_MS = 30 * 60 * 1000;
 
 /** The session's stalls after one more stalled call. Drops counts that are too old. */
@@ -78,12 +81,12 @@ export function addStall(stalls: readonly Stall[], signature: string, at: number
   return [...others, { signature, count: (known?.count ?? 0) + 1, at: known?.at ?? at }].slice(-MAX_STALLS);
 }
 
-/** Max number of loop ends that a run is given, the latest ones: more of them make a run no stricter. */
+/** Max number of earlier loop ends that a new run gets; the latest are kept. More of them would not make its checks stricter. */
 export const COUNTED_LOOP_ENDS = 2;
 
 /**
- * The attempts of a run before this one, newest last; at most as many as the store keeps. Tools and signatures are numbers here, and equal
- * texts have equal numbers: a detector compares thousands of them.
+ * The attempts of a run before the current one, newest last; at most as many as the store keeps. Tools and signatures are given as numbers,
+ * and equal texts have equal numbers: a detector compares thousands of them, and numbers compare faster.
  */
 export interface RunHistory {
   readonly length: number;

@@ -11,15 +11,16 @@ export interface MeasuredCall {
 
 export interface CallDurations {
   /**
-   * Accepted → settled: with all waiting, for a worker and for people. The store's clock counts whole milliseconds and can be adjusted, so the
-   * total can come out shorter than what the worker measured. Then it is what the worker measured: a part is never longer than the whole.
+   * From acceptance to settlement, including all waiting for a worker and for people. The store's clock counts whole milliseconds and can
+   * be adjusted, so the difference of its times can be shorter than what the worker measured. Then this is what the worker measured: a part
+   * is never longer than the whole.
    */
   readonly totalMs?: number;
   /** The run of the tool alone; absent when it did not run. A gate of less than ten milliseconds is part of it. */
   readonly ranMs?: number;
 }
 
-/** The two durations of a call that are shown. Every surface takes them from here, so that they agree. */
+/** The two durations of a call that are shown to people. All interfaces use this function, so that they agree. */
 export function callDurations({
   acceptedAt,
   settledAt,

@@ -65,7 +65,10 @@ export interface FilteredCall {
 
 const NAMES = ['tool', 'agent', 'subject', 'tenant', 'run'] as const;
 
-/** The only implementation of call filters. The gateway's lists use it, and so do calls that reach an open page later. */
+/**
+ * The only implementation of call filters. The gateway's lists and the console use it, so that they agree about a call that reaches an open
+ * page later.
+ */
 export function matchesCall(call: FilteredCall, filter: CallFilter): boolean {
   for (const name of NAMES) if (filter[name] !== undefined && filter[name] !== call[name]) return false;
   const { outcome, text, from = 0, to = Number.POSITIVE_INFINITY } = filter;

@@ -136,7 +136,10 @@ class Walk {
     return undefined;
   }
 
-  /** Also ends a cycle: it is detected by its depth, which costs nothing extra. */
+  /**
+   * Refuses a value that is nested too deep. A value that contains itself ends here too, so no separate check for cycles is needed while
+   * writing.
+   */
   #tooDeep(): undefined {
     return this.#tooMany('levels', LIMITS.argumentsDepth + 1, LIMITS.argumentsDepth);
   }

@@ -24,7 +24,10 @@ export interface ReviewedResult {
   readonly withheldBy?: string;
 }
 
-/** How a stage ended its work on a call. The settle stage continues from here. */
+/**
+ * How the stages ended their work on a call. A call that is `ended` is settled with its outcome; for the other kinds this worker does
+ * nothing more.
+ */
 export type Ending =
   | {
       readonly kind: 'ended';

@@ -38,7 +38,7 @@ const MORE = '+';
 const MORE_BYTE = MORE.charCodeAt(0);
 const ENDING_OF_BYTE = Array.from({ length: 256 }, (_, byte) => ENDING_OF_LETTER[String.fromCharCode(byte)]);
 
-/** One for the process. Every call is judged by its tool's tag, and catalogs have thousands of tools. */
+/** Cache for the whole process: every call needs the tag of its tool, and catalogs have thousands of tools. */
 const tags = new BoundedCache<string, string>(16_384);
 
 /** The short digest that identifies a tool in a history, computed as in the store's scripts. */
@@ -50,7 +50,7 @@ function hashTool(tool: string): string {
   return hash('sha1', tool, 'hex').slice(0, TOOL_TAG_LENGTH);
 }
 
-/** Working memory of one synchronous read. */
+/** Used again by every `codeOf` and `tagCode`. Safe because each reads its result before it returns. */
 const letters = new DataView(new ArrayBuffer(SIGNATURE_LENGTH));
 
 /**
@@ -64,7 +64,7 @@ export function codeOf(signature: string): number {
 
 const NOTHING_CODE = codeOf(NOTHING);
 
-/** The same for a tool's tag. */
+/** Reads a tool's tag as one number, as `codeOf` does for a signature. */
 export function tagCode(tag: string): number {
   for (let index = 0; index < TOOL_TAG_LENGTH; index += 1) letters.setUint8(index, tag.charCodeAt(index) & 127);
   return letters.getUint32(0, true);
@@ -95,7 +95,9 @@ function tallyText(tally: number | undefined): string {
   return tally === undefined ? NOTHING : String(Math.min(tally, MAX_TALLY)).padStart(SIGNATURE_LENGTH, '0');
 }
 
-/** The attempts before `sequence`, oldest first. Unreadable ones are left out: a history is evidence, not authority. */
+/**
+ * The attempts before `sequence`, oldest first. Attempts that cannot be read are left out, because the history only helps to detect loops.
+ */
 export function openHistory(bytes: Uint8Array, sequence: number): RunHistory {
   return new PackedHistory(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), sequence);
 }
@@ -180,7 +182,7 @@ const ZERO = '0'.charCodeAt(0);
 /** An empty history, for a run whose attempts are not needed. */
 export const NO_HISTORY: RunHistory = openHistory(new Uint8Array(0), 0);
 
-/** Encodes attempts into the same bytes, for a store that keeps them in another form. */
+/** Encodes attempts into the format that `openHistory` reads, for a store that keeps them in another form. */
 export function encodeHistory(attempts: readonly Attempt[]): Uint8Array {
   const withMore = attempts.filter(hasMore);
   const history = new Uint8Array((attempts.length + withMore.length) * SIZE);
@@ -194,12 +196,12 @@ function hasMore({ target, tally }: Attempt): boolean {
   return target !== undefined || tally !== undefined;
 }
 
-/** A full history plus the attempt that asks for it. */
+/** One slot for each attempt of a full history, and one for the attempt that is being checked. */
 const RING_PLACES = HISTORY_LENGTH + 1;
 
 /** The newest attempts of a run remembered in this process. Each attempt keeps its slot until a newer one needs it. */
 export class AttemptRing {
-  /** First half: the attempts. Second half: the additional record of each. */
+  /** The first half holds the attempts, the second half the additional record of each attempt. */
   readonly #bytes = new Uint8Array(2 * RING_PLACES * SIZE);
   readonly #view = new DataView(this.#bytes.buffer);
 
@@ -211,7 +213,7 @@ export class AttemptRing {
     if (hasMore(attempt)) writeMore(this.#view, RING_PLACES * SIZE + start, attempt);
   }
 
-  /** Read it before the next `put`: it is not a copy. */
+  /** The attempts before `sequence`. Not a copy: read it before the next `put`. */
   before(sequence: number): RunHistory {
     return openHistory(this.#bytes, sequence);
   }

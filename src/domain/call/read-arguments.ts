@@ -8,8 +8,9 @@ export type ReadArguments =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads the arguments of an envelope, by the rules they were written under. A client that can write to the queue can write anything: two
- * readers of a duplicate key, of `__proto__` or of an inexact number could see two different calls.
+ * Reads the arguments of an envelope under the rules that the sender's side applied when it wrote them. They are checked again because a
+ * program that can write to the queue can write any text. With a duplicate key, `__proto__` or an inexact number, two readers could see two
+ * different calls.
  */
 export function readArguments(text: string): ReadArguments {
   const usual = readUsual(text);
@@ -18,7 +19,7 @@ export function readArguments(text: string): ReadArguments {
   if (!parsed.ok) return refused(`the arguments: ${parsed.error.problem}`);
   const { value } = parsed;
   if (!isJsonObject(value)) return refused('the arguments are not an object');
-  // This escape is the only way to write a NUL, and rare, so the second check costs little.
+  // JSON text can contain a NUL only as this escape. It is rare, so the second check costs little.
   if (text.includes(String.raw`\u0000`)) {
     const checked = checkArguments(value);
     if (!checked.ok) return refused(checked.code === 'ENVELOPE_INVALID' ? checked.facts.problem : 'they are too large');
@@ -40,7 +41,7 @@ const LONG_NUMBER = /\d{16}/;
 function readUsual(text: string): JsonObject | undefined {
   if (text.length > MAX_USUAL || text.charCodeAt(0) !== OPEN_OBJECT || !isShallow(text)) return undefined;
   for (const word of SUSPICIOUS) if (text.includes(word)) return undefined;
-  // Such an integer may survive the round trip unchanged and still be inexact.
+  // An integer this long may be inexact and still be written again as the same text.
   if (LONG_NUMBER.test(text)) return undefined;
   try {
     const value = JSON.parse(text) as JsonObject;

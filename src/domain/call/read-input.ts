@@ -4,7 +4,7 @@ import { canonicalJson } from '../../base/canonical-json.ts';
 import { readArguments } from './read-arguments.ts';
 import { parseStrictJson } from '../../base/strict-json.ts';
 
-/** Reads the input of an envelope, by the rules for arguments; undefined if it is invalid. */
+/** Reads the input of an envelope under the same rules as its arguments; undefined if it is invalid. */
 export function readInput(text: string): Pick<GivenInput, 'responses' | 'state'> | undefined {
   const read = readArguments(text);
   if (!read.ok) return undefined;
@@ -18,9 +18,9 @@ export function readInput(text: string): Pick<GivenInput, 'responses' | 'state'>
 const MARK = /^[0-9a-f]{32}\./;
 
 /**
- * The content of a state after the digest of its arguments: answers of earlier rounds, and the state that the tool kept. Undefined for text
- * that no outcome contained. Only canonical JSON is accepted: with a duplicate name or an escaped letter, a person could see other answers
- * than the tool.
+ * The content of a state: answers of earlier rounds, and the state that the tool kept. The digest of the arguments stands before it.
+ * Undefined for text that no outcome can have contained. Only canonical JSON is accepted: with a duplicate name or an escaped letter, a
+ * person could see other answers than the tool.
  */
 export function readInputState(state: string): JsonObject | undefined {
   const mark = MARK.exec(state)?.[0];

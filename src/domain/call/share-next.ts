@@ -1,6 +1,6 @@
 /**
- * Shares reads between callers, one read at a time. A caller that comes while a read is under way shares the next read instead: the current
- * one may have begun before what the caller has just written.
+ * Shares reads between callers, so that only one read is under way at a time. A caller that comes during a read waits for the next one: the
+ * current read may have begun before the data that this caller has just written.
  */
 export function shareNext<Value>(read: () => Promise<Value>): () => Promise<Value> {
   let running: Promise<Value> | undefined;

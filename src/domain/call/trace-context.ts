@@ -18,7 +18,9 @@ export interface Trace {
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const NO_TRACE = '0'.repeat(32);
 const NO_SPAN = '0'.repeat(16);
-/** `sampled`, and `random` of level 2. Other bits have no defined meaning yet, so they are not passed on. */
+/**
+ * The flags `sampled` and, from level 2 of W3C Trace Context, `random`. Other bits have no defined meaning yet, so they are not passed on.
+ */
 const KNOWN_FLAGS = 0x03;
 const SAMPLED = 0x01;
 
@@ -64,8 +66,8 @@ export function toTraceContext({ traceId, spanId, flags, state }: Trace): TraceC
 }
 
 /**
- * One member of a tracestate. The key follows level 2, which includes all keys of level 1. A value contains neither `=` nor `,` and does
- * not end with a space.
+ * One member of a tracestate. The key has the form of level 2 of W3C Trace Context, which includes all keys of level 1. A value contains
+ * neither `=` nor `,` and does not end with a space.
  */
 const MEMBER = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 const MAX_MEMBERS = 32;

@@ -10,7 +10,7 @@ type Samples = (traceId: string) => boolean;
 
 export const newSpanId = (): string => randomHex(SPAN_BYTES);
 
-/** Starts a new trace; its first span represents what it was started for. */
+/** Starts a new trace. Its first span stands for the operation that the trace is started for. */
 export function startTrace(samples: Samples = () => true): Trace {
   const traceId = randomHex(TRACE_BYTES);
   return { traceId, spanId: newSpanId(), flags: samples(traceId) ? SAMPLED : 0 };
@@ -34,7 +34,7 @@ export function childTrace(parent: Trace): Trace {
 function randomHex(bytes: number): string {
   for (;;) {
     const id = randomText(bytes, 'hex');
-    // All zeros means "none".
+    // In W3C Trace Context an id of zeros means that there is none, so another id is generated.
     if (/[^0]/.test(id)) return id;
   }
 }

@@ -5,7 +5,7 @@ import type { CancelFacts } from '../call/cancelled-by.ts';
 export const RUN_ENDED_ADVICE =
   'This call did not run: this run was ended because it went round in circles, and nothing runs in it any more. Stop calling tools, and report what you have and what is missing.';
 
-/** The end of every message to the model below. A model retries a bare "denied", or takes it for an outage. */
+/** The last sentences of the messages to the model below. A model that reads a bare "denied" tries again, or takes it for an outage. */
 const FINAL = 'It did not run. This is final: do not try it again, and do not look for a way around it.';
 
 /** Errors that end calls which needed a person's approval, whether or not a person was asked. */
@@ -94,8 +94,8 @@ export const APPROVAL_ERRORS = {
 } as const;
 
 /**
- * Reasons why `ctx.platform` refuses. Thrown in the tool as ToolFailure; a tool that does not catch it ends `failed` with this code among
- * the facts.
+ * Reasons why `ctx.platform` refuses. The tool gets them as a ToolFailure that is thrown. A tool that does not catch it ends `failed`, with
+ * this code among the facts.
  */
 const PLATFORM_ERRORS = {
   PLATFORM_NONE: entry({
@@ -181,7 +181,7 @@ const PLATFORM_ERRORS = {
   }),
 };
 
-/** Errors from what guards a call: rules, loop detection, budgets, approvals, hooks, secrets, and the limits on what it may send. */
+/** Errors of the checks on a call: rules, loop detection, budgets, approvals, hooks, secrets, and the limits on what it may send. */
 export const GATE_ERRORS = {
   RULE_DENIED: entry({
     stage: 'gate',
@@ -234,7 +234,7 @@ export const GATE_ERRORS = {
     say: (d: { hook: string; reason: string }) => d.reason,
     fix: 'The hook named in the facts decided so; see its own documentation.',
   }),
-  // One sentence whatever went wrong: the cause could show the model how to get past the check.
+  // The message is the same whatever went wrong: the cause could show the model how to get past the check.
   HOOK_FAILED: entry({
     stage: 'gate',
     kind: 'blocked',

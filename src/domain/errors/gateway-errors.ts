@@ -1,6 +1,6 @@
 import { entry } from './error-entry.ts';
 
-/** Errors that the gateway itself answers to HTTP requests. Sent as problem+json, never thrown at callers. */
+/** Errors with which the gateway itself answers HTTP requests. Sent as problem+json, never thrown at callers. */
 export const GATEWAY_ERRORS = {
   HTTP_HOST_REFUSED: entry({
     stage: 'operate',
@@ -68,7 +68,7 @@ export const GATEWAY_ERRORS = {
     say: (d: { problems: string[] }) => `The request cannot be used: ${d.problems.join('; ')}.`,
     fix: 'See /openapi.json.',
   }),
-  // One answer whatever is wrong with a token, so that an attacker who guesses tokens learns nothing.
+  // The answer is the same whatever is wrong with a token, so that an attacker who guesses tokens learns nothing.
   TOKEN_REFUSED: entry({
     stage: 'operate',
     retry: 'after-the-fix',

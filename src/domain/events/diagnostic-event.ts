@@ -88,7 +88,7 @@ export interface TraceIds {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly sampled: boolean;
-  /** True if the trace begins here. `parentSpanId` is then the span of the call as a whole, which no caller reports. */
+  /** True if this process began the trace. `parentSpanId` is then the span of the call as a whole, which no caller reports. */
   readonly begins?: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** Where an administrative change came in. `gateway` is the HTTP API and MCP; `config` is a configuration file that a process read. */
+/**
+ * The interface through which an administrative change was made. `gateway` is the HTTP API and MCP; `config` is a configuration file that a
+ * process read.
+ */
 export const ACTOR_SURFACES = ['cli', 'gateway', 'console', 'client', 'config'] as const;
 export type ActorSurface = (typeof ACTOR_SURFACES)[number];
 

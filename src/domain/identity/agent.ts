@@ -37,7 +37,7 @@ export function reaches(viewer: Identity, maker: Identity): boolean {
   return isSameSubject(viewer, maker) && own.every((agent, at) => agent === others[begins + at]);
 }
 
-/** The same agent of the same subject, acting for the same agents. */
+/** Whether both identities are the same agent of the same subject, acting for the same agents. */
 export function isSameAgent(one: Identity, other: Identity): boolean {
   return reaches(one, other) && reaches(other, one);
 }
@@ -73,7 +73,7 @@ export function findAgent(policy: Declared, tenant: string, name: string): Agent
 /** The declaration of an agent in one place only: for the given tenant, or in general if no tenant is given. */
 export function declaredAt(policy: Declared, name: string, tenant?: string): AgentDeclaration | undefined {
   const agents = tenant === undefined ? policy.agents : agentsOfTenant(policy, tenant);
-  // Own properties only: an agent may have the name of a property that every object inherits.
+  // Look at own properties only: an agent may be named like a property that every object inherits, such as `toString`.
   return agents !== undefined && Object.hasOwn(agents, name) ? agents[name] : undefined;
 }
 

@@ -2,9 +2,11 @@ import type { Identity } from './session.ts';
 
 /**
  * What the bearer of a token may do at the gateway:
- * `agent` calls tools as one agent for one subject; `operator` sees everything and stops, resolves, pauses and explains;
- * `approver` sees questions and decides them; `sessions` opens sessions for any subject and agent, and so calls tools for any of them;
- * `admin` also changes the policy and makes tokens.
+ * `agent`: call tools as one agent for one subject;
+ * `operator`: see everything, stop calls, resolve indeterminate ones, pause agents and tools, and explain verdicts;
+ * `approver`: see questions and decide them;
+ * `sessions`: open sessions for any subject and agent, and so call tools for any of them;
+ * `admin`: also change the policy and create tokens.
  */
 export const TOKEN_SCOPES = ['agent', 'operator', 'approver', 'sessions', 'admin'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
@@ -16,10 +18,10 @@ export type LoginPurpose = 'login-link' | 'login';
 export interface GatewayToken {
   /** Part of the token's text, by which the store finds the token. It is not a secret. */
   readonly id: string;
-  /** The person or program that the token was made for, as people name it. Audit records name it for what the bearer decides. */
+  /** The name of the person or program that the token was made for. Audit records contain it as the author of what the bearer does. */
   readonly name: string;
   readonly scopes: readonly TokenScope[];
-  /** The identity that calls are made for; present exactly with the scope `agent`. */
+  /** The identity that calls are made for. Present if and only if the token has the scope `agent`. */
   readonly identity?: Identity;
   /** `TENANT/SUBJECT` that an approver decides as. Absent: the bearer decides as an operator, who may decide every question. */
   readonly decidesAs?: string;
@@ -50,8 +52,8 @@ const PLAIN = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 const IDENTITY_FIELDS = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
 
 /**
- * Why such a token must not be created, for the person who asked; undefined if it may be. A token that states more than its scopes mean is
- * refused, because people would misread it.
+ * Returns why this token must not be created, as a message for the person who asked for it; undefined if it may be. Also refuses a field
+ * that none of the scopes uses, because people would take it for a limit.
  */
 export function findTokenProblem(token: NewToken, lifetimeMs: number): string | undefined {
   const { id, name, scopes, identity, decidesAs, unattended } = token;

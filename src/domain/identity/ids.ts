@@ -18,8 +18,8 @@ export function toolId(module: string, tool: string): ToolId {
 }
 
 /**
- * The queue for nested calls of a pool. Workers read it with the slots that waiting parent calls lend. In one shared queue, nested calls
- * would stand behind other parents, and all calls would wait for each other.
+ * The queue for nested calls of a pool. A worker runs them in slots that parent calls do not need while they wait. In one shared queue,
+ * nested calls would stand behind other parent calls. If waiting parents then held all slots, no call could continue.
  */
 export function nestedPool(pool: string): string {
   return `${pool}~nested`;
@@ -48,8 +48,8 @@ export function splitToolId(id: string): { module: string; tool: string } | unde
 
 /**
  * Call and session ids have the form `<lane>.<scope>.<rest>`. The lane determines where all keys of the subject are stored. The scope is a
- * digest of (tenant, subject), so that the store can refuse a key of another subject by comparing prefixes. A released key continues as
- * `<id>~2`, `<id>~3`, …
+ * digest of (tenant, subject), so that the store can refuse a key of another subject by comparing prefixes. If a key was released and is
+ * used again, the next calls have the ids `<id>~2`, `<id>~3`, …
  */
 const SCOPED_ID = /^(\d{1,4})\.([A-Za-z0-9_-]{12})\.([A-Za-z0-9_-]{22})(?:~(\d{1,6}))?$/;
 

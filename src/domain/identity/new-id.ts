@@ -17,7 +17,7 @@ import { randomText } from './random-text.ts';
 
 const ID_BYTES = 16;
 
-/** 128 random bits, 22 characters, the first of them no dash. */
+/** 128 random bits as 22 characters. The first character is never a dash. */
 export function randomId(): string {
   return randomText(ID_BYTES, 'base64url');
 }
@@ -77,13 +77,16 @@ export function newKey(session: SessionId): string {
   return tag === '' ? randomId() : tag + randomId().slice(TAG_LENGTH);
 }
 
-/** The id that the store gives a call, as far as the session's id shows it. */
+/**
+ * The id that the store gives to a call, computed from the session's id. A session id of an earlier release has no tag of its agents. Then
+ * this returns `asked`, and the store may choose another id.
+ */
 export function ownCallId(session: SessionId, asked: CallId): CallId {
   const tag = scopeOf(session)?.tag ?? '';
   return tag === '' ? asked : callIdOfAgents(tag, asked);
 }
 
-/** The id `asked`, placed under the agents with this tag: any key of other agents becomes a different key. */
+/** Makes the id `asked` begin with the tag of these agents, so that two agents that use the same key get two calls. */
 export function callIdOfAgents(tag: string, asked: CallId): CallId {
   const restAt = asked.lastIndexOf('.') + 1;
   const rest = asked.slice(restAt);
@@ -101,7 +104,7 @@ interface SessionScope {
   readonly tag: string;
 }
 
-/** One for the process. Every call needs the parts of its session's id. */
+/** Cache for the whole process: every call needs the parts of its session's id. */
 const scopes = new BoundedCache<SessionId, SessionScope>(16_384);
 
 function scopeOf(session: SessionId): SessionScope | undefined {

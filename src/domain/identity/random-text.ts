@@ -4,14 +4,14 @@ import { randomFillSync } from 'node:crypto';
 const pool = Buffer.allocUnsafeSlow(8 * 1024);
 let used = pool.length;
 
-/** Random bytes as text, which does not begin with a dash. At most a few dozen at once. */
+/** Returns random bytes as text that never begins with a dash. Use it for a few dozen bytes at once, not more. */
 export function randomText(bytes: number, encoding: 'hex' | 'base64url'): string {
   const start = take(bytes);
   if (encoding === 'base64url') avoidDash(pool, start);
   return pool.toString(encoding, start, start + bytes);
 }
 
-/** Random bytes of their own, which later calls do not change. */
+/** Returns random bytes in a new array, which later calls do not change. */
 export function randomCopy(bytes: number): Uint8Array {
   const start = take(bytes);
   return Uint8Array.from(pool.subarray(start, start + bytes));

@@ -12,7 +12,7 @@ export interface ModuleSelection {
 /** The stored selection: at most one entry per module, in the order of their ids. */
 export type Selection = readonly ModuleSelection[];
 
-/** An agent as it was declared. All agents of a deployment are peers: none gets anything from another. */
+/** An agent as it was declared. All agents of a deployment are peers: no agent inherits tools from another. */
 export interface AgentDeclaration {
   readonly selection: Selection;
   readonly description?: string;
@@ -74,7 +74,7 @@ function isList(tools: object): tools is readonly string[] {
 
 type Taken = 'all' | ReadonlySet<string>;
 
-/** Selections by module, computed once for each: a selection never changes. */
+/** Cache of `takenByModule`. A selection never changes, so each one is computed only once. */
 const compiled = new WeakMap<Selection, ReadonlyMap<string, Taken>>();
 
 /** What a selection takes from each module, by module id. */

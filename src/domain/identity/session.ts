@@ -16,11 +16,11 @@ export interface Identity {
   readonly unattended?: true;
 }
 
-/** A tool that another tool offered to a run. Holds ids only; they are looked up when they are needed. */
+/** A tool that a call of another tool added to its run. Holds ids only; the tools are looked up when they are needed. */
 export interface InjectedGrant {
   readonly run: RunId;
   readonly tool: ToolId;
-  /** The tool that made the offer. */
+  /** The tool whose call added it. */
   readonly by: ToolId;
 }
 
@@ -36,7 +36,7 @@ export interface Session {
   readonly lastSeenAt: number;
   readonly revoked: boolean;
   readonly runs: readonly RunId[];
-  /** Offers of all open runs, in no particular order. Absent if there are none. */
+  /** Tools that calls added to the open runs, in no particular order. Absent if there are none. */
   readonly injected?: readonly InjectedGrant[];
 }
 
@@ -49,17 +49,20 @@ export interface SessionHandle {
 }
 
 /**
- * Max open runs of one session. A store opens no more of them and closes none to make room: closing a run would lose what it has tried and
- * deny its queued calls. The side that opened the runs knows which of them are over.
+ * Max open runs of one session. At the limit, a store opens no more and closes none: closing a run would delete its history and deny its
+ * queued calls. The program that opened the runs knows which of them are over, and has to close those.
  */
 export const MAX_RUNS = 1000;
 
 /**
- * Max runs ended by loop detection that a session remembers, the latest ones: calls in them are answered with its advice. A run that is no
- * longer remembered is unknown.
+ * Max number of runs ended by loop detection that a session remembers; the latest are kept. Later calls in such a run get the advice of
+ * loop detection. A run that is no longer remembered counts as unknown.
  */
 export const MAX_LOOP_ENDS = 16;
-/** Max ended runs that a session remembers in all, because it also keeps those whose rest time is not over. */
+/**
+ * Max number of runs ended by loop detection that a session remembers in total. Beyond `MAX_LOOP_ENDS`, it keeps only runs whose
+ * conversation may not have a new run yet.
+ */
 export const MAX_RESTING_RUNS = 256;
 
 /** `run-ended`: loop detection ended the run. `run-unknown`: there is no such run in the session, or something else ended it. */

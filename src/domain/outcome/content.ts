@@ -29,7 +29,7 @@ export interface RichMessage {
   readonly body: JsonObject;
 }
 
-/** A tool that another tool offers to the same run only. Selection and permission still apply. */
+/** A tool that a call adds to its own run. Selection and permission still apply to it. */
 export interface InjectedTool {
   readonly tool: string;
   readonly description?: string;
@@ -43,7 +43,7 @@ export interface WriteBacks {
   readonly cost?: number;
 }
 
-/** The maximum cost of a call. Up to it, the sum of a run in millionths stays exact. */
+/** Max cost of a call. Up to this value, the cost of a run, counted in millionths, stays an exact number. */
 export const MAX_COST = 1_000_000;
 
 export const NO_WRITE_BACKS: WriteBacks = Object.freeze({

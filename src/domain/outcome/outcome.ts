@@ -47,7 +47,7 @@ export function withAdvice(outcome: Outcome, advice: string | undefined): Outcom
 }
 
 export interface OutcomeError {
-  /** Stable error code, from the table in `errors.ts`. */
+  /** Stable error code, a key of the table `ERRORS`. */
   readonly code: string;
   /** A sentence the model can act on. Never a stack, a path or a secret. */
   readonly message: string;
@@ -57,7 +57,7 @@ export interface OutcomeError {
   readonly facts?: JsonObject;
 }
 
-/** Kinds of outcome after which nothing ran and the caller is asked to retry: the key is free for a new call. */
+/** Kinds of outcome of a call that did not run and that the caller is asked to repeat. Its key becomes free for a new call. */
 const KEY_RELEASING_KINDS: readonly OutcomeKind[] = ['stale', 'unauthenticated', 'overloaded'];
 
 export function releasesKey(kind: OutcomeKind): boolean {

@@ -64,7 +64,7 @@ export interface EffectRecord {
   readonly channel: string;
   readonly origin: EffectOrigin;
   readonly state: EffectState;
-  /** Number of times the effect was claimed. Only the last claim may finish it. */
+  /** Number of times that gateways claimed the effect. Only the gateway with the last claim may report how it ended. */
   readonly attempts: number;
   /** The part of `attempts` that was made before an operator sent the effect again. */
   readonly attemptsBefore: number;
@@ -75,7 +75,7 @@ export interface EffectRecord {
   readonly expiresAt: number;
   readonly endedAt?: number;
   readonly bytes: number;
-  /** Encoded EffectBody. Absent after the effect is delivered, unless the platform keeps its messages here. */
+  /** Encoded EffectBody. Absent after the effect is delivered, unless the platform keeps its messages in the store. */
   readonly body?: Uint8Array;
   /** Encoded EffectAnswer. */
   readonly answer?: Uint8Array;
@@ -90,7 +90,10 @@ export interface EffectLimits {
 }
 
 export const RESULT_NAME = 'result';
-/** The form of a name that a tool gives its effect. Effect keys keep such names apart from numbers and from `result`. */
+/**
+ * The form of a name that a tool may give to its effect. In effect keys such names get the prefix `k.`, so that none equals a number or
+ * `result`.
+ */
 export const EFFECT_NAME_PATTERN = /^[A-Za-z0-9_.:-]{1,64}$/;
 const KEY_PATTERN = /^[^/]+\/(?:\d{1,6}|k\.[A-Za-z0-9_.:-]{1,64}|result)$/;
 

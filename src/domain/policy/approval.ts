@@ -14,7 +14,7 @@ export type Severity = (typeof SEVERITIES)[number];
 export const APPROVAL_DECISIONS = ['allow-once', 'allow-always', 'deny'] as const;
 export type ApprovalDecision = (typeof APPROVAL_DECISIONS)[number];
 
-/** The five ways in which every question ends. Callbacks and audit records use these words. */
+/** Every question ends in one of these ways. Callbacks and audit records use these words. */
 export const RESOLUTIONS = ['allow-once', 'allow-always', 'deny', 'timeout', 'cancelled'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
@@ -151,7 +151,7 @@ export interface Grant {
   readonly id: GrantId;
   readonly tenant: string;
   readonly subject: string;
-  /** Absent: any agent of the subject. */
+  /** The agent whose calls the grant answers. Absent: any agent of the subject. */
   readonly agent?: string;
   readonly tool: ToolId;
   /** Digest of the tool as it was shown to the approver. A changed tool is asked about again. */

@@ -19,7 +19,10 @@ import type { Identity } from '../identity/session.ts';
 import type { ToolDeclaration } from '../tool/tool.ts';
 import { whyUnattended } from '../identity/unattended.ts';
 
-/** The checks, in the order in which `identify` and then the gate's rules decide. */
+/**
+ * The checks of a call in the order in which a worker makes them: the last is that of the rules in the gate, all others are in the stage
+ * `identify`.
+ */
 export const CHECKS = ['tool', 'paused', 'selection', 'permission', 'arguments', 'rules'] as const;
 export type Check = (typeof CHECKS)[number];
 
@@ -38,7 +41,7 @@ export interface Explanation {
   readonly policyVersion: number;
   /** True if no check refuses the call. A person may still have to be asked: see `verdict`. */
   readonly allowed: boolean;
-  /** What happens to the call. `depends`: the rules test its arguments, which are not known here. See `checks`. */
+  /** What happens to the call. `depends`: the rules test its arguments, which were not given or cannot be predicted. See `checks`. */
   readonly verdict: RuleVerdict | 'depends';
   /** The first check that refuses. If none refuses: `rules` if a rule or `unmatched` decides, else `permission`. */
   readonly decidedBy: Check;
@@ -117,8 +120,8 @@ export function explainCall(asked: Asked, needs: ExplainNeeds): Explanation {
 }
 
 /**
- * The arguments that the rules judge, as far as they are known here. The rules judge what a worker makes of the arguments; without the
- * tool's code, only the defaults can be predicted.
+ * The arguments that the rules judge, as far as they can be predicted. The rules judge what a worker makes of the arguments; without the
+ * tool's code, only the defaults are known.
  */
 function judgedHere(
   tool: ToolDeclaration,

@@ -30,7 +30,7 @@ export interface HookMatch {
 
 /** Facts about a call and its caller, the same in every event about the call. */
 export interface HookedCallFacts {
-  /** The attempt's id. It links the events before the call, after the call and about its approval. */
+  /** Id of the call. It links the events before the call, after the call and about its approval. */
   readonly callId: string;
   readonly session: string;
   readonly run: string;

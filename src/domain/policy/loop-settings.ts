@@ -18,11 +18,14 @@ export interface LoopSettings {
   readonly sameFailure: LoopLevels | false;
   /** Failures one after the other, whatever the tools. */
   readonly anyFailure: LoopLevels | false;
-  /** Calls of the same tool, which does not exist. */
+  /** Calls of the same tool name, while no such tool exists. */
   readonly unknownTool: LoopLevels | false;
   /** The same call while earlier ones are still under way. */
   readonly inFlight: LoopLevels | false;
-  /** Calls that gave the same result again, for the third time or more, counted over at most eight different calls together. */
+  /**
+   * Number of calls that gave the same result for the third time or more, over at most eight different calls together. A further one of
+   * these calls is then blocked.
+   */
   readonly breaker: number | false;
   /** Number of blocked calls that ends the run. */
   readonly endRun: number;
@@ -114,7 +117,7 @@ interface Resolved {
   readonly agents: ReadonlyMap<string, LoopSettings>;
 }
 
-/** By the loop policy, which never changes: another version of the policy has another object. */
+/** Cache by loop policy. A policy object never changes: another version of the policy is another object. */
 const known = new WeakMap<LoopPolicy, Resolved>();
 
 /** The loop settings of one agent. Computed once per policy; returns the same object each time. */

@@ -13,7 +13,7 @@ export const DETECTORS = [
   'same-target',
   /** Runs of one session that repeat the same calls without progress, each of them too short to be stopped. */
   'session',
-  /** Too many calls were blocked before: the run has ended. */
+  /** The run has ended, because too many of its calls were blocked. */
   'ended',
   'calls-per-run',
   'calls-per-tool',
@@ -25,7 +25,7 @@ export type Detector = (typeof DETECTORS)[number];
 export type BlockScope =
   /** Only this call. */
   | 'call'
-  /** This call and the calls that belong to the same loop: they were blocked before and still are. */
+  /** All calls of the same kind: the calls of a loop of which one was blocked before, or all calls of a tool whose budget is used up. */
   | 'pattern'
   /** Every call of this run. */
   | 'run';
@@ -48,7 +48,7 @@ export interface LoopBlock {
   readonly count: number;
   /** Number of calls in the cycle that was found with this call. */
   readonly period?: number;
-  /** Only if the run is ended: how long its conversation gets no new run. */
+  /** Present only if this ends the run: how long its conversation gets no new run. */
   readonly restMs?: number;
   /** Text for the model, instead of a result. */
   readonly message: string;

@@ -26,19 +26,20 @@ export interface TenantPolicy {
 }
 
 export interface Policy {
-  /** role → subjects */
+  /** The subjects that have each role, by role. */
   readonly roles: Readonly<Record<string, readonly string[]>>;
   /** `module.tool`, `module.*` or `*` → who may call it. A tool that no entry names is closed. */
   readonly permissions: Readonly<Record<string, Permission>>;
   readonly paused: Paused;
   /**
-   * agent → its declaration. Absent: this deployment does not select, permissions alone decide. Present: an agent that is not named here
-   * has no tools. It is part of this record so that a change reaches every claim like any other change of the policy.
+   * The declaration of each agent, by name. Absent: agents have no selections in this deployment, and permissions alone decide. Present: an
+   * agent that is named neither here nor for its tenant has no tools. It is part of this record so that a change reaches every claim like
+   * any other change of the policy.
    */
   readonly agents?: Readonly<Record<string, AgentDeclaration>>;
   /**
-   * tenant → declarations of its agents. Within the tenant, such a declaration replaces the one in `agents`; for other tenants it does not
-   * exist. A tenant with an entry here selects, even if the deployment does not.
+   * The declarations of agents of single tenants, by tenant. Within its tenant, such a declaration replaces the one in `agents`; in other
+   * tenants it does not exist. In a tenant with an entry here, an agent that is declared nowhere has no tools, even if `agents` is absent.
    */
   readonly tenants?: Readonly<Record<string, TenantPolicy>>;
   /** How loops in runs are stopped, and what runs may use up. */
@@ -50,8 +51,8 @@ export interface Policy {
   /** The verdict for a call that no rule matches. Default: `allow`, because permissions have decided already. */
   readonly unmatched?: RuleVerdict;
   /**
-   * agent → the secrets that its calls may use: names, or `PREFIX_*`. `*` stands for all agents, or for all names. Other agents may use
-   * none.
+   * The secrets that the calls of each agent may use, by agent: names, or `PREFIX_*`. `*` stands for all agents, or for all names. An agent
+   * that no entry covers may use none.
    */
   readonly secrets?: Readonly<Record<string, readonly string[]>>;
   /** Approvers of a question whose rule names none: subjects, `role:NAME` or `*`. */

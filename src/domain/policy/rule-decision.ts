@@ -9,7 +9,7 @@ import type { ToolDeclaration } from '../tool/tool.ts';
 export interface RuleCall {
   readonly tool: Pick<ToolDeclaration, 'id' | 'effect' | 'privileged'>;
   readonly identity: Identity;
-  /** Gives the roles, and the verdict if no rule matches. The rules that are judged are its compiled ones. */
+  /** The policy whose compiled rules decide. It also gives the roles, and the verdict if no rule matches. */
   readonly policy: Policy;
   readonly arguments: JsonObject;
 }
@@ -34,7 +34,7 @@ export interface RuleDecision {
 /** What rules decide about a call whose arguments may not be known yet. */
 export type RuleForesight =
   | { readonly kind: 'certain'; readonly verdict: RuleVerdict; readonly by: Rule | 'unmatched' }
-  /** The arguments decide: these rules test them, and the verdict is another one if they match. */
+  /** The verdict depends on the arguments: it is different if one of these rules matches them. */
   | { readonly kind: 'depends'; readonly among: readonly Rule[] };
 
 /** Stands in place of a rule's id if no rule matches, so no rule may have this id. */

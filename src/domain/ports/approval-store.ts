@@ -43,7 +43,7 @@ export interface ApprovalList {
   listApprovals(request: ListApprovalsRequest): Promise<Approval[]>;
 }
 
-/** What an approver does. */
+/** Decides, reveals and finds approvals. For approvers. */
 export interface ApprovalDesk extends ApprovalReader, ApprovalList {
   /**
    * The first decision wins. `allow-*` queues the call again under a higher fence, and `Delivery.resumedWith` carries the approval. `deny`
@@ -53,9 +53,10 @@ export interface ApprovalDesk extends ApprovalReader, ApprovalList {
    */
   decideApproval(request: DecideRequest): Promise<DecideAnswer>;
   /**
-   * Records that a principal saw the masked values of the question, with an audit record in the same step. Once per principal: repeating it
-   * changes nothing. It counts for this principal and this binding only. The caller has already checked that the principal is an approver;
-   * the store rejects the requester. Show the masked text only after this answer, never before.
+   * Records that a principal sees the masked values of the question, with an audit record in the same step. Once per principal: repeating
+   * it changes nothing. It counts for this principal and this binding only. The code that calls this has already checked that the principal
+   * is an approver; the store only rejects the subject who made the call, unless the question lets the requester decide. Show the masked
+   * text only after this answer, never before.
    */
   revealApproval(request: RevealRequest): Promise<RevealAnswer>;
   /** Ids of pending approvals whose id, or its last part, starts with this prefix. */
@@ -64,19 +65,22 @@ export interface ApprovalDesk extends ApprovalReader, ApprovalList {
 
 /** Lists approvals without their questions, for gateways that watch for changes. */
 export interface ApprovalStates {
-  /** The same approvals in the same order, without their questions: for callers that only count or look for changes. */
+  /**
+   * Lists the same approvals as `listApprovals`, in the same order, but without their questions: for callers that only count approvals or
+   * look for changes.
+   */
   listApprovalStates(request: ListApprovalsRequest): Promise<ApprovalStanding[]>;
 }
 
-/** Hands decided approvals to the workers whose tools want to know them. */
+/** Hands resolved approvals to workers, which report them to hooks, notifiers and event listeners. */
 export interface CallbackClaims {
   /**
-   * Claims resolved approvals whose callback is pending: those that this worker asked. Approvals of another worker are claimed only if that
-   * worker is gone, or has not claimed them for `leaseMs`. An approval is claimed at most once. A callback not finished within `leaseMs`
-   * becomes `unknown` at the next reap, and is never handed out again.
+   * Claims resolved approvals that this worker asked for and whose callback is pending. It also claims those that another worker asked for,
+   * but only if that worker is gone, or if it has not claimed them within `leaseMs` after the decision. Each approval is claimed at most
+   * once. A callback that is not finished within `leaseMs` becomes `unknown` at the next reap, and is never handed out again.
    */
   claimCallbacks(request: ClaimCallbacksRequest): Promise<Approval[]>;
-  /** Only the worker that claimed the callback can finish it, and only in time; otherwise nothing changes. */
+  /** Reports that the callback is done. Changes nothing if another worker claimed it, or if its `leaseMs` are over. */
   finishCallback(request: { readonly id: ApprovalId; readonly workerId: WorkerId }): Promise<void>;
 }
 
@@ -94,7 +98,10 @@ export interface GrantDesk extends GrantReader {
 
 /** Finds the grants that allow a call, and counts their uses. For workers. */
 export interface GrantUse {
-  /** Grants of one subject for one tool that can still be used, latest first; also the grant that this same call has already used. */
+  /**
+   * Grants that one subject can still use for one tool, latest first. A grant that this same call has already used is included, even if no
+   * uses are left.
+   */
   findGrants(request: FindGrantsRequest): Promise<Grant[]>;
   /** Counts one use for a call; repeating it for the same call counts nothing. `gone`: expired, revoked, used up, or not this subject's grant. */
   useGrant(request: UseGrantRequest): Promise<'used' | 'gone' | 'fenced'>;
@@ -118,9 +125,12 @@ export interface ApprovalStanding {
 export interface AskRequest extends OwnedCall {
   readonly question: ApprovalQuestion;
   readonly timeoutMs: number;
-  /** A worker held the call before and may have run it. Endings then do not state that it did not run. */
+  /**
+   * Whether the tool may have run before the question was asked. If so, an outcome for a denied or expired question must not state that the
+   * tool did not run.
+   */
   readonly mayHaveRun: boolean;
-  /** Whether a worker needs the resolution (`claimCallbacks`). */
+  /** Whether workers must report the resolution: if true, `claimCallbacks` returns the approval once it is resolved. */
   readonly callback: boolean;
   readonly audit: Uint8Array;
   /** Limits for the call's subject. The store compares them with its own counts before it writes anything. */
@@ -133,7 +143,7 @@ export type AskAnswer =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'expired' }
   | { readonly kind: 'session-ended'; readonly ending: SessionEnding }
-  /** Nothing was written: this worker still holds the call and has to settle it. */
+  /** The subject has used up one of its shares. Nothing was written: this worker still holds the call and has to settle it. */
   | ShareFull;
 
 export interface DecideRequest {
@@ -141,16 +151,25 @@ export interface DecideRequest {
   /** The binding that the approver saw. A different binding decides nothing. */
   readonly binding: string;
   readonly decision: ApprovalDecision;
-  /** The caller has already checked that this principal is an approver; the store rejects the requester. */
+  /**
+   * The code that calls this has already checked that this principal is an approver. The store only rejects the subject who made the call,
+   * unless the question lets the requester decide.
+   */
   readonly by: Principal;
   readonly comment?: string;
-  /** Canonical JSON; only with a yes, and only if no further vote is needed. The worker validates, gates and hashes it before anything runs. */
+  /**
+   * The arguments that the approver wrote in place of the asked ones, as canonical JSON. Accepted only with a yes and a quorum of 1. The
+   * worker validates, gates and hashes them before anything runs.
+   */
   readonly editedArguments?: string;
   /** The binding of the question with the edited arguments, kept with the vote as proof of what was approved. Set both or neither. */
   readonly editedBinding?: string;
-  /** For `allow-always`: created in the same step, in the subject's own scope. */
+  /** For `allow-always`: the grant that the store creates in the same step, for the subject of the call. */
   readonly grant?: NewGrant;
-  /** Min time left after the call is queued again. It gets what remained of its deadline when the question was asked, and at least this. */
+  /**
+   * The time that the call has at least after a yes puts it back in the queue. It gets the rest of the deadline that it had when it was
+   * parked, if that is longer.
+   */
   readonly deadlineMs: number;
   /** The outcomes for `deny`: `denied`, or `deniedMayHaveRun` if an earlier worker may have run the call. */
   readonly denied: Uint8Array;
@@ -160,11 +179,11 @@ export interface DecideRequest {
 }
 
 export type DecideAnswer =
-  /** This decision was final. */
+  /** This decision resolved the approval. */
   | { readonly kind: 'decided'; readonly state: ApprovalState; readonly grant?: GrantId }
   /** A yes was counted, and `missing` more are needed. */
   | { readonly kind: 'counted'; readonly missing: number }
-  /** `pending`: this principal has already voted yes with another decision. */
+  /** `state` is `pending` if this principal has already voted yes, with the other of the two yes decisions. Its first vote counts. */
   | { readonly kind: 'already-decided'; readonly state: ApprovalState }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'not-offered'; readonly decisions: readonly ApprovalDecision[] }

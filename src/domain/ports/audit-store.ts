@@ -13,7 +13,7 @@ import type { CallId, RunId, SessionId, ToolId } from '../identity/ids.ts';
 /** The store that writes audit records, each in the same step as the change it describes. */
 export interface AuditSource extends AuditStates, AuditReader, StatementMarks {}
 
-/** How far the audit of each lane is. */
+/** Reports how many records each lane has, and how many of them a sink has taken over. */
 export interface AuditStates {
   /** All lanes that have audit records: those of subjects and, on Redis, that of the deployment (`DEPLOYMENT_LANE`). */
   readonly auditLanes: readonly number[];
@@ -22,7 +22,7 @@ export interface AuditStates {
 
 /** Reads the records that the store still has. */
 export interface AuditReader {
-  /** Records of one lane, starting at a sequence. Records that a sink has taken over are no longer here. */
+  /** Records of one lane, starting at a sequence. Records that a sink has taken over are not returned any more. */
   readAudit(request: ReadAuditRequest): Promise<AuditEntry[]>;
 }
 
@@ -33,28 +33,31 @@ export interface MarkReader {
 
 /** The mark of the last signed statement, for signers of a trail. */
 export interface StatementMarks extends MarkReader {
-  /** Stores the mark of the trail's last signed statement, outside the trail. A lower number changes nothing. */
+  /** Stores the mark of the trail's last signed statement, outside the trail. A mark with a lower number than the stored one is ignored. */
   noteStatement(mark: StatementMark): Promise<void>;
 }
 
-/** The journals of a store that keeps its records only until a gateway has moved them to a sink. */
+/** Reads and drains the journals of a store that keeps records only until a gateway has moved them to a sink. */
 export interface AuditJournal {
   /** The journal elements of a lane after a position, with the lane's counters from the same moment. */
   readJournal(request: ReadJournalRequest): Promise<JournalPage>;
   /** Moves records that an earlier release stored in another format into the journal. Returns whether there may be more. */
   moveAudit(request: { readonly lane: number }): Promise<boolean>;
   /**
-   * Claims the right to drain a lane for `leaseMs`. Another drainer can take it only after it has run out, and every new owner gets a
-   * higher fence.
+   * Claims the right to drain a lane for `leaseMs`. Another drainer can claim it only after that time. Every new claim by another drainer
+   * gets a higher fence.
    */
   claimAudit(request: ClaimAuditRequest): Promise<ClaimAuditAnswer>;
   /**
-   * Called when the sink has every record up to `through`. Removes the lane's elements up to `position`, extends the right to drain, moves
-   * the bounds beyond which calls are refused, and clears the alarm. A caller without the current right changes nothing (`fenced`), and
-   * neither does one whose last element is no longer at that position (`changed`).
+   * Called when the sink has every record up to `through`. Removes the lane's elements up to `position`, extends the right to drain, stores
+   * the limits beyond which calls are refused (`bounds`), and clears the alarm. Answers `fenced` if the caller no longer has the right to
+   * drain, and `changed` if the last element to remove is no longer at that position. In both cases nothing is changed.
    */
   drainAudit(request: DrainAuditRequest): Promise<'drained' | 'fenced' | 'changed'>;
-  /** Stores what is wrong with this lane's records, for `doctor`. The records stay where they are; the next successful drain clears the alarm. */
+  /**
+   * Stores a description of what is wrong with this lane's records; `doctor` shows it. The records stay where they are. The next successful
+   * drain clears the alarm.
+   */
   alarmAudit(request: {
     readonly lane: number;
     readonly drainer: string;
@@ -63,7 +66,9 @@ export interface AuditJournal {
     /** The missing records, if that is the problem. */
     readonly gap?: SequenceRange;
   }): Promise<'alarmed' | 'fenced'>;
-  /** Sets the bounds of a lane that was never drained. For other lanes nothing changes. */
+  /**
+   * Sets the limits beyond which calls are refused, for a lane that has none yet. A lane that has limits keeps them until its next drain.
+   */
   boundAudit(request: { readonly lane: number; readonly bounds: AuditBounds }): Promise<void>;
 }
 
@@ -90,7 +95,7 @@ export interface JournalPage {
   readonly drained: number;
   /** Elements removed since the lane was created. */
   readonly removed: number;
-  /** `surplus`: records found beyond the lane's own count so far. `foreign`: elements found so far that are not records. */
+  /** `surplus`: records found so far that the lane itself did not count. `foreign`: elements found so far that are not records. */
   readonly surplus: number;
   readonly foreign: number;
   /** Elements currently in the journal. */
@@ -104,7 +109,7 @@ export interface JournalElement {
   readonly bytes: number;
   /** SHA-1 of the element's first MiB, as computed by the store itself. */
   readonly digest: string;
-  /** Absent: the element is not a record. Any store role that writes records can append such bytes. */
+  /** Absent: the element is not a record. Every Redis role that writes records can also append such bytes. */
   readonly entry?: JournalEntry;
 }
 
@@ -117,7 +122,10 @@ export interface SequenceRange {
   readonly to: number;
 }
 
-/** A record as the store keeps it: the fields that the store adds, and `detail`, the bytes of its author. See `readAuditDetail`. */
+/**
+ * A record as the store keeps it: fields that the store itself adds, and in `detail` the bytes from the writer of the record. See
+ * `readAuditDetail`.
+ */
 export interface AuditEntry {
   readonly lane: number;
   /** Gapless per lane, starting at 1. */
@@ -156,7 +164,7 @@ export interface AuditState {
   readonly gap?: SequenceRange;
   /** Elements that wait to be drained. */
   readonly waiting: number;
-  /** Drained records beyond the lane's own count. */
+  /** Drained records that the lane itself did not count. */
   readonly surplus: number;
   /**
    * `foreign`: elements that are not records and were skipped. `foreignAt`: store time at which such an element, or a surplus record, was
@@ -164,7 +172,7 @@ export interface AuditState {
    */
   readonly foreign: number;
   readonly foreignAt: number;
-  /** Which calls are refused now because too many records are undrained, or for too long. */
+  /** Which calls are refused now, because too many records wait to be drained or because the last drain was too long ago. */
   readonly refuses: 'nothing' | 'privileged' | 'everything';
 }
 
@@ -175,9 +183,9 @@ export interface AuditBounds {
 }
 
 export interface AuditBound {
-  /** Records that are in no sink yet. */
+  /** Max number of records that no sink has yet. */
   readonly records: number;
-  /** Time since the last successful drain. */
+  /** Max time since the last successful drain. */
   readonly lateMs: number;
 }
 
@@ -195,12 +203,14 @@ export interface DrainAuditRequest {
   readonly drainer: string;
   readonly fence: number;
   readonly through: number;
-  /** `position`: the number of elements ever appended up to where the lane is cut. `last`: the digest of the last element to remove. */
+  /**
+   * `position`: elements are removed up to this one, counted since the lane was created. `last`: the digest of the last element to remove.
+   */
   readonly position: number;
   readonly last: string;
   readonly surplus: number;
   readonly foreign: number;
-  /** 0 releases the right to drain. */
+  /** How long the right to drain is extended. 0: the right is given up. */
   readonly leaseMs: number;
   readonly bounds: AuditBounds;
 }
@@ -217,16 +227,19 @@ export interface TrailQuery {
   queryTrail(request: QueryTrailRequest): Promise<TrailPage>;
 }
 
-/** The permanent store of records, each chained to the one before. Append-only, except for erased payloads and signed cuts. */
+/**
+ * The permanent store of records, each chained to the one before. Records are only appended. Exceptions: payloads can be erased, and old
+ * records cut off, both with a signed statement.
+ */
 export interface AuditTrail extends TrailRecords, TrailQuery {
   /** Compare-and-set: `stale` means that `after` is no longer the last statement; nothing was written. */
   addStatement(statement: NextStatement): Promise<'added' | 'stale'>;
   /** Ordered by number. */
   listStatements(request: { readonly after?: number; readonly limit: number }): Promise<PlacedStatement[]>;
   lastStatement(): Promise<PlacedStatement | undefined>;
-  /** Deletes the payloads of a subject's records in one step with the statement that records it. Returns how many were deleted. */
+  /** Deletes the payloads of a subject's records, in one step with the signed statement about it. Returns how many were deleted. */
   erasePayloads(request: EraseRequest): Promise<number | 'stale'>;
-  /** Deletes a lane's records up to the cut, and statements, in one step with the statement that records it. */
+  /** Deletes a lane's records up to the head in `cut`, and the statements in `drop`, in one step with the signed statement about it. */
   cutTrail(request: CutRequest): Promise<'cut' | 'stale'>;
 }
 
@@ -252,7 +265,7 @@ export interface ReadTrailRequest {
 export interface QueryTrailRequest {
   readonly filter: AuditFilter;
   readonly limit: number;
-  /** Only records after this place: the `next` of the previous page. */
+  /** Continues a query: returns only records that are older than this place. Pass the `next` of the previous page. */
   readonly before?: TrailPlace;
   /** Max records to scan, so that a filter that matches few records does not block other requests. */
   readonly scan?: number;
@@ -270,7 +283,10 @@ export interface TrailPage {
   readonly records: readonly ChainedRecord[];
   /** The place of the last scanned record. Absent: there are no more. */
   readonly next?: TrailPlace;
-  /** Records whose columns match the query but whose own text does not. They are left out of `records`; absent: none. */
+  /**
+   * Places of records that the filter finds by their columns but not by their own text: an attacker changed the columns. They are left out
+   * of `records`. Absent: there are none.
+   */
   readonly strays?: readonly TrailPlace[];
 }
 
@@ -285,7 +301,10 @@ export interface EraseRequest {
 export interface AuditSink extends AuditTrail {
   /** Opens one lane; creates it on first use. */
   openLane(request: { readonly store: string; readonly lane: number }): Promise<AuditHead & { readonly fence: number }>;
-  /** Writes the records and the head in one transaction, if the head is unchanged since the caller read it and no later owner has written. */
+  /**
+   * Writes the records and the new head in one transaction. Answers `fenced`, and writes nothing, if the head is not the one that the
+   * caller read, or if a later owner of the lane has written.
+   */
   commit(batch: AuditBatch): Promise<'committed' | 'fenced'>;
   close(): Promise<void>;
 }

@@ -10,13 +10,13 @@ import type { Effect } from '../tool/tool.ts';
  * The one record per call, and every transition it can make. Rules for all implementations:
  * - each method is one atomic, durable step, and is idempotent: repeating it after a lost answer changes nothing;
  * - time is the store's (`now`), never the process's;
- * - expected endings are returned; only failures of the store itself are thrown (PlaneError);
+ * - expected results, including refusals, are returned; only failures of the store itself are thrown (PlaneError);
  * - requests and answers are plain data, so that they can cross a socket;
  * - implementations may put many requests into one commit, and do.
  *
  * A fence is `base + deliveries`: every requeue raises the base, every reclaim the delivery count. `settleCall`, `renewCalls`, `startCall`,
- * `askApproval`, `abandonCall` and `notifyWaiters` compare it with the store's; a lower one means that another worker owns the call, and
- * nothing is changed.
+ * `askApproval`, `abandonCall` and `notifyWaiters` compare the worker's fence with the store's. If the worker's is lower, another worker
+ * owns the call, and nothing is changed.
  */
 export interface CallStore
   extends
@@ -60,22 +60,22 @@ export interface CallReader {
 export interface CallQueue {
   /**
    * Takes up to `limit` queued calls of a pool, waiting up to `waitMs` for the first. A call's entry in the list of pending entries is its
-   * lease; it lasts `leaseMs` from the last claim or renewal. The lane's state is read *after* the delivery: if its epoch equals a
-   * delivery's, nothing that the snapshot depends on was revoked in between.
+   * lease; it lasts `leaseMs` from the last claim or renewal. The lane's state is read *after* the deliveries. If its epoch equals that of
+   * a delivery, the session facts in that delivery are still valid: nothing was revoked in between.
    */
   claimCalls(request: ClaimRequest): Promise<ClaimAnswer>;
   /** Takes over calls whose lease ran out. Each comes with a raised fence and the facts about earlier starts. */
   reclaimCalls(request: ReclaimRequest): Promise<ClaimAnswer>;
   /**
-   * Gives a call back so that another worker gets it at once. `handedBack` means that this worker does not serve the tool and has not begun
-   * the call; such hand-backs are counted. A start by this lease no longer counts, unless the tool is unsafe.
+   * Gives a call back so that another worker gets it at once. A start mark that this lease wrote no longer counts, unless the tool is
+   * unsafe. `handedBack` means that this worker does not serve the tool and has not begun the call; the store counts such hand-backs.
    */
   abandonCall(request: AbandonRequest): Promise<'abandoned' | 'fenced'>;
 }
 
-/** Keeps the calls that a worker holds, and reports those that it must stop. For workers and their supervisors. */
+/** Renews the leases of the calls that a worker holds, and reports the calls that it must stop. For workers and their supervisors. */
 export interface CallLeases {
-  /** Re-reads the sessions behind the snapshots, for calls whose lane has changed since. Answers are in the order of the request. */
+  /** Checks the sessions of held calls again, after the state of their lane has changed. Answers are in the order of the request. */
   recheckSessions(request: RecheckRequest): Promise<RecheckAnswer>;
   /** Extends the leases. Reports which calls are lost (stop at once, settle nothing) or have to be cancelled (abort, then settle). */
   renewCalls(request: RenewRequest): Promise<RenewAnswer[]>;
@@ -85,18 +85,21 @@ export interface CallLeases {
 export interface CallExecution {
   /** Writes the start mark, and for a privileged call the intent record. No code of an unsafe tool may run before the answer `started`. */
   startCall(request: StartRequest): Promise<StartAnswer>;
-  /** Stores the outcome, replies to all waiters, adds the audit record, ends the lease and promotes the subject's next call, all in one step. */
+  /**
+   * Stores the outcome, replies to all waiters, adds the audit record, ends the lease and lets the subject's next call into the queue, all
+   * in one step.
+   */
   settleCall(request: SettleRequest): Promise<SettleAnswer>;
   /** Sends an event to the waiters that asked for events. Best effort; a worker that lost its lease sends nothing. */
   notifyWaiters(request: NotifyRequest): Promise<void>;
 }
 
-/** Ends calls that are too late. For the supervisors of workers. */
+/** Ends calls that are past their deadline. For the supervisors of workers. */
 export interface CallReaper {
   /**
-   * Settles calls past their deadline: calls that no worker started, at once; started ones `overdueMs` later, to give their worker a
-   * chance; parked ones with their approval, also when their session ended. Also deletes stale data: consumers without pending entries,
-   * counters of expired bytes, and grants. Also gives up callbacks whose claimant was lost.
+   * Settles calls past their deadline. A call that no worker started ends at once. A started one ends `overdueMs` later, so that its worker
+   * can still settle it. A parked one ends together with its approval, also when its session has ended. Also deletes data that is no longer
+   * needed, such as expired outcomes and grants, and marks callbacks whose worker was lost as `unknown`.
    */
   reapCalls(request: ReapRequest): Promise<ReapAnswer>;
 }
@@ -118,13 +121,19 @@ export interface CallHolders {
 
 /** Records what an operator knows about an indeterminate call. */
 export interface CallResolution {
-  /** Records an operator's statement on whether an indeterminate call ran. The record keeps both facts. */
+  /**
+   * Records an operator's statement on whether an indeterminate call ran. The call's outcome stays `indeterminate`; the statement is kept
+   * beside it.
+   */
   resolveCall(request: ResolveRequest): Promise<'resolved' | 'not-indeterminate' | 'unknown'>;
 }
 
 /** Counts what waits in the queues, for gateways and operators. */
 export interface QueueReader {
-  /** With `backlog` the answer has the calls in backlogs too. On Redis that reads a hash with a field for each subject, so metrics do without. */
+  /**
+   * With `backlog`, also counts the calls in backlogs. On Redis that reads a hash with one field for each subject, so the metrics do not
+   * ask for it.
+   */
   queueState(request?: { readonly backlog?: boolean }): Promise<QueueState[]>;
 }
 
@@ -188,7 +197,7 @@ export type AcceptAnswer =
   | { readonly kind: 'run-ended'; readonly restMs: number }
   /** Without `retryAfterMs`, it is not known when there will be room. */
   | { readonly kind: 'overloaded'; readonly what: OverloadedBy; readonly retryAfterMs?: number }
-  /** Only this subject is over its limit. */
+  /** Only this subject has used up its share; other subjects can still make calls. */
   | ShareFull
   /** The store cannot write now, but it already has this call. Its result can be read; the caller cannot be added as a waiter. */
   | { readonly kind: 'known-but-full'; readonly callId: CallId; readonly problem: string };
@@ -244,14 +253,20 @@ export interface Delivery extends OwnedCall {
   readonly session: SessionId;
   readonly run: RunId;
   readonly epoch: string;
-  /** The earlier of the absolute and the idle expiry, according to the snapshot. */
+  /** The earlier of the absolute and the idle expiry of the session, as it was when the call was queued. */
   readonly sessionExpiresAt: number;
   readonly acceptedAt: number;
   readonly deadline: number;
   readonly runState: RunState;
-  /** The run's history will include this attempt, so its result has to be recorded. If no similar call came before it, only a failure is recorded. */
+  /**
+   * The run's history keeps this attempt, so its result has to be recorded. False where no similar call came before it and nothing failed
+   * lately. Then only a failure is recorded, or a run with changed arguments.
+   */
   readonly watched: boolean;
-  /** The run's earlier attempts, in the store's format; only with a call that looks repeated. See `openHistory`. */
+  /**
+   * The run's earlier attempts, in the store's format. Absent where loop detection does not need them: nothing failed or was repeated
+   * lately. See `openHistory`.
+   */
   readonly history?: Uint8Array;
   /** Set from the second delivery on. Such a call must always write a start mark (`startCall`). */
   readonly recovered?: RecoveredCall;
@@ -303,17 +318,19 @@ export type StartAnswer =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'expired' }
   | { readonly kind: 'session-ended'; readonly ending: SessionEnding }
-  /** The request has an intent, and too many audit records wait for their sink, or for too long. */
+  /** Only for a request with an intent: too many audit records wait for their sink, or the last drain was too long ago. */
   | { readonly kind: 'audit-late' }
-  /** An unsafe tool was started before and never settled. */
+  /**
+   * The tool is unsafe, and an earlier lease started it and never settled the call. The tool may have run, so it must not be started again.
+   */
   | { readonly kind: 'may-have-run' }
-  /** A retry-safe tool has reached its max number of starts. */
+  /** A `read` or `idempotent` tool was started `maxAttempts` times and the call never settled. */
   | { readonly kind: 'used-up'; readonly starts: number };
 
 export interface SettleRequest extends OwnedCall {
   readonly outcome: Uint8Array;
   readonly releaseKey: boolean;
-  /** The caller's part of the audit record; the store adds sequence, store time and call id. */
+  /** The worker's part of the audit record; the store adds sequence, store time and call id. */
   readonly audit: Uint8Array;
   readonly retentionMs: number;
   /** The entry for the run's history. Absent: no entry. */
@@ -327,7 +344,7 @@ export interface SettledAttempt {
   readonly effective?: string;
   readonly target?: string;
   readonly tally?: number;
-  /** The signature that the session counts as a stall: see `Stall`. */
+  /** The session counts one more stall with this signature: see `Stall`. */
   readonly stall?: string;
   readonly ending: Exclude<AttemptEnding, 'open'>;
   readonly result?: string;
@@ -345,11 +362,13 @@ export interface AbandonRequest extends OwnedCall {
 
 export interface CancelRequest {
   readonly callId: CallId;
-  /** Present for a caller: this session must reach the call. Absent for an operator. */
+  /**
+   * Present for a caller: the call must belong to the agent of this session, or to an agent that acts for that one. Absent for an operator.
+   */
   readonly session?: { readonly id: SessionId; readonly tokenDigest: string };
   /**
    * The digest of the call's tool, if that tool is published as `unsafe`. A call that names this digest runs only after a start mark. So if
-   * a worker holds it without a mark, it has not run, and it ends with `outcome`.
+   * a worker holds it without a mark, it has not run, and it is settled with `outcome`.
    */
   readonly unsafeDigest?: string;
   /** Used if no worker has started the call. */
@@ -422,7 +441,7 @@ export interface ResolveRequest {
 
 export interface LaneUse {
   readonly lane: number;
-  /** Compared with `liveBytes` and `retainedBytes` of the admission limits. */
+  /** Bytes in use. Admission compares `liveBytes` and `retainedBytes` with its limits of the same names. */
   readonly liveBytes: number;
   readonly retainedBytes: number;
   /** How long ago the oldest outcome still stored reached the end of its retention; 0 when there is none. */
@@ -435,11 +454,11 @@ export interface LaneUse {
   readonly fullestSubject?: SubjectLimits;
 }
 
-/** A number with a value that no release writes: it was overwritten with the password of a store role. */
+/** A number in the store with a value that no release writes: a program with the password of a Redis role has overwritten it. */
 export interface DamagedNumber {
   readonly key: string;
   readonly field: string;
-  /** Describes the stored value; to be appended to the name of the field. */
+  /** What is wrong with the stored value. Shown after the name of the field. */
   readonly problem: string;
 }
 
@@ -449,6 +468,9 @@ export interface QueueState {
   /** Calls in the queue that no worker holds. */
   readonly queued: number;
   readonly leased: number;
-  /** Calls that are not in the queue yet: earlier ones of their subject, or of its serial tool, have the turn. Absent: not asked for, or not readable. */
+  /**
+   * Calls that are not in the queue yet, because earlier calls of their subject, or earlier calls of their serial tool, come first. Absent:
+   * not asked for, or not readable.
+   */
   readonly backlog?: number;
 }

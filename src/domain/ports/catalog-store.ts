@@ -25,8 +25,8 @@ export interface CatalogPublishing extends CatalogReader {
 /** Withdraws modules, for operators. */
 export interface CatalogWithdrawal extends CatalogReader {
   /**
-   * The same, for an operator who withdraws modules. The audit record `catalog.withdrawn` is written in the same step: if it cannot be
-   * written, the old catalog stays.
+   * Writes a catalog without the withdrawn modules; compare-and-set on the sequence. The audit record `catalog.withdrawn` is written in the
+   * same step: if it cannot be written, the old catalog stays.
    */
   withdrawModules(request: WithdrawModulesRequest): Promise<WriteCatalogAnswer>;
 }

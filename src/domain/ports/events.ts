@@ -11,13 +11,13 @@ import type { TraceContext } from '../call/trace-context.ts';
 
 /** Where the parts of a process emit diagnostic events. Emitting never throws, never waits, and costs nothing while there are no listeners. */
 export interface Events {
-  /** At least one listener wants at least one kind of event. Read once per call. */
+  /** Whether at least one listener wants at least one kind of event. Read once per call. */
   readonly listening: boolean;
   /** Whether calls and their stages get their own spans: true unless every listener opted out of spans. */
   readonly spans: boolean;
   /** Whether a trace that starts in this process is to be kept. */
   samples(traceId: string): boolean;
-  /** Check this before building the facts of an event. */
+  /** Whether a listener wants this kind of event. Check it before building the facts of an event. */
   wants(kind: EventKind): boolean;
   /** Copies the declared fields of the event and ignores others. `shared` may be kept and passed again for many events. */
   emit<Kind extends EventKind>(kind: Kind, facts: EventFacts<Kind>, shared?: SharedFields): void;
@@ -28,10 +28,12 @@ export interface CallEmitter {
   wants(kind: EventKind): boolean;
   /** `stage` defaults to the one in the event table. */
   emit<Kind extends EventKind>(kind: Kind, facts: DiagnosticEventMap[Kind], stage?: Stage): void;
-  /** Reports the result of a stage. After a stage has ended the call, later stages emit nothing. */
+  /** Reports the result of a stage. Later stages emit nothing if this one ended the call. */
   passed(stage: Stage, result: { readonly kind: string }): void;
   settled(answer: string, outcome: Outcome): void;
-  /** An error was thrown out of the data path. */
+  /**
+   * Reports that the data path threw this error: the worker stops without an outcome, and the call is recovered when its lease runs out.
+   */
   left(error: unknown): void;
   /** The trace context for everything a stage calls: the stage's own span is the parent. Absent while no listener wants spans. */
   traceOf(stage: Stage): TraceContext | undefined;
@@ -53,7 +55,10 @@ export interface DiagnosticSubscription {
   readonly maxWaiting?: number;
   /** This listener does not need spans. While no other listener wants spans, callers' traces are passed on unchanged. */
   readonly spans?: false;
-  /** Which of the traces that start here are kept. A trace is kept if any listener with this function wants it; if none has one, all are kept. */
+  /**
+   * Decides which of the traces that start in this process are kept. A trace is kept if any listener with this function wants it; if no
+   * listener has the function, all are kept.
+   */
   readonly samples?: (traceId: string) => boolean;
   /** Receives no events of traces that are not kept. */
   readonly sampledOnly?: true;

@@ -6,9 +6,12 @@ import type { ServiceHealth } from '../tool/service.ts';
 /** The live workers and what each of them serves. */
 export interface FleetRegistry extends FleetMember, FleetReader {}
 
-/** The entry of a worker, kept by itself. */
+/** Registers a worker and keeps its entry alive. Called by that worker. */
 export interface FleetMember {
-  /** Valid for `ttlMs`. With thousands of tools an entry is large: register again only when it changes, and send a beat in between. */
+  /**
+   * Registers the worker for `ttlMs`. With thousands of tools an entry is large, so register again only when it changes, and use
+   * `beatWorker` in between.
+   */
   registerWorker(request: { worker: WorkerEntry; ttlMs: number }): Promise<void>;
   /** Extends the registration by `ttlMs`. `unknown`: it has expired, register again. */
   beatWorker(request: { worker: WorkerBeat; ttlMs: number }): Promise<'beaten' | 'unknown'>;

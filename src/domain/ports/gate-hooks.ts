@@ -11,9 +11,12 @@ export interface GateHooks {
   before(call: HookedCall, read: ReadRewritten): MaybePromise<HooksVerdict>;
   /** Asks hooks about the result of a tool. Answers at once for a tool without result hooks. */
   result(ended: ResultCall, checks: ResultChecks): MaybePromise<ResultVerdict>;
-  /** Returns at once. Called once, by the worker that settled the call. */
+  /** Notifies the `after_tool_call` hooks. Returns at once. Called once per call, by the worker that settled it. */
   after(ended: EndedCall): void;
-  /** Called once, by the worker that claimed the callback in the store. Resolves when all hooks were called. */
+  /**
+   * Notifies the `approval_resolved` hooks. Called once per approval, by the worker that claimed its callback in the store. Resolves when
+   * all hooks were called.
+   */
   resolved(tool: HookedTool, approval: ApprovalResolved): Promise<void>;
   /** Whether any hook is registered for this event and tool. */
   listens(on: HookEventName, tool: HookedTool): boolean;
@@ -24,7 +27,10 @@ export interface GateHooks {
   idle(timeoutMs: number): Promise<boolean>;
 }
 
-/** Arguments that a hook rewrote, as the rules and the tool will see them, or what is wrong with them. `aborted`: the call was stopped meanwhile. */
+/**
+ * The result of checking arguments that a hook rewrote. `judged`: valid, in the form in which the rules and the tool will see them.
+ * `wrong`: not valid. `aborted`: the call was stopped during the check.
+ */
 export type RewrittenArguments =
   | { readonly kind: 'judged'; readonly arguments: JsonObject; readonly canonical: string }
   | { readonly kind: 'wrong'; readonly problems: readonly string[] }
@@ -33,7 +39,7 @@ export type RewrittenArguments =
 /** Checks rewritten arguments, given as a value and as canonical JSON, in the same way as those of a caller. */
 export type ReadRewritten = (value: JsonObject, canonical: string) => MaybePromise<RewrittenArguments>;
 
-/** A call in the gate, as its hooks see it. */
+/** A call that the gate checks, as `before_tool_call` hooks see it. */
 export interface HookedCall extends HookedCallFacts {
   readonly tool: HookedTool;
   readonly arguments: JsonObject;
@@ -80,7 +86,7 @@ export interface ResultChecks {
 }
 
 export type ResultVerdict =
-  /** `isAnswered`: a hook answered, and with the unchanged result. */
+  /** `isAnswered`: at least one hook answered, and its answer was the unchanged result. Absent: no hook answered. */
   | { readonly kind: 'kept'; readonly isAnswered?: boolean }
   | {
       readonly kind: 'replaced';
@@ -93,7 +99,7 @@ export type ResultVerdict =
   | { readonly kind: 'withheld'; readonly hook: string }
   | { readonly kind: 'aborted'; readonly hook: string };
 
-/** A call that has its outcome. */
+/** A call with its outcome, for result hooks and observers. */
 export interface EndedCall extends HookedCallFacts {
   readonly tool: HookedTool;
   /** The arguments that ran, after all changes. */

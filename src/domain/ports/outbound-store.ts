@@ -4,9 +4,9 @@ import type { CallerId, CallId, SessionId } from '../identity/ids.ts';
 import type { OwnedCall } from './call-store.ts';
 
 /**
- * What tools do on platforms, until it is delivered. Only the worker that owns a call publishes its effects. The effect's key keeps it one
- * effect, however often the call runs. Gateways claim effects, one per call at a time, and report how each ended. The rules of `CallStore`
- * apply here too.
+ * Stores what tools do on platforms until a gateway has delivered it. Only the worker that owns a call publishes its effects. A call that
+ * runs again publishes under the same keys, so each effect exists once. Gateways claim effects, one per call at a time, and report how each
+ * ended. The rules of `CallStore` apply here too.
  */
 export interface OutboundStore
   extends EffectPublishing, EffectDelivery, EffectReader, EffectList, EffectRetry, CallRedirects, OwnCalls {}
@@ -20,12 +20,15 @@ export interface EffectPublishing {
 /** Hands effects to the gateways that deliver them. */
 export interface EffectDelivery {
   /**
-   * Takes effects that are due, waiting up to `waitMs` for the first. First ends expired effects, gives effects of lost claimants to others
-   * (or fails them, where a second delivery could send a second message), and deletes old ones. The same `claimId` again returns the same
-   * effects.
+   * Takes effects that are due, waiting up to `waitMs` for the first. Before that, it fails expired effects and deletes old ones. An effect
+   * whose claimant was lost is handed to another gateway; if a second delivery could send a second message, it fails instead. The same
+   * `claimId` again returns the same effects.
    */
   claimEffects(request: ClaimEffectsRequest): Promise<ClaimedEffects>;
-  /** Accepted from the last claimant only. An effect that ended releases the next one of its call, and its waiter is notified. */
+  /**
+   * Reports how the delivery of an effect ended. Answers `lost` unless this gateway made the last claim. When an effect has ended, the next
+   * effect of its call can be claimed and its waiter is notified.
+   */
   finishEffect(request: FinishEffectRequest): Promise<'finished' | 'lost'>;
   /** Publishes the outcomes of settled calls that have a redirect. Returns how many. */
   sendRedirects(request: SendRedirectsRequest): Promise<number>;
@@ -42,17 +45,17 @@ export interface EffectList {
   listEffects(request: ListEffectsRequest): Promise<EffectRecord[]>;
 }
 
-/** Has a failed effect sent again, for operators. */
+/** Sends a failed effect again, for operators. */
 export interface EffectRetry {
-  /** An operator has a failed effect sent once more. Raw operations are not sent again, because no tool waits for them any more. */
+  /** Queues a failed effect for delivery again. Raw operations are not sent again, because no tool waits for their answer any more. */
   retryEffect(key: EffectKey): Promise<'queued' | 'not-failed' | 'body-gone' | 'unknown'>;
 }
 
 /** Sends the outcome of a call to a channel, for callers. */
 export interface CallRedirects {
-  /** Publishes the call's outcome as the effect `<call id>/result` as soon as there is one, but not before `afterMs`. */
+  /** Publishes the call's outcome as the effect `<call id>/result` once the call is settled, but not before `afterMs`. */
   redirectCall(request: RedirectRequest): Promise<'redirected' | 'sent' | 'unknown'>;
-  /** Called when a caller received the outcome after all. */
+  /** Removes the redirect. Called when a caller received the outcome directly. */
   dropRedirect(callId: CallId): Promise<'dropped' | 'none'>;
 }
 
@@ -73,7 +76,7 @@ export interface PublishEffectRequest extends OwnedCall {
   readonly deliverWithinMs: number;
   /** Notified by an event when the effect has ended. */
   readonly waiter?: { readonly callerId: CallerId; readonly correlationId: string };
-  /** Max bytes waiting in one lane. */
+  /** Max bytes of effects that wait for delivery in one lane; beyond it, the answer is `full`. */
   readonly maxQueuedBytes: number;
 }
 
@@ -89,7 +92,7 @@ export interface ClaimEffectsRequest {
   readonly lane: number;
   readonly gatewayId: string;
   readonly claimId: string;
-  /** `redeliver`: an effect of a lost claimant is delivered again, because a second delivery changes nothing. */
+  /** `redeliver`: the platform deduplicates, so an effect of a lost claimant is delivered again. Otherwise it fails. */
   readonly platforms: readonly { readonly name: string; readonly redeliver: boolean }[];
   readonly limit: number;
   readonly leaseMs: number;
@@ -129,7 +132,7 @@ export interface ListEffectsRequest {
 
 export interface RedirectRequest {
   readonly callId: CallId;
-  /** This session must reach the call: same subject, and a call of its own agent or of an agent that acts for it. */
+  /** The call must belong to the agent of this session, or to an agent that acts for that one, and to the same subject. */
   readonly session: { readonly id: SessionId; readonly tokenDigest: string };
   readonly platform: string;
   readonly channel: string;

@@ -1,54 +1,61 @@
 import type { CallId } from '../identity/ids.ts';
 
 /**
- * Calls owed: MCP calls whose client was told to come back, or whose request was lost before its outcome was sent. A client cannot name
- * such a call. It sends the same request again, and the repeat takes exactly one of them.
+ * Calls owed: MCP calls whose client still has to get the outcome. The gateway asked the client to come back, or the connection was lost
+ * before the outcome was sent. The client does not know the id of such a call. It sends the same request again, and that repeat takes
+ * exactly one of these calls.
  *
  * An entry is created before its call is accepted. It contains the id, and so the key, that the call will have. A request that takes the
- * entry calls with that key: the plane replays, attaches, or runs the call for the first time. So no crash can cause two effects from one
- * entry.
+ * entry calls with that key, so the plane replays the call, attaches to it, or runs it for the first time. A crash therefore cannot cause
+ * two effects from one entry.
  *
- * An entry is held while its request is open at a live gateway, and no other request can take it. A killed holder cannot report its own
- * death. So a request that finds an entry of another holder waits until that holder has sent a beat (it is live), or has sent none for a
- * whole lease (it is dead). Entries are in the lane of their subject; time is the store's; each method is one atomic step and may be
- * repeated.
+ * While a live gateway has the request open, it holds the entry, and no other request can take it. A gateway that was killed cannot release
+ * its entries. So if an entry is held by another gateway, the request waits. If that gateway sends a beat, it is live. If it sends none for
+ * a whole lease, it is dead, and the request takes the entry. Entries are in the lane of their subject; time is the store's; each method is
+ * one atomic step and may be repeated.
  */
 export interface OwedStore {
   /**
-   * Takes the oldest call with this digest that was already owed when the request arrived, or creates an entry. Counts as a beat of the
-   * holder. Of two requests that arrive together, the second cannot be a repeat caused by the first one's answer: it takes that call only
-   * if the first one's connection was lost.
+   * Takes the oldest call with this digest that was owed before the request arrived at the gateway. If there is none, creates an entry.
+   * Counts as a beat of the holder. If two equal requests arrive together, the second is not a repeat of the first: it takes the first
+   * one's call only if the first one's connection is lost.
    */
   holdOwed(request: HoldOwedRequest): Promise<HoldOwedAnswer>;
-  /** Changes nothing if another request has taken the entry since, or the entry is gone. */
+  /**
+   * Ends the hold of an entry; `to` states what becomes of it. Changes nothing and answers `gone` if another request has taken the entry
+   * since, or the entry no longer exists.
+   */
   releaseOwed(request: ReleaseOwedRequest): Promise<'released' | 'gone'>;
-  /** Records that the holder is live, and keeps what it holds in this lane. */
+  /** Records that the holder is live, so that its entries in this lane do not expire. */
   beatOwed(request: { readonly lane: number; readonly holder: string }): Promise<void>;
 }
 
 export interface HoldOwedRequest {
-  /** The id for a new call if none is owed. It also identifies the attempt: the same request again gets the same answer. */
+  /**
+   * The id that a new call gets if no call is owed. It also identifies this attempt: repeating the request with the same id gets the same
+   * answer.
+   */
   readonly callId: CallId;
   /** Digest over agent, tool and arguments. The store does not keep the arguments. */
   readonly digest: string;
-  /** The gateway process; a new value after each start. */
+  /** Id of the gateway process, new after each start. */
   readonly holder: string;
   /** How long the entry is kept after its holder has died. While the holder is live, its entries do not expire. */
   readonly lifetimeMs: number;
   /** A holder that sends no beat for this long is dead. */
   readonly leaseMs: number;
   /**
-   * Store time after which another holder must have sent a beat to count as live: the `since` of the first `wait` answer to this attempt,
-   * or a little later. Absent in the first request of an attempt.
+   * Absent in the first request of an attempt. After a `wait` answer: its `since`, or a little later. A holder whose last beat is after
+   * this store time is live.
    */
   readonly waitingSince?: number;
   /** How long ago the request arrived at the gateway. */
   readonly waitedMs?: number;
-  /** Take no owed call: the client wants a new one. */
+  /** Always creates an entry and takes no owed call: the client asked for a new call. */
   readonly fresh?: boolean;
   /**
-   * Takes the entry of this call, also from another holder, because its client came back with its id. Creates no entry. An entry with
-   * another digest is not taken: an id is no secret, and a call owed to one agent must not be handed to another.
+   * Takes the entry of this call, because the client sent its id back. Takes it from another holder too, and never creates an entry. The
+   * digest must match: call ids are not secret, and one agent must not get a call of another agent.
    */
   readonly of?: CallId;
 }
@@ -74,22 +81,27 @@ export type ReleaseOwedRequest = {
       readonly to: 'gone';
     }
   | {
-      /** The client was told to come back: owed to requests that arrive from now on. */
+      /** The gateway asked the client to come back. The call is owed to requests that arrive from now on. */
       readonly to: 'owed';
-      /** The call is owed only after this time: until then its client has another way to come back. */
+      /**
+       * The call becomes owed only after this time. Until then the client has another way to come back: it answers the form that it shows.
+       */
       readonly owedAfterMs?: number;
       /** How long the entry is kept, from when the call is owed. */
       readonly lifetimeMs: number;
     }
   | {
-      /** The client got no answer: owed to every request, also to one that arrived before this. */
+      /** The client got no answer. The call is owed to every request, including one that arrived earlier. */
       readonly to: 'lost';
       readonly lifetimeMs: number;
     }
 );
 
-/** Max entries of one subject. Beyond it, the entry that expires first is evicted, among those that no live gateway holds. */
+/** Max entries of one subject. A further entry evicts the one that expires first, among those that no live gateway holds. */
 export const MAX_OWED_PER_SUBJECT = 1000;
 
-/** A beat is written at most every `everyMs`. A holder without one for `silentMs` is dead: its entries may expire and be evicted. */
+/**
+ * The store writes the beats of a holder at most every `everyMs`. Without a beat for `silentMs` a holder is dead: its entries may expire
+ * and be evicted.
+ */
 export const OWED_BEATS = Object.freeze({ everyMs: 250, silentMs: 60_000 });

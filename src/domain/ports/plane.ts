@@ -27,9 +27,9 @@ export interface ServedTool {
   readonly setup: JsonObject;
   /** Services that its module declared; absent when there are none. */
   readonly needs?: readonly string[];
-  /** Set for a tool of the plane itself: this runs it, regardless of `runner`. */
+  /** Set for a tool that is built into the plane: this runner runs it, and `runner` is ignored. */
   readonly builtIn?: ToolRunner;
-  /** The tool's patterns for plain strings that mean a denial. */
+  /** If the tool returns a plain string that matches one of these patterns, the call counts as denied by the tool. */
   readonly denialPatterns: readonly string[];
   /** Returns the problems, each in a few words without the value; an empty list means valid. */
   readonly validateInput: (value: unknown) => string[];
@@ -45,7 +45,7 @@ export interface ServedTools {
 }
 
 export interface PolicySource {
-  /** The policy in this version or a later one. */
+  /** Returns the policy in this version or a later one. */
   atLeast(version: number): MaybePromise<{ readonly version: number; readonly policy: Policy }>;
 }
 
@@ -63,7 +63,7 @@ export interface Plane {
   readonly approvals?: ApprovalNotifier;
   /** Absent: there are no services, and no tool that needs one is served. */
   readonly services?: ServiceOpener;
-  /** Absent: there are no platforms here. */
+  /** Absent: this worker has no platforms. */
   readonly effects?: EffectSource;
   /** Absent: the audit keeps only digests of arguments. */
   readonly redactor?: Redactor;
@@ -71,7 +71,7 @@ export interface Plane {
   readonly sealer?: ArgumentSealer;
   /** Absent: there are no secrets. Stages use it only to check names. */
   readonly secrets?: Pick<SecretSource, 'knows'>;
-  /** What this worker serves: the pinned tools of its process or, if absent, all others. */
+  /** `caller`: this worker serves only the pinned tools of its process. Absent: it serves all tools that are not pinned. */
   readonly placement?: ToolDeclaration['pinned'];
   /** The tools served currently. Read once per call. */
   tools(): ServedTools;
@@ -79,7 +79,10 @@ export interface Plane {
   peersFor(toolDigest: string): Promise<Peers>;
   /** The digest under which a tool is currently published, if it is. Asked about a tool that neither this worker nor its peers serve. */
   publishedDigest(tool: ToolId): Promise<string | undefined>;
-  /** Keeps the lease of a call without running it and without using a slot. Ends early when the call is stopped. */
+  /**
+   * Keeps the lease of a call for up to `waitMs`, without running the call and without using a slot. Returns early when the call is
+   * stopped.
+   */
   holdWithoutSlot(delivered: DeliveredCall, waitMs: number): Promise<void>;
   readonly nested: (parent: Delivery, frame: NestedFrame, request: NestedCallRequest) => Promise<Outcome>;
   /** Called for every settled call, for counting. */
@@ -98,11 +101,14 @@ export interface Peers {
 export interface PlaneSettings {
   /** How long outcomes and keys are kept. */
   readonly retentionMs: number;
-  /** A call held longer than this before its start is checked again. */
+  /**
+   * How long an answer of the store about session, lease, cancellation and policy is trusted. A call that waits longer before its tool
+   * starts is checked again.
+   */
   readonly trustSnapshotMs: number;
 }
 
-/** What a nested call inherits. It ends with its parent at the latest. */
+/** What a nested call inherits from its parent. The nested call ends when its parent ends, at the latest. */
 export interface NestedFrame {
   readonly depth: number;
   readonly timeLeftMs: number;

@@ -2,8 +2,8 @@ import type { EffectBody, EffectKey, EffectOrigin } from '../platform/platform-e
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 
 /**
- * A platform, from the gateway's side; the credentials are here. An adapter never throws for expected failures, and never waits longer than
- * `signal` allows. Several calls use it concurrently; the effects of one call come one after the other.
+ * Sends to one kind of platform, from the gateway, with the platform's credentials. An adapter never throws for expected failures, and
+ * never waits longer than `signal` allows. Several calls use it concurrently; the effects of one call come one after the other.
  */
 export interface PlatformAdapter {
   /**
@@ -38,7 +38,7 @@ export interface AdapterOperation {
 
 export type DeliveryResult =
   | { readonly kind: 'delivered'; readonly messageId?: string }
-  /** Worth another attempt; not before `afterMs`, if the platform gave one. */
+  /** The delivery may succeed later: try again, but not before `afterMs` if the platform gave one. */
   | { readonly kind: 'again'; readonly problem: string; readonly afterMs?: number }
   | { readonly kind: 'refused'; readonly problem: string };
 

@@ -8,8 +8,8 @@ export interface Redactor {
   /** Redacts free text: a command, an error, a log line. */
   text(text: string): string;
   /**
-   * The mask for texts that may repeat arguments which the tool's schema marks secret: errors, log lines. Arguments are JSON or JSON text.
-   * Undefined: the schema marks none. Absent: texts are not searched.
+   * Returns a mask for texts that may repeat secret arguments, such as errors and log lines. The tool's schema marks which arguments are
+   * secret. `args` are JSON values or JSON text. Undefined: the schema marks none. Without this method, such texts are not searched.
    */
   repeated?(
     tool: Pick<ToolDeclaration, 'inputSchema'>,

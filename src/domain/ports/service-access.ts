@@ -9,11 +9,11 @@ export interface ServiceOpener {
 
 /** What one call may use of the services that its module declared. Bound to the call's identity; unusable once the call has ended. */
 export interface ServiceAccess {
-  /** Service → names of its methods. */
+  /** The names of the methods of each service, by service. */
   readonly offered: Readonly<Record<string, readonly string[]>>;
   /** Rejects with a ServiceFailure for every failure, and within the deadline of one request. */
   readonly call: (request: ServiceRequest) => Promise<JsonValue>;
-  /** Nothing is answered after this; requests in progress are aborted. */
+  /** Ends the access when the call ends. Requests in progress are aborted, and later ones get no answer. */
   close(): void;
 }
 

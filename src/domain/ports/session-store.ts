@@ -4,8 +4,8 @@ import type { Identity, Session, SessionEnding } from '../identity/session.ts';
 import type { OwnedCall } from './call-store.ts';
 
 /**
- * Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. Opening or revoking a session is
- * one step with its audit record.
+ * Sessions and their runs. The trusted side writes them; `acceptCall` and `claimCalls` check them. Opening or revoking a session is one
+ * step with its audit record.
  */
 export interface SessionStore
   extends SessionOpening, SessionCare, RunEnds, SessionProof, ToolInjection, SessionReader, SessionList {}
@@ -21,8 +21,8 @@ export interface SessionCare {
   /** Extends the idle expiry; the absolute expiry stays. */
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
   /**
-   * Also revokes all sessions that it delegated to, directly or indirectly. Changes the lane's epoch: queued calls of these sessions end
-   * `denied` at their claim.
+   * Also revokes all sessions that it delegated to, directly or indirectly. Changes the lane's epoch, so queued calls of these sessions end
+   * `denied` when a worker claims them.
    */
   revokeSession(request: RevokeSessionRequest): Promise<'revoked' | 'unknown'>;
   /** `full`: the session has `MAX_RUNS` open runs. Opening an open run again changes nothing. */
@@ -44,8 +44,8 @@ export interface SessionProof {
 /** Adds tools to a run, for the worker that holds one of its calls. */
 export interface ToolInjection {
   /**
-   * Records tools that a call offers to its own run, in addition to those offered before, up to `limit` in total. Only the call's owner may
-   * do this; the offers end with the run. It takes nothing away, so the epoch does not change.
+   * Adds tools to the run of a call, after those that earlier calls added, up to `limit` in total. Only the worker that holds the call may
+   * do this. The added tools end with the run. The lane's epoch does not change, because nothing is taken away from any call.
    */
   injectTools(request: InjectRequest): Promise<InjectAnswer>;
 }
@@ -66,7 +66,7 @@ export interface InjectRequest extends OwnedCall {
 }
 
 export type InjectAnswer =
-  /** The requested tools that the run has now; none when the run has ended. */
+  /** The requested tools that the run has now. The list is empty if the run has ended. */
   { readonly kind: 'injected'; readonly tools: readonly ToolId[] } | { readonly kind: 'fenced' };
 
 export interface RevokeSessionRequest extends Administered {

@@ -24,7 +24,7 @@ export interface AdmittedCall extends DeliveredCall {
   readonly policyVersion: number;
   /** Store time: the lane's time at the delivery, advanced by the monotonic clock since. */
   readonly now: number;
-  /** Lower bound, on this process's monotonic clock, for when the store last confirmed session, lease, cancellation and policy. */
+  /** The store confirmed session, lease, cancellation and policy at this time or later, on this process's monotonic clock. */
   readonly checkedAt: number;
 }
 
@@ -36,13 +36,13 @@ export interface IdentifiedCall {
   readonly identity: Identity;
   readonly tool: ServedTool;
   /**
-   * The arguments with the defaults of the published schema; for a tool that normalises, as its schema returned them. They run as they are
-   * here, or as a hook or a person changes them.
+   * The arguments with the defaults of the published schema filled in. For a tool that normalises: the arguments as its schema returned
+   * them. The tool runs with these, unless a hook or a person changes them.
    */
   readonly arguments: JsonObject;
   /** The arguments as canonical JSON. The text that the caller sent is in the envelope. */
   readonly canonical: string;
-  /** The policy entry that allowed the call. */
+  /** The permission entry of the policy that allowed the call, such as `files.*`. */
   readonly permission: string;
 }
 
@@ -51,7 +51,10 @@ export interface AllowedCall {
   readonly kind: 'allowed';
   readonly call: IdentifiedCall;
   readonly facts: GateFacts;
-  /** Absent when no hook answered and no loop was warned of: then `call` has all that is needed. */
+  /**
+   * Needed to check the call again under a newer policy. Absent if no hooks are configured and loop detection gave no warning, and after an
+   * approval: then `call` is enough.
+   */
   readonly basis?: GateBasis | undefined;
 }
 
@@ -64,13 +67,13 @@ export interface GateFacts {
   readonly advice?: string;
   /** The detector that warned of a loop. */
   readonly detector?: string;
-  /** The rule that allows the call by name. */
+  /** Id of the rule that decided: it allowed the call, or it asked and a grant answered. Absent: no rule matched. */
   readonly rule?: string;
   readonly grant?: GrantId;
   readonly approval?: ApprovalId;
 }
 
-/** The basis for a second check under a newer policy: hooks and loop detection are not asked again. */
+/** Results that a second check under a newer policy uses again: hooks and loop detection are not asked a second time. */
 export interface GateBasis {
   /** The call before the hooks. */
   readonly call: IdentifiedCall;
@@ -79,11 +82,14 @@ export interface GateBasis {
   readonly passed: Extract<HooksVerdict, { kind: 'passed' }>;
 }
 
-/** How far a call came. `runClaimed` fills this in after each stage, and settle records it, also for a call that ended early. */
+/**
+ * The stages that a call has passed. `runClaimed` adds to it after each stage, and the settle stage records it, also for a call that ended
+ * early.
+ */
 export interface PassedStages {
   readonly delivered: DeliveredCall;
   identified?: IdentifiedCall;
-  /** Present once the gate allowed the call, also if it was stopped before its tool was entered. */
+  /** Present once the gate allowed the call, even if the call was stopped before its tool started. */
   permit?: { readonly verdict: AllowedCall; readonly policyVersion: number };
   /** Milliseconds from the delivery to this worker until the end of the gate. */
   gateMs?: number;

@@ -65,7 +65,10 @@ export interface Closable {
   close(): Promise<void>;
 }
 
-/** What every store does. Two implementations, one contract suite. Its users take one of the roles below, or the ports that they need. */
+/**
+ * What every store does. There are two implementations, embedded and Redis, and one contract suite tests both. Code that uses a store takes
+ * one of the roles below, or single ports.
+ */
 export interface Store
   extends
     StoreLanes,
@@ -83,13 +86,13 @@ export interface Store
     TokenStore,
     AuditSource {}
 
-/** A store that keeps its audit for good, as a trail of its own. Nothing of it is drained. */
+/** A store that keeps its own audit trail permanently. Its records are never drained. */
 export interface TrailStore extends Store, AuditTrail {}
 
 /** A store whose audit records wait in journals until a gateway has moved them to a sink. The sink is the trail. */
 export interface JournalStore extends Store, AuditJournal {}
 
-/** What opening a store returns. `keepsTrail` tells which of the two it is. */
+/** What opening a store returns. Call `keepsTrail` to find out which of the two kinds it is. */
 export type AnyStore = TrailStore | JournalStore;
 
 export function keepsTrail(store: AnyStore): store is TrailStore {
@@ -160,7 +163,7 @@ export interface GatewayStore
     TokenStore,
     OwedStore {}
 
-/** What the operations of operators on a deployment need. */
+/** What the commands and API routes of operators need. */
 export interface OperatorStore
   extends
     StoreTime,

@@ -3,8 +3,8 @@ import type { GatewayToken, NewToken } from '../identity/gateway-token.ts';
 import type { SessionId } from '../identity/ids.ts';
 
 /**
- * Tokens of the gateway, and secrets that may be used once. Time is the store's; each method is one atomic, durable, idempotent step.
- * Nothing stored here grants access: only digests of secrets are kept. A change and its audit record are one step.
+ * Tokens of the gateway, and secrets that can be used only once. Time is the store's; each method is one atomic, durable, idempotent step.
+ * Only digests of secrets are stored, so a reader of the store cannot log in with them. A change and its audit record are one step.
  */
 export interface TokenStore
   extends
@@ -20,8 +20,9 @@ export interface TokenStore
 /** Creates tokens, for operators and logins. */
 export interface TokenIssuing {
   /**
-   * `full`: the max number of valid tokens exists; ended ones make room. Repeating it with the same id and digest changes nothing. Throws
-   * `TOKEN_INVALID` for any problem that `findTokenProblem` reports, and for an id that exists with another secret.
+   * Creates a token. `full`: the max number of valid tokens exists; tokens that have ended make room. Repeating it with the same id and
+   * digest changes nothing. Throws `TOKEN_INVALID` for any problem that `findTokenProblem` reports, and for an id that exists with another
+   * secret.
    */
   createToken(
     request: CreateTokenRequest,
@@ -46,8 +47,8 @@ export interface TokenList {
 /** Notes the sessions that a gateway opens for the bearer of a token. */
 export interface TokenSessions {
   /**
-   * Records that a gateway opened this session for a bearer of the token. The gateway hands the session out only after `noted`. `ended`:
-   * the token is no longer valid, and the caller revokes the session.
+   * Records that a gateway opened this session for a bearer of the token, so that revoking the token also revokes the session. The gateway
+   * gives the session to the bearer only after `noted`. `ended`: the token is no longer valid, and the gateway must revoke the session.
    */
   noteTokenSession(request: {
     readonly id: string;
@@ -59,10 +60,10 @@ export interface TokenSessions {
 /** Revokes tokens, for operators and logouts. */
 export interface TokenRevocation {
   /**
-   * Takes effect with the next `proveToken`. Returns when all sessions recorded for the token are revoked, in every lane and whichever
-   * gateway opened them: their questions can no longer be decided, and none of their calls starts. Revoking it again changes nothing. If a
-   * lane cannot be reached it throws; the token and the sessions of the other lanes are revoked then, and `finishRevocations` does the
-   * rest.
+   * Takes effect with the next `proveToken`. Returns when all sessions recorded for the token are revoked, in every lane, whichever gateway
+   * opened them. Questions about their calls can then no longer be decided, and none of their calls starts. Revoking a token again changes
+   * nothing. If a lane cannot be reached, it throws: the token and the sessions in the other lanes are then revoked, and
+   * `finishRevocations` revokes the remaining ones.
    */
   revokeToken(request: RevokeTokenRequest): Promise<'revoked' | 'unknown'>;
 }
@@ -71,8 +72,8 @@ export interface TokenRevocation {
 export interface RevocationRepair {
   /**
    * Finishes revocations that were interrupted because a process was killed or could not reach a lane; returns how many there were. Several
-   * processes may run it at once. `thorough` checks every revoked token, and so also finds what an earlier release left; use it when a
-   * process starts.
+   * processes may run it at once. `thorough` checks every revoked token, which also finds interrupted revocations of an earlier release;
+   * use it when a process starts.
    */
   finishRevocations(request: { readonly thorough: boolean }): Promise<number>;
 }
@@ -80,9 +81,9 @@ export interface RevocationRepair {
 /** Lets a secret be used once: login links, and state that clients carry. */
 export interface SingleUse {
   /**
-   * Returns `first` to exactly one `attempt` for a digest until it expires; that attempt gets `first` again when repeated. Used for login
-   * links and for state that clients carry: possession does not prove that it was not used before. Without remaining lifetime the answer is
-   * `used`.
+   * Answers `first` to exactly one `attempt` per digest until the digest expires; all other attempts get `used`. The same attempt gets
+   * `first` again when it is repeated. Needed because a client can present the same secret many times. A request with no remaining lifetime
+   * gets `used`.
    */
   useOnce(request: {
     readonly digest: string;
@@ -107,7 +108,7 @@ export interface RecordLoginRequest extends Administered {
   readonly attempt: string;
   /** The token used to log in, if it is known. */
   readonly token?: GatewayToken;
-  /** Where the login came from, and how many refusals before it were not recorded. */
+  /** The address that the login came from, and the number of earlier refused logins that were not recorded. */
   readonly detail: string;
 }
 
@@ -119,5 +120,5 @@ export interface CreateTokenRequest extends Administered {
   readonly lifetimeMs: number;
 }
 
-/** How long a login attempt is remembered, to recognise its repeat. A repeat after a lost answer comes at once. */
+/** How long a login attempt is remembered, so that a repeat after a lost answer is not recorded twice. Such a repeat comes at once. */
 export const LOGIN_KNOWN_MS = 60_000;

@@ -12,10 +12,10 @@ import type { TraceContext } from '../call/trace-context.ts';
 import type { Fault } from '../outcome/error-category.ts';
 import type { ServiceAccess } from './service-access.ts';
 
-/** Enters tool code. A runner never throws and never hangs: whatever the tool does, the runner returns an ending. */
+/** Starts the code of tools. A runner never throws and never hangs: whatever the tool does, the runner returns a `RunEnding`. */
 export interface ToolRunner {
   run(request: RunRequest): MaybePromise<RunEnding>;
-  /** Stops idle helper processes. Calls in progress were waited for or aborted before. */
+  /** Stops idle helper processes. Call it only after all calls in progress have ended or were aborted. */
   close(): Promise<void>;
 }
 
@@ -27,7 +27,10 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** The code of a tool: a file, in one generation of it. A reload creates a new generation; running calls keep theirs. */
+/**
+ * The code of a tool: a file, and the generation in which the file was loaded. A reload creates a new generation; running calls keep
+ * theirs.
+ */
 export interface ToolSource {
   readonly file: string;
   readonly generation: string;
@@ -59,34 +62,43 @@ export interface RunRequest {
    * after its grace period.
    */
   readonly signal: StopSignal;
-  /** Checked right before the tool's own function is entered, after everything that takes time. Absent: no check is needed. */
+  /** Called right before the tool's own function starts, after everything that takes time. Absent: no check is needed. */
   readonly start?: StartCheck | undefined;
-  /** Absent: the module declared no services. The caller of `run` closes it. */
+  /** The services that the module declared; the code that calls `run` closes them. Absent: the module declared none. */
   readonly services?: Pick<ServiceAccess, 'offered' | 'call'> | undefined;
   readonly onProgress: (progress: Progress) => void;
   readonly onLog: (line: ToolLogLine) => void;
-  /** Makes a nested call: the same path, with this call as its parent. `signal` aborts when the run ends, in any way. */
+  /**
+   * Makes a nested call. It goes through the same stages as any call, with this call as its parent. `signal` is aborted when the run ends,
+   * however it ends.
+   */
   readonly onNestedCall: (request: NestedCallRequest, signal: AbortSignal) => Promise<Outcome>;
   /** Present if needed: there are secret references in the arguments or the setup, or the tool declares secrets. */
   readonly secrets?: SecretUse;
-  /** The tool asks for a secret by name. Absent: it may have none. */
+  /** Called when the tool asks for a secret by name. Absent: the tool may use no secrets. */
   readonly onSecret?: (name: string) => Promise<SecretAnswer>;
-  /** The tool acts on its platform. Effects are numbered in the order of these calls; never rejects. Absent: there is no platform here. */
+  /**
+   * Called when the tool sends to a platform. Effects are numbered in the order of these calls. Never rejects. Absent: no platforms are
+   * configured.
+   */
   readonly onPlatform?: ((request: PlatformRequest, signal: AbortSignal) => Promise<PlatformReply>) | undefined;
 }
 
-/** Checks whether a tool may still be entered: the verdict that allowed it may be too old to be trusted. */
+/** Checks whether a tool may still be started. The verdict that allowed it may be too old. */
 export interface StartCheck {
-  /** Until this time, on the clock of `performance.now()`, the tool may be entered without asking. */
+  /** Until this time, on the clock of `performance.now()`, the tool may be started without calling `stopFor`. */
   readonly validUntil: number;
-  /** How the run ends instead of entering the tool; undefined when it may be entered. Answers at once while valid; never rejects. */
+  /**
+   * Returns the ending of the run if the tool must not start; undefined if it may. Answers without a promise while the verdict is valid;
+   * never rejects.
+   */
   stopFor(): MaybePromise<RunEnding | undefined>;
 }
 
 export interface SecretUse {
   /** Why this call may not use the secret of that name; undefined when it may. */
   refuse(name: string, place: SecretPlace): Outcome | undefined;
-  /** Receives the function that removes this run's secrets from later texts. Absent: it is not needed. */
+  /** Called with a function that removes this run's secrets from later texts. Absent: no such function is needed. */
   readonly onTaint?: (scrub: Scrub) => void;
 }
 
@@ -107,7 +119,7 @@ export interface ToolLogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   readonly data?: JsonObject;
-  /** Present: the line is not for the operator's log but for the waiters of the call. */
+  /** Present: the tool sends this value to the waiters of the call, as a `logged` event. The line is not written to the operator's log. */
   readonly told?: { readonly value: JsonValue };
 }
 
@@ -121,10 +133,10 @@ export interface NestedCallRequest {
 
 export interface PlatformRequest {
   readonly body: Exclude<EffectBody, { readonly kind: 'result' }>;
-  /** Another target than the session's own; refused unless the operator allows it. */
+  /** A target other than the session's own platform; refused unless the operator allows it. */
   readonly platform?: string;
   readonly channel?: string;
-  /** Names the effect within its call, instead of its number. */
+  /** A name for the effect, unique within its call. Default: its number. */
   readonly key?: string;
   /** How long to wait for the delivery; for a raw operation, its deadline. */
   readonly waitMs?: number;
@@ -136,7 +148,7 @@ export type PlatformReply =
   | { readonly kind: 'queued'; readonly key: EffectKey }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
-/** What the tool's code did, before it is judged. */
+/** How the run of a tool ended. The execute stage makes the outcome from it. */
 export type RunEnding =
   | { readonly kind: 'returned'; readonly result: ToolResult; readonly writeBacks: WriteBacks }
   /** The tool threw ToolFailure, or called denied(). */
@@ -155,19 +167,19 @@ export type RunEnding =
       readonly unavailable: readonly InputKind[];
       readonly writeBacks: WriteBacks;
     }
-  /** The arguments passed the published schema but not the tool's own check. The tool's code was not entered. */
+  /** The arguments passed the published schema but not the tool's own check. The tool's function was not started. */
   | { readonly kind: 'invalid-arguments'; readonly problems: readonly string[] }
-  /** The tool's schema changed the arguments that the rules judged. The tool's code was not entered. */
+  /** The tool's schema changed the arguments after the rules had checked them. The tool's function was not started. */
   | { readonly kind: 'changed-arguments'; readonly changes: readonly string[] }
-  /** The schema of a form changed an answer that was shown. The tool's code ran up to its question. */
+  /** The schema of a form changed an answer that an approver had been shown. The tool ran until it asked for this input. */
   | { readonly kind: 'changed-answers'; readonly changes: readonly string[] }
-  /** The answer to the step `normalise`: the arguments as the schema returned them, as JSON text. */
+  /** For the step `normalise`: the arguments as the schema returned them, as JSON text. */
   | { readonly kind: 'normalised'; readonly arguments: string }
-  /** The other answer to the step `normalise`: the schema returned something that is not a JSON object. */
+  /** For the step `normalise`: the schema returned something that is not a JSON object. */
   | { readonly kind: 'not-json'; readonly problem: string }
   /**
-   * The tool threw something else, or its module could not be loaded. `isEntered`: whether the tool's own function was entered. The cause
-   * is for the operator's log only.
+   * The tool threw something other than ToolFailure, or its module could not be loaded. `isEntered`: whether the tool's own function had
+   * started. `cause` is for the operator's log only.
    */
   | {
       readonly kind: 'threw';
@@ -180,7 +192,7 @@ export type RunEnding =
   | { readonly kind: 'aborted' }
   /** The tool's process ended: exit code, signal or memory. */
   | { readonly kind: 'crashed'; readonly how: string }
-  /** Something the tool needs was missing; its code was not entered. */
+  /** Something that the tool needs was missing, such as a secret; its code was not started. */
   | { readonly kind: 'not-run'; readonly outcome: Outcome }
   | { readonly kind: 'unserialisable'; readonly problem: string }
   | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number };

@@ -26,7 +26,7 @@ export interface Conversations {
 export interface NewMessage {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly text: string;
-  /** Display name of the author. Claimed by the caller, not checked. */
+  /** Display name of the author, as the calling tool states it. It is not checked. */
   readonly name?: string;
   readonly key?: string;
 }

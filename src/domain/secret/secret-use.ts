@@ -54,7 +54,7 @@ function closedTo({ secrets = {} }: Pick<Policy, 'secrets'>, identity: Identity,
 }
 
 export interface GivenSecrets {
-  /** Canonical JSON of the arguments. It is searched first, because most arguments contain no reference. */
+  /** Canonical JSON of the arguments. It is searched for `secret:` first, because most arguments contain no reference. */
   readonly canonical: string;
   readonly arguments: JsonObject;
   readonly setup: JsonObject;
@@ -68,8 +68,8 @@ export function namesSecrets({ canonical, setup }: Pick<GivenSecrets, 'canonical
 }
 
 /**
- * The first reason why the call may not run; undefined if there is none. The operator wrote the names in the setup. Names that the tool did
- * not declare are not refused, but the tool cannot read them: other tools of its module may need them.
+ * The first reason why the call may not run; undefined if there is none. The names in the setup were written by the operator. A name there
+ * that this tool did not declare is not refused, because another tool of the module may need it; this tool cannot read it.
  */
 export function refuseSecrets(user: SecretUser, given: GivenSecrets): Outcome | undefined {
   const inSetup = referencesOfSetup(given.setup).names;
@@ -90,7 +90,7 @@ function firstRefusal(names: Iterable<string>, place: SecretPlace, user: SecretU
   return undefined;
 }
 
-/** By the setup, which never changes; an entry is released together with it. */
+/** Cache by setup object. A setup never changes, and its entry is released together with it. */
 const known = new WeakMap<JsonObject, FoundReferences>();
 
 /** The references in a setup, computed once. A setup lives as long as its module, and every call needs its references. */

@@ -26,7 +26,7 @@ export function toolDigest(
   );
 }
 
-/** Independent of the order in which tools were loaded. */
+/** Digest of a module. It does not depend on the order in which tools were loaded. */
 export function moduleDigest(module: Omit<ModuleDeclaration, 'digest'>): string {
   const tools = entriesOf(module)
     .map((tool) => tool.digest)
@@ -45,7 +45,7 @@ export function catalogDigest(modules: readonly ModuleDeclaration[]): string {
 
 /** Identifies what a key stands for: the same key with another body digest is a conflict. */
 export function bodyDigest(tool: string, canonicalArguments: string, input?: string): string {
-  // Canonical JSON contains no NUL, so three parts cannot be confused with two.
+  // Canonical JSON contains no NUL, so tool, arguments and input cannot be confused with tool and longer arguments.
   const answers = input === undefined ? '' : `\0${input}`;
   return hash('sha256', `${tool}\0${canonicalArguments}${answers}`, 'base64url');
 }
@@ -66,7 +66,10 @@ export function keyDigest(key: string): string {
 export const TAG_LENGTH = 8;
 const KEY_LENGTH = 22 - TAG_LENGTH;
 
-/** Identifies agents without their text. SHA-1, because the scripts of the Redis store compute it too (shared/session.lua). */
+/**
+ * Identifies agents without their text. SHA-1, because the functions of the Redis store compute it too (shared/session.lua) and can compute
+ * no other hash.
+ */
 export function agentsTag(agents: readonly string[]): string {
   return hash('sha1', agents.join('\n'), 'base64url').slice(0, TAG_LENGTH);
 }
@@ -76,7 +79,7 @@ export function keyOfAgents(rest: string): string {
   return hash('sha1', rest, 'base64url').slice(0, KEY_LENGTH);
 }
 
-/** All keys of a subject are in one lane. */
+/** The lane in which all keys of a subject are stored, computed from its scope. */
 export function laneOf(scope: string, lanes: number): number {
   return Number.parseInt(hash('sha256', scope, 'hex').slice(0, 8), 16) % lanes;
 }

@@ -4,7 +4,10 @@ import { checkPermission, type Policy } from '../policy/policy.ts';
 import type { Identity, InjectedGrant } from '../identity/session.ts';
 import type { MissingTool, Toolkit } from './toolkit.ts';
 
-/** Max number of offers that one run can hold. A tool that keeps offering tools must not make the session's record grow without bound. */
+/**
+ * Max number of tools that calls can add to one run. Without it, a tool that keeps adding tools would make the session's record grow
+ * without bound.
+ */
 export const MAX_INJECTED = 100;
 
 interface AskedTool {
@@ -13,16 +16,17 @@ interface AskedTool {
 }
 
 /**
- * Whether an offer could make up for this refusal. It can only for the caller's own selection: an agent that acts for others has at most
- * what they have, and an agent that is not declared has nothing. It never can for a privileged tool: those are opened by name.
+ * Whether a tool that the selection refused could be allowed because another tool added it to the run. Possible only if the refusal is
+ * about the caller's own selection: an agent that acts for others has at most their tools, and an agent that is not declared has none.
+ * Never possible for a privileged tool, which the policy must name.
  */
 export function mayBeInjected(refused: SelectionAnswer, { privileged }: AskedTool, identity: Identity): boolean {
   return !refused.selected && refused.reason === 'not-selected' && refused.agent === identity.agent && !privileged;
 }
 
 /**
- * Selection within one run: the tools that the agent selected, and the tools offered by a tool that the agent has selected now. An offer of
- * an offered tool does not count, so that a selection cannot grow step by step. Permission is checked separately, as always.
+ * Selection within one run: the tools that the agent selected, and the tools that one of those has added to the run. Tools added by an
+ * added tool do not count, so that a selection cannot grow step by step. Permission is checked separately, as always.
  */
 export function checkRunSelection(
   policy: Policy,
@@ -44,8 +48,8 @@ export function checkRunSelection(
 }
 
 /**
- * The toolkit of one run: the agent's own tools and those that were offered in that run. Uses the same rule as the execution. `injected`
- * are the offers of that run.
+ * The toolkit of one run: the agent's own tools, and those that were added to that run (`injected`). Uses the same check as the execution
+ * of calls, so that the model sees exactly what it may call.
  */
 export function addInjected(
   toolkit: Toolkit,

@@ -10,8 +10,8 @@ export const EFFECTS = ['read', 'idempotent', 'unsafe'] as const;
 export type Effect = (typeof EFFECTS)[number];
 
 /**
- * `process`: a child process that serves one module's calls, one after another. `process-per-call`: a child process that ends with its
- * call.
+ * Where a tool runs. `inline`: in the worker's own process. `process`: in a child process that serves one module's calls, one after
+ * another. `process-per-call`: in a child process that ends with its call.
  */
 export const RUNNERS = ['inline', 'process', 'process-per-call'] as const;
 export type RunnerName = (typeof RUNNERS)[number];
@@ -54,7 +54,7 @@ export interface ToolDeclaration {
   readonly cost?: number;
   /** Present if the entry is a resource or a prompt and not a tool. Such an entry is never in `tools` of a module. */
   readonly surface?: Surface;
-  /** SHA-256 over what the caller was shown: see `wire/digest.ts`. */
+  /** SHA-256 over what callers are shown of the tool: see `toolDigest`. */
   readonly digest: string;
 }
 
@@ -65,7 +65,7 @@ export interface ToolPoll {
 export interface ToolLimits {
   /** Max duration of one run. Then the run is aborted, killed where possible, and answered `timed-out`. */
   readonly timeoutMs: number;
-  /** Max number of starts, for `read` and `idempotent` tools. `unsafe` tools have one. */
+  /** Max number of starts of one call, for `read` and `idempotent` tools. `unsafe` tools are started once. */
   readonly maxAttempts: number;
   /** How long a waiter waits before it gets `pending`. */
   readonly waitMs: number;

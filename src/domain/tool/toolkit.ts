@@ -37,7 +37,7 @@ export interface Toolkit {
 }
 
 /**
- * The toolkit of one agent: a pure function of what all agents share and what this agent declared. Uses the same rule as the execution, so
+ * The toolkit of one agent, computed only from the catalog, the policy and the identity. Uses the same checks as the execution of calls, so
  * that the model sees exactly what it may call.
  */
 export function buildToolkit(catalog: Catalog, policy: Policy, identity: Identity): Toolkit {
@@ -62,8 +62,8 @@ export function findSurfaces(catalog: Catalog, policy: Policy, identity: Identit
 }
 
 /**
- * The modules that the tools of a toolkit come from, whether they are published or not. `Toolkit.missing` depends on all modules of the
- * catalog.
+ * The ids of the modules from which a toolkit takes tools, including modules that are not published. Unlike the toolkit's tools,
+ * `Toolkit.missing` depends on all modules of the catalog.
  */
 export function modulesOfToolkit(policy: Policy, identity: Identity): 'all' | readonly string[] {
   if (!isSelecting(policy, identity.tenant)) return 'all';
@@ -90,7 +90,7 @@ function findTools(catalog: Catalog, policy: Policy, identity: Identity): readon
     const may = permissionWithin(module, policy, identity);
     for (const published of selectedOf(module, held)) if (may(published.tool)) found.push(published);
   }
-  // Agents that have everything share one list.
+  // All agents that have every tool get the same list object.
   if (modules === index.modules && found.length === index.tools.length) return index.tools;
   return Object.freeze(found);
 }
@@ -171,7 +171,7 @@ export function explainMissing(catalog: Catalog, policy: Policy, identity: Ident
   return Object.freeze(missing.sort((a, b) => compareText(a.tool, b.tool) || compareText(a.reason, b.reason)));
 }
 
-/** Why the agent lacks a tool; undefined if it has the tool. Checks in the order in which `identify` refuses. */
+/** Why the agent lacks a tool; undefined if it has the tool. Makes the same checks as the stage `identify`, in the same order. */
 function whyMissing(policy: Policy, tool: ToolDeclaration, identity: Identity): MissingTool | undefined {
   const permission = checkPermission(policy, tool, identity);
   if (!permission.allowed && permission.reason === 'paused') return { tool: tool.id, reason: 'paused' };
@@ -184,7 +184,10 @@ function whyMissing(policy: Policy, tool: ToolDeclaration, identity: Identity): 
   return { tool: tool.id, reason: permission.reason === 'denied' ? 'denied' : 'no-permission' };
 }
 
-/** What the agent selects and the catalog does not have. It is never silently dropped: the person who declared the selection is warned. */
+/**
+ * Names in the agent's selection that the catalog does not have. They are never silently dropped: the person who declared the selection is
+ * warned.
+ */
 function missingOfSelection(index: CatalogIndex, policy: Policy, identity: Identity): MissingTool[] {
   const declared = findAgent(policy, identity.tenant, identity.agent);
   if (declared === undefined) return [];
