@@ -21,6 +21,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureNodeModules, ensureRedisServer, reportFailure } from './setup.mjs';
 import { TOP } from './top.mjs';
+import { measureWalk, onPath, readWalk } from './walk/read-trace.mjs';
 
 const STORES = ['redis', 'embedded'];
 const CALLS = 30;
@@ -92,7 +93,6 @@ async function run(script, args, options = {}) {
 }
 
 async function walkOn(store, folder, functions, redisServer) {
-  const { readWalk, measureWalk } = await import('./walk/read-trace.mjs');
   const data = mkdtempSync(join(tmpdir(), 'sallyport-walk-'));
   const trace = join(data, 'trace.txt');
   const env = { ...process.env, SALLYPORT_WALK: trace };
@@ -164,7 +164,7 @@ async function freePort() {
 /** Prints one line per function and one heading per room. The place (process or thread) is printed where it changes. */
 function asText(store, walk) {
   const lines = [
-    `## ${store}: ${walk.files} files, ${walk.functions} functions, ${walk.hops} hops, ${walk.roomChanges} room changes in ${walk.rooms} rooms, ${walk.pathRoomChanges} of them without base and domain`,
+    `## ${store}: ${walk.files} files, ${walk.functions} functions, ${walk.hops} hops, ${walk.roomChanges} room changes in ${walk.rooms} rooms, ${walk.pathRoomChanges} without base and domain`,
   ];
   let before = {};
   for (const step of walk.steps) {
@@ -177,18 +177,19 @@ function asText(store, walk) {
   return lines.join('\n');
 }
 
-/** A Mermaid diagram: one arrow for each change of room, labelled with the first function there. */
+/** A Mermaid diagram of the path: one arrow for each change of room, labelled with the first function there. */
 function asDrawing(store, walk) {
+  const steps = onPath(walk.steps);
   const idOf = ({ place, room }) => `${place} ${room}`.replaceAll(/[^a-z]+/gi, '_');
   const lines = ['```mermaid', 'sequenceDiagram', `  title One warm call on ${store}`];
-  for (const place of new Set(walk.steps.map((step) => step.place))) {
+  for (const place of new Set(steps.map((step) => step.place))) {
     lines.push(`  box ${place}`);
-    const rooms = new Map(walk.steps.filter((step) => step.place === place).map((step) => [step.room, step]));
+    const rooms = new Map(steps.filter((step) => step.place === place).map((step) => [step.room, step]));
     for (const [room, step] of rooms) lines.push(`    participant ${idOf(step)} as ${room}`);
     lines.push('  end');
   }
-  for (const [index, step] of walk.steps.entries()) {
-    const before = walk.steps[index - 1];
+  for (const [index, step] of steps.entries()) {
+    const before = steps[index - 1];
     if (before !== undefined && idOf(before) !== idOf(step))
       lines.push(`  ${idOf(before)}->>${idOf(step)}: ${step.name}`);
   }

@@ -46,6 +46,9 @@ export function readWalk(text, functions) {
 /** Rooms that every other room uses, for its words and small helpers. A reader who knows them does not leave the path to look at them. */
 const VOCABULARY = new Set(['base', 'domain']);
 
+/** The steps in the other rooms. */
+export const onPath = (steps) => steps.filter(({ room }) => !VOCABULARY.has(room));
+
 /** The figures of a walk. A hop is a step to another file; a room change is a step to another room. */
 export function measureWalk(steps) {
   const changes = (key, taken = steps) =>
@@ -56,9 +59,6 @@ export function measureWalk(steps) {
     hops: changes('file'),
     rooms: new Set(steps.map(({ room }) => room)).size,
     roomChanges: changes('room'),
-    pathRoomChanges: changes(
-      'room',
-      steps.filter(({ room }) => !VOCABULARY.has(room)),
-    ),
+    pathRoomChanges: changes('room', onPath(steps)),
   };
 }
