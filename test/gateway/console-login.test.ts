@@ -150,6 +150,9 @@ describe('logging out', () => {
 describe('a request with the cookie that changes something', () => {
   it.each([
     ['all it needs', {}, 204],
+    ['no mark, as browsers before 2023 send it', { 'sec-fetch-site': undefined }, 204],
+    ['no mark and no Origin', { 'sec-fetch-site': undefined, origin: undefined }, 403],
+    ['no mark and a foreign Origin', { 'sec-fetch-site': undefined, origin: 'https://evil.example' }, 403],
     ['no header of the console', { 'sallyport-console': undefined }, 403],
     ['another header of the console', { 'sallyport-console': 'true' }, 403],
     ['no Origin', { origin: undefined }, 403],

@@ -57,3 +57,27 @@ describe('the guard, by Host, Origin and token', () => {
     },
   );
 });
+
+describe('a path that is encoded where it needs no encoding', () => {
+  it.each([
+    ['/v1/me', '/v1/%6de'],
+    ['/v1/me', '/%76%31/me'],
+    ['/healthz', '/healt%68z'],
+    ['/login', '/%6Cogin'],
+    ['/metrics', '/metric%73'],
+  ])('%s is served, and %s is not found', async (plain, encoded) => {
+    const lines = [`Host: 127.0.0.1:${gateway.port}`, `Authorization: Bearer ${operator.text}`];
+    expect((await ask(lines, `GET ${plain} HTTP/1.1`)).status).toBe(200);
+    const answer = await ask(lines, `GET ${encoded} HTTP/1.1`);
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([404, { code: 'HTTP_PATH_UNKNOWN' }]);
+  });
+
+  it('is served where a name needs it', async () => {
+    const admin = await gateway.makeToken({ scopes: ['admin', 'operator'] });
+    const [name, path] = ['Ida é@home', '/v1/agents/Ida%20%C3%A9%40home'];
+    const json = { selection: [{ module: '*', tools: 'all' }] };
+    expect((await gateway.request(path, { method: 'PUT', token: admin, json })).status).toBe(200);
+    expect(await (await gateway.request(path, { token: admin })).json()).toMatchObject({ name });
+    expect((await gateway.request(path, { method: 'DELETE', token: admin })).status).toBe(200);
+  });
+});

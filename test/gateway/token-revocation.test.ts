@@ -71,6 +71,12 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+type Bearer = Wish['token'];
+/** Another bearer with the same id. */
+function wrongSecretOf({ text }: Bearer): Bearer {
+  return { text: text.slice(0, -2) + (text.endsWith('AA') ? 'QQ' : 'AA') };
+}
+
 const letter = (text: string): object => ({
   tool: 'post.send',
   arguments: { file: fixture.folder.file('letters.txt'), text },
@@ -158,9 +164,27 @@ describe.each(['embedded', 'redis'] as const)('a token that is revoked, on %s', 
     expect((await revoke(fixture.url, token)).status).toBe(204);
     const after = await callOf(other.url, token, 'warm-after');
     expect(after.body).not.toHaveProperty('approval');
-    expect(JSON.stringify(after.body)).toMatch(/SESSION_|TOKEN_REFUSED/);
+    expect(after).toEqual(await callOf(other.url, wrongSecretOf(token), 'warm-after'));
     const asked = (await approvals().list(OPERATOR, { limit: 200 })).map(({ question }) => question.arguments);
     expect(asked.filter((each) => each.includes('warm-'))).toEqual([expect.stringContaining('warm-before')]);
+  });
+
+  it.each([
+    ['has called', (url: string, token: Bearer) => callOf(url, token, 'told')],
+    ['has only read', (url: string, token: Bearer) => ask(url, '/v1/me', { token, method: 'GET' })],
+  ])('gets the answer of a wrong token at a gateway where it %s just before', async (_, before) => {
+    const token = await agentToken('told');
+    const operator = await fixture.makeToken({ name: 'front-desk', scopes: ['sessions'] });
+    const json = { subject: 'told', agent: 'main' };
+    const opened = await ask(fixture.url, '/v1/sessions', { token: operator, json });
+    const bearer = { text: opened.body['bearer'] as string };
+    for (const each of [token, bearer]) expect((await before(other.url, each)).status).toBeLessThan(300);
+    for (const each of [token, operator]) expect((await revoke(fixture.url, each)).status).toBe(204);
+    for (const each of [token, bearer]) {
+      const wrong = await callOf(other.url, wrongSecretOf(each), 'told');
+      expect(wrong).toMatchObject({ status: 401, body: { code: 'TOKEN_REFUSED' } });
+      expect(await callOf(other.url, each, 'told')).toEqual(wrong);
+    }
   });
 
   it('has no session left when the command line answers', async () => {

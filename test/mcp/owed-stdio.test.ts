@@ -190,21 +190,3 @@ it('sallyport mcp revokes its session when nothing is under way', async () => {
   await client.close();
   expect(await live()).toBe(before);
 });
-
-it('a line that is not JSON is reported on standard error, and the next message is answered', async () => {
-  const child = spawn(process.execPath, [MAIN, 'mcp', '--agent', 'desktop'], {
-    cwd: plane.folder,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  let said = '';
-  child.stderr.on('data', (text: Buffer) => (said += text.toString()));
-  const clientInfo = { name: 'typing', version: '1' };
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
-  child.stdin.write(`tools/list\n${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`);
-  const [answer] = (await once(child.stdout, 'data')) as [Buffer];
-  expect(JSON.parse(answer.toString())).toMatchObject({ id: 1, result: { protocolVersion: '2025-11-25' } });
-  await eventually(() => said.includes('a line on standard input is not JSON'), { what: 'a line about it' });
-  child.stdin.end();
-  await exited;
-});

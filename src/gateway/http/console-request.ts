@@ -51,6 +51,7 @@ export function checkConsoleRequest({ method = '', headers }: IncomingMessage): 
 
 /** The check for every request that changes something, and for logins: a foreign page must not even choose who is logged in. */
 export function checkConsoleChange(headers: IncomingMessage['headers']): void {
+  // Some browsers do not send this header. All of them send Origin with such a request, and no page can change it.
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin') throw refused('it comes from another origin');
   // Only its presence is checked here: the guard has checked its value.

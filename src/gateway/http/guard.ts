@@ -84,12 +84,14 @@ function inBrackets(host: string): string {
 }
 
 const SEGMENT = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;
-/** Percent-encoded slash, backslash, dot, percent sign or control character. */
-const ENCODED_TRICK = /%(?:2f|5c|2e|25|[01][0-9a-f]|7f)/i;
+/** Percent-encoded slash, backslash, percent sign or control character, and what needs no encoding: letters, digits, `-`, `.`, `_` and `~`. */
+const ENCODED_TRICK = /%(?:[01][0-9a-f]|2[5def]|3\d|4[1-9a-f]|5[0-9acf]|6[1-9a-f]|7[0-9aef])/i;
 
 /**
- * Whether a path means the same to every program that reads it: no empty, dot or double-encoded segments. Other paths are answered as not
- * found. They are never normalised, since then the path that is served would not be the path that was checked.
+ * Whether a path means the same to every program that reads it: no empty or dot segments, and percent-encoding only where a name needs it.
+ * The router decodes what is encoded, so `/v1/%6de` would be served as `/v1/me`, and a proxy in front that looks at paths would not know.
+ * Other paths are answered as not found. They are never normalised, since then the path that is served would not be the path that was
+ * checked.
  * @internal
  */
 export function isPlainPath(path: string): boolean {
@@ -99,6 +101,21 @@ export function isPlainPath(path: string): boolean {
   // The router decides about a single slash at the end.
   if (segments.at(-1) === '') segments.pop();
   return segments.every(
-    (segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..' && !ENCODED_TRICK.test(segment),
+    (segment) =>
+      SEGMENT.test(segment) &&
+      segment !== '.' &&
+      segment !== '..' &&
+      !ENCODED_TRICK.test(segment) &&
+      isDecodable(segment),
   );
+}
+
+/** Whether the encoded bytes are UTF-8. The router would keep other bytes encoded, and so read them as the text `%ff`. */
+function isDecodable(segment: string): boolean {
+  try {
+    decodeURIComponent(segment);
+    return true;
+  } catch {
+    return false;
+  }
 }

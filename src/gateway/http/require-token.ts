@@ -1,5 +1,6 @@
+import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { planeError } from '../../domain/errors/errors.ts';
+import { PlaneError, planeError } from '../../domain/errors/errors.ts';
 import type { Authenticated } from '../authenticated.ts';
 import type { Authenticator } from './authenticate.ts';
 import { addressKey } from './client-address.ts';
@@ -36,7 +37,21 @@ export function requireToken(needs: TokenNeeds) {
     }
     context.set('auth', auth);
     await next();
+    if (reportsEnd(context) && !(await isGoodNow(needs, given.text))) throw planeError('TOKEN_REFUSED', {});
   });
+}
+
+/**
+ * Whether the request failed because a session has ended. A token ends with its sessions, and its proof may be older than that. It then gets
+ * the answer of every wrong token now, not only when the proof is forgotten.
+ */
+function reportsEnd({ res, error }: Context<GatewayEnv>): boolean {
+  return res.status === 401 || (error instanceof PlaneError && error.code === 'SESSION_INVALID');
+}
+
+async function isGoodNow({ authenticator }: TokenNeeds, text: string): Promise<boolean> {
+  authenticator.forget(text);
+  return (await authenticator.prove(text)) !== undefined;
 }
 
 const TOO_MANY_AT_ONCE_MS = 1000;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 
 /** A JSON-RPC request, notification or response that was read strictly: it has only the keys that JSON-RPC defines. */
 export interface JsonRpcMessage extends JsonObject {
@@ -31,6 +31,9 @@ export function rejectMessage(
   return Response.json({ jsonrpc: '2.0', id, error }, { status, headers });
 }
 
+/** Problem of a request that has the id of a request that is still open. */
+export const ID_IS_OPEN = 'id: a request with it has no answer yet.';
+
 export interface RejectDetails {
   readonly id?: JsonRpcId | null;
   readonly data?: JsonObject;
@@ -41,4 +44,16 @@ export interface RejectDetails {
 export function idOf(message: unknown): JsonRpcId | null {
   const id = (message as { readonly id?: unknown } | null)?.id;
   return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+/** The id of a request; undefined for any other message. */
+export function requestIdOf(message: JsonRpcMessage | undefined): JsonRpcId | undefined {
+  return message !== undefined && 'method' in message ? (idOf(message) ?? undefined) : undefined;
+}
+
+/** The id of the request that this message cancels; undefined for any message that cancels none. */
+export function cancelledBy(message: JsonRpcMessage | undefined): JsonRpcId | undefined {
+  if (message?.['method'] !== 'notifications/cancelled' || !isJsonObject(message['params'])) return undefined;
+  const id = message['params']['requestId'];
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
 }

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { JSON_LIMITS, parseStrictJson, type JsonProblem } from '../../base/strict-json.ts';
-import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
+import { idOf, rejectMessage, RPC, type JsonRpcId, type JsonRpcMessage } from './json-rpc.ts';
 
 /** Room for the arguments of the largest call, plus the message around them. */
-const MAX_BYTES = JSON_LIMITS.bytes + 64 * 1024;
-const LIMITS = { ...JSON_LIMITS, bytes: MAX_BYTES };
+export const MAX_MESSAGE_BYTES = JSON_LIMITS.bytes + 64 * 1024;
+const LIMITS = { ...JSON_LIMITS, bytes: MAX_MESSAGE_BYTES };
 const MAX_ID_LENGTH = 256;
 const MAX_METHOD_LENGTH = 128;
 
@@ -20,14 +20,42 @@ export async function readMessage(request: Request): Promise<ReadMessage> {
   const refused = checkMedia(request);
   if (refused !== undefined) return rejected(refused);
   const body = await readBody(request);
-  if (body === undefined) {
-    return rejected(rejectMessage(413, RPC.transport, `The message has more than ${MAX_BYTES} bytes.`));
-  }
-  const parsed = parseStrictJson(body, LIMITS);
-  if (!parsed.ok) return rejected(rejectJson(parsed.error));
-  const problem = shapeProblem(parsed.value);
-  if (problem === undefined) return { kind: 'message', message: parsed.value as JsonRpcMessage };
-  return rejected(rejectMessage(400, RPC.invalidRequest, problem, { id: idOf(parsed.value) }));
+  const parsed = body === undefined ? TOO_LARGE : parseMessage(body);
+  if (parsed.kind === 'message') return parsed;
+  const { status, code, problem, id } = parsed;
+  return rejected(rejectMessage(status, code, problem, { id }));
+}
+
+/** Why bytes are no message that may be served, in the words of HTTP and JSON-RPC. The problem never repeats a value of the message. */
+export interface RefusedMessage {
+  readonly kind: 'refused';
+  readonly status: number;
+  readonly code: number;
+  readonly problem: string;
+  /** The id of the refused request; null if it cannot be read. */
+  readonly id: JsonRpcId | null;
+}
+
+export type ParsedMessage = { readonly kind: 'message'; readonly message: JsonRpcMessage } | RefusedMessage;
+
+export const TOO_LARGE: RefusedMessage = {
+  kind: 'refused',
+  status: 413,
+  code: RPC.transport,
+  problem: `The message has more than ${MAX_MESSAGE_BYTES} bytes.`,
+  id: null,
+};
+
+/** Reads the bytes of one message. Every transport reads with this function, so a message means the same on all of them. */
+export function parseMessage(bytes: Uint8Array): ParsedMessage {
+  const parsed = parseStrictJson(bytes, LIMITS);
+  if (!parsed.ok) return refuseJson(parsed.error);
+  const { value } = parsed;
+  const problem = shapeProblem(value);
+  if (problem === undefined) return { kind: 'message', message: value as JsonRpcMessage };
+  // The id of a response names a request of the server. An answer with it could be taken for the answer to a request of the client.
+  const id = isResponse(value) ? null : idOf(value);
+  return { kind: 'refused', status: 400, code: RPC.invalidRequest, problem, id };
 }
 
 function rejected(response: Response): ReadMessage {
@@ -58,12 +86,12 @@ function mediaTypes(text: string | null): ReadonlySet<string> {
 
 /** Undefined if the body is too large; reading stops as soon as that is known. */
 async function readBody(request: Request): Promise<Uint8Array | undefined> {
-  if (Number(request.headers.get('content-length') ?? 0) > MAX_BYTES) return undefined;
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_MESSAGE_BYTES) return undefined;
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of request.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) return undefined;
+    if (bytes > MAX_MESSAGE_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -77,10 +105,10 @@ const JSON_ANSWERS: Readonly<Record<JsonProblem['kind'], readonly [status: numbe
   value: [400, RPC.invalidParams],
 };
 
-function rejectJson({ kind, problem, position }: JsonProblem): Response {
+function refuseJson({ kind, problem, position }: JsonProblem): RefusedMessage {
   const [status, code] = JSON_ANSWERS[kind];
   const place = position === undefined ? '' : ` (at ${position})`;
-  return rejectMessage(status, code, `The message is refused: ${problem}${place}.`);
+  return { kind: 'refused', status, code, problem: `The message is refused: ${problem}${place}.`, id: null };
 }
 
 /** Describes what is wrong with the JSON-RPC message. Keys must match exactly: otherwise two parsers could read one message differently. */
@@ -88,15 +116,18 @@ function shapeProblem(value: unknown): string | undefined {
   if (Array.isArray(value)) return 'One message at a time: batches are not taken.';
   if (!isJsonObject(value)) return 'A message is an object.';
   if (value['jsonrpc'] !== '2.0') return 'jsonrpc must be "2.0".';
-  const isResponse = !('method' in value) && ('result' in value || 'error' in value);
-  const known = isResponse ? RESPONSE_KEYS : REQUEST_KEYS;
+  const known = isResponse(value) ? RESPONSE_KEYS : REQUEST_KEYS;
   if (!Object.keys(value).every((key) => known.has(key))) return 'A message has no other fields than JSON-RPC names.';
   if ('id' in value && !isId(value['id'])) return 'id must be a whole number or a short text.';
-  if (isResponse) return responseProblem(value);
+  if (isResponse(value)) return responseProblem(value);
   const { method, params } = value;
   if (typeof method !== 'string' || method.length > MAX_METHOD_LENGTH) return 'method must be a short text.';
   if (params !== undefined && !isJsonObject(params)) return 'params must be an object.';
   return undefined;
+}
+
+function isResponse(value: unknown): boolean {
+  return isJsonObject(value) && !('method' in value) && ('result' in value || 'error' in value);
 }
 
 function responseProblem(value: JsonObject): string | undefined {

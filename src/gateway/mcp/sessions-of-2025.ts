@@ -1,8 +1,16 @@
 import { WebStandardStreamableHTTPServerTransport, type Server } from '@modelcontextprotocol/server';
-import { isJsonObject } from '../../base/json.ts';
 import { randomId } from '../../domain/identity/new-id.ts';
 import { buildServer } from './build-server.ts';
-import { idOf, rejectMessage, RPC, type JsonRpcId, type JsonRpcMessage } from './json-rpc.ts';
+import {
+  cancelledBy,
+  ID_IS_OPEN,
+  idOf,
+  rejectMessage,
+  requestIdOf,
+  RPC,
+  type JsonRpcId,
+  type JsonRpcMessage,
+} from './json-rpc.ts';
 import type { McpHome } from './mcp-home.ts';
 import type { McpBearer } from './mcp-plane.ts';
 import type { Exchange } from './owed-request.ts';
@@ -126,14 +134,13 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
       touch(session);
       const asked = requestIdOf(message);
       if (asked !== undefined) {
-        if (session.open.has(asked))
-          return rejectMessage(400, RPC.invalidRequest, 'id: a request with it has no answer yet.', { id: asked });
+        if (session.open.has(asked)) return rejectMessage(400, RPC.invalidRequest, ID_IS_OPEN, { id: asked });
         if (session.overtaken.take(asked))
           return rejectMessage(400, RPC.invalidRequest, 'id: this request was cancelled before it came.', {
             id: asked,
           });
         session.open.set(asked, exchange);
-      } else if (message?.['method'] === 'notifications/cancelled') {
+      } else {
         const named = cancelledBy(message);
         if (named !== undefined && !session.open.has(named)) session.overtaken.add(named);
       }
@@ -151,16 +158,6 @@ function tell({ server, subscriptions }: LiveSession, change: Exclude<ToolChange
   if (change === 'tools') return [server.sendToolListChanged()];
   if (change === 'prompts') return [server.sendPromptListChanged()];
   return [server.sendResourceListChanged(), ...[...subscriptions].map((uri) => server.sendResourceUpdated({ uri }))];
-}
-
-/** The id of a request; undefined for any other message. */
-function requestIdOf(message: JsonRpcMessage | undefined): JsonRpcId | undefined {
-  return message !== undefined && 'method' in message ? (idOf(message) ?? undefined) : undefined;
-}
-
-function cancelledBy({ params }: JsonRpcMessage): JsonRpcId | undefined {
-  const id = isJsonObject(params) ? params['requestId'] : undefined;
-  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
 }
 
 function watchAnswers({ transport, open, expires }: LiveSession): void {

@@ -15,7 +15,7 @@ export interface StdioEndpoint {
 export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoint {
   const home = createMcpHome(plane);
   const watchTools = createToolChanges(home);
-  const wire = new WatchedStdio(() => plane.log.warn({}, 'a line on standard input is not JSON, and gets no answer'));
+  const wire = new WatchedStdio((problem) => plane.log.warn({ problem }, 'a message on standard input was refused'));
   let end!: () => void;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const served = serveStdio(

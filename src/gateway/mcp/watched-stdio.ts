@@ -1,60 +1,103 @@
+import { parseJSONRPCMessage, type JSONRPCMessage } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { idOf, type JsonRpcId } from './json-rpc.ts';
+import { LineReader } from '../../base/line-reader.ts';
+import { cancelledBy, ID_IS_OPEN, idOf, requestIdOf, RPC, type JsonRpcId, type JsonRpcMessage } from './json-rpc.ts';
 import type { Sent } from './owed-request.ts';
+import { MAX_MESSAGE_BYTES, parseMessage, TOO_LARGE, type RefusedMessage } from './read-message.ts';
 
-const LINE_FEED = 10;
-const BLANKS: ReadonlySet<number> = new Set(Buffer.from(' \t\r\n'));
-const BEGINNINGS: ReadonlySet<number> = new Set(Buffer.from('{['));
+const BLANKS: ReadonlySet<number> = new Set(Buffer.from(' \t\r'));
 
-/** A stdio transport that reports for each request whether its answer was written to the client before the client went away. */
+/**
+ * Standard input and output of one client. Each line is read as strictly as the body of an HTTP request, and a refused line gets the same
+ * answer. Reports for each request whether its answer was written to the client before the client went away.
+ */
 export class WatchedStdio extends StdioServerTransport {
+  readonly #lines = new LineReader(MAX_MESSAGE_BYTES);
+  /** Requests that have no answer yet. At any time, an id names only one of them. */
+  readonly #open = new Set<JsonRpcId>();
   readonly #waiting = new Map<JsonRpcId, (sent: Sent) => void>();
-  readonly #onStrayLine: () => void;
+  readonly #onRefused: (problem: string) => void;
 
-  /** `onStrayLine` is called for each line that does not begin like a JSON-RPC message: the SDK skips those silently. */
-  constructor(onStrayLine: () => void) {
+  /** `onRefused` is called for each line that is refused. */
+  constructor(onRefused: (problem: string) => void) {
     super();
-    this.#onStrayLine = onStrayLine;
+    this.#onRefused = onRefused;
   }
 
-  override start(): Promise<void> {
-    let isAtStart = true;
-    process.stdin.on('data', (chunk: Buffer) => {
-      let from = 0;
-      while (from < chunk.length) {
-        const first = isAtStart ? chunk.subarray(from).findIndex((byte) => !BLANKS.has(byte)) : 0;
-        if (first === -1) return;
-        if (isAtStart && !BEGINNINGS.has(chunk[from + first]!)) this.#onStrayLine();
-        const end = chunk.indexOf(LINE_FEED, from + first);
-        isAtStart = end !== -1;
-        from = isAtStart ? end + 1 : chunk.length;
-      }
-    });
-    return super.start();
+  /** Replaces the SDK's own reader: it repairs what it can, and skips the rest without an answer. */
+  override _ondata = (chunk: Buffer): void => {
+    for (const line of this.#lines.push(chunk)) {
+      if (line === 'too-long') this.#refuse(TOO_LARGE);
+      else if (!line.every((byte) => BLANKS.has(byte))) this.#receive(line);
+    }
+  };
+
+  #receive(line: Buffer): void {
+    const parsed = parseMessage(line);
+    if (parsed.kind === 'refused') return this.#refuse(parsed);
+    const { message } = parsed;
+    const asked = requestIdOf(message);
+    if (asked !== undefined && this.#open.has(asked)) return this.#refuse(invalid(ID_IS_OPEN, asked));
+    const known = readAsMcp(message);
+    if (known === undefined) return this.#refuse(invalid('The message is not one of MCP.', asked ?? null));
+    if (asked !== undefined) this.#open.add(asked);
+    // A cancelled request gets no answer.
+    const cancelled = cancelledBy(message);
+    if (cancelled !== undefined) this.#open.delete(cancelled);
+    this.onmessage?.(known);
+  }
+
+  #refuse({ code, problem, id }: RefusedMessage): void {
+    this.#onRefused(problem);
+    // All answers share one stream. With the id of an open request, the client would take this for the answer to that request.
+    const error = {
+      jsonrpc: '2.0',
+      id: id !== null && this.#open.has(id) ? null : id,
+      error: { code, message: problem },
+    };
+    // JSON-RPC wants null where an id cannot be read. The type of the SDK does not know that.
+    super.send(error as JSONRPCMessage).catch(() => undefined);
   }
 
   sent(requestId: JsonRpcId, cancelled: AbortSignal): Promise<Sent> {
     return new Promise((resolve) => {
       this.#waiting.set(requestId, resolve);
       // The SDK sends no response to a cancelled request, so its answer counts as lost.
-      cancelled.addEventListener('abort', () => this.#tell(requestId, 'closed'), { once: true });
+      const lose = (): void => {
+        resolve('closed');
+        if (this.#waiting.get(requestId) === resolve) this.#waiting.delete(requestId);
+      };
+      cancelled.addEventListener('abort', lose, { once: true });
     });
   }
 
-  override async send(message: Parameters<StdioServerTransport['send']>[0]): Promise<void> {
-    const id = 'method' in message ? null : idOf(message as Parameters<typeof idOf>[0]);
+  override async send(message: JSONRPCMessage): Promise<void> {
+    const id = 'method' in message ? null : idOf(message);
+    if (id === null) return super.send(message);
+    // From here on the client may use the id again.
+    this.#open.delete(id);
+    const tell = this.#waiting.get(id);
+    this.#waiting.delete(id);
     try {
       await super.send(message);
       // Stdout writes in order: once this empty write is done, the system has taken the message before it.
-      if (id !== null) process.stdout.write('', (error) => this.#tell(id, error ? 'closed' : 'finished'));
+      if (tell !== undefined) process.stdout.write('', (error) => tell(error ? 'closed' : 'finished'));
     } catch (error) {
-      if (id !== null) this.#tell(id, 'closed');
+      tell?.('closed');
       throw error;
     }
   }
+}
 
-  #tell(id: JsonRpcId, sent: Sent): void {
-    this.#waiting.get(id)?.(sent);
-    this.#waiting.delete(id);
+function invalid(problem: string, id: JsonRpcId | null): RefusedMessage {
+  return { kind: 'refused', status: 400, code: RPC.invalidRequest, problem, id };
+}
+
+/** The message as the SDK reads it; undefined if it breaks a rule that all messages of MCP follow. */
+function readAsMcp(message: JsonRpcMessage): JSONRPCMessage | undefined {
+  try {
+    return parseJSONRPCMessage(message);
+  } catch {
+    return undefined;
   }
 }
