@@ -28,7 +28,7 @@ afterEach(async () => {
 
 async function open(
   mode: NonNullable<EmbeddedStoreOptions['mode']> = 'auto',
-  more: Pick<EmbeddedStoreOptions, 'patienceMs'> = {},
+  more: Pick<EmbeddedStoreOptions, 'patienceMs' | 'answerWithinMs'> = {},
 ): Promise<OpenedStore> {
   const store = await openEmbeddedStore({ folder, mode, ...more });
   stores.push(store);
@@ -186,6 +186,20 @@ it('a client in mode connect gives a request up when its patience is at its end,
   await own();
   expect(await store.readSession(session.id)).toBeDefined();
 });
+
+it.each(['connect', 'auto'] as const)(
+  'a client in mode %s that cannot connect to a stopped owner in time is refused with its pid, and can connect when the owner goes on',
+  async (mode) => {
+    const owner = await own();
+    owner.kill('SIGSTOP');
+    await expect(open(mode, { answerWithinMs: 200 })).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      facts: { problem: `the process that owns it (pid ${owner.pid}) did not answer within 200 ms` },
+    });
+    owner.kill('SIGCONT');
+    expect((await open(mode)).role).toBe('client');
+  },
+);
 
 it('a client that is closed in the gap refuses what waits for the next owner', async () => {
   const owner = await own();
