@@ -15,7 +15,6 @@ interface Watched {
   readonly watch: ModuleWatch;
   /** Does something to the files and waits for the reload it causes. */
   readonly reloadedBy: (change: () => void) => Promise<Reloaded>;
-  readonly troubleBy: (change: () => void) => Promise<unknown>;
   readonly reloads: Reloaded[];
 }
 
@@ -32,7 +31,7 @@ async function watchFolder(files: Record<string, string>, place = ''): Promise<W
       reloads.push(result);
       events.emit('reload', result);
     },
-    onError: (error) => events.emit('trouble', error),
+    onError: (error) => events.emit('error', error),
   });
   toClose.push(() => watch.close());
   await watch.ready;
@@ -46,7 +45,6 @@ async function watchFolder(files: Record<string, string>, place = ''): Promise<W
     watch,
     reloads,
     reloadedBy: (change) => next<Reloaded>('reload', change),
-    troubleBy: (change) => next<unknown>('trouble', change),
   };
 }
 
@@ -163,20 +161,59 @@ describe('watchModules', () => {
     });
 
     it('go on both when a new manifest gives them one id', async () => {
-      const { folder, troubleBy, reloads } = await watchSetups({ home: '/a', work: '/b' });
+      const { folder, reloadedBy } = await watchSetups({ home: '/a', work: '/b' });
       const twice = manifest({ home: '/a', work: '/b' }).replace('"work"', '"home"');
-      expect(await troubleBy(() => folder.write('modules.json', twice))).toMatchObject({ code: 'SETUP_DUPLICATE' });
-      expect(reloads).toStrictEqual([]);
+      const refused = await reloadedBy(() => folder.write('modules.json', twice));
+      expect(setupsOf(refused)).toStrictEqual({ home: '/a', work: '/b' });
+      expect(refused.broken).toMatchObject([{ reason: expect.stringContaining('more than once') as string }]);
+    });
+
+    it('are followed on after the manifest was away: what it no longer names is no longer served', async () => {
+      const { folder, reloadedBy } = await watchSetups({ home: '/a', work: '/b' });
+      const away = await reloadedBy(() => folder.remove('modules.json'));
+      expect(setupsOf(away)).toStrictEqual({ home: '/a', work: '/b' });
+      const back = await reloadedBy(() => folder.write('modules.json', manifest({ home: '/a' })));
+      expect(setupsOf(back)).toStrictEqual({ home: '/a' });
+      expect(back.broken).toStrictEqual([]);
+      const edited = await reloadedBy(() => folder.write('modules.json', manifest({ home: '/c' })));
+      expect(setupsOf(edited)).toStrictEqual({ home: '/c' });
+    });
+
+    it('are followed on after the manifest was replaced by a file with the same inode', async () => {
+      const { folder, reloadedBy } = await watchSetups({ home: '/a', work: '/b' });
+      const replaced = await reloadedBy(() => {
+        folder.remove('modules.json');
+        folder.write('modules.json', manifest({ home: '/a' }));
+      });
+      expect(setupsOf(replaced)).toStrictEqual({ home: '/a' });
+      const edited = await reloadedBy(() => folder.write('modules.json', manifest({ home: '/c' })));
+      expect(setupsOf(edited)).toStrictEqual({ home: '/c' });
     });
   });
 
-  it('leaves everything as it was when the manifest is broken', async () => {
-    const { folder, troubleBy, reloads } = await watchFolder(
+  it('serves everything on while the manifest is broken, and says so until it is as before', async () => {
+    const { folder, reloadedBy } = await watchFolder(
       { 'x.js': moduleText(), 'modules.yaml': '- file: x.js\n' },
       'modules.yaml',
     );
-    const trouble = await troubleBy(() => folder.write('modules.yaml', '- fille: x.js\n'));
-    expect(trouble).toMatchObject({ code: 'MODULES_MISSING' });
-    expect(reloads).toStrictEqual([]);
+    const broken = await reloadedBy(() => folder.write('modules.yaml', '- fille: x.js\n'));
+    expect(versionsOf(broken)).toStrictEqual(['sample@1.0.0']);
+    expect(broken.broken).toMatchObject([
+      { id: '"modules.yaml"', reason: expect.stringMatching(/^No modules can be loaded from .*fille/) as string },
+    ]);
+    const repaired = await reloadedBy(() => folder.write('modules.yaml', '- file: x.js\n'));
+    expect(versionsOf(repaired)).toStrictEqual(['sample@1.0.0']);
+    expect(repaired.broken).toStrictEqual([]);
+  });
+
+  it('serves everything on while the folder is away, and follows the new folder', async () => {
+    const { folder, reloadedBy } = await watchFolder({ 'mods/a.js': moduleText({ id: 'a' }) }, 'mods');
+    const away = await reloadedBy(() => renameSync(folder.file('mods'), folder.file('mods2')));
+    expect(versionsOf(away)).toStrictEqual(['a@1.0.0']);
+    expect(away.broken).toMatchObject([{ id: '"mods"', reason: expect.stringContaining('does not exist') as string }]);
+    const back = await reloadedBy(() => folder.write('mods/b.js', moduleText({ id: 'b' })));
+    expect(versionsOf(back)).toStrictEqual(['b@1.0.0']);
+    const changed = await reloadedBy(() => folder.write('mods/b.js', moduleText({ id: 'b', version: '1.1.0' })));
+    expect(versionsOf(changed)).toStrictEqual(['b@1.1.0']);
   });
 });
