@@ -18,14 +18,20 @@ interface Watched {
   readonly reloads: Reloaded[];
 }
 
-async function watchFolder(files: Record<string, string>, place = ''): Promise<Watched> {
+async function watchFolder(
+  files: Record<string, string>,
+  place = '',
+  published: readonly string[] = [],
+): Promise<Watched> {
   const folder = createModuleFolder(files);
   toClose.push(folder.dispose);
   const path = folder.file(place);
   const events = new EventEmitter();
   const reloads: Reloaded[] = [];
+  const established = async (): Promise<readonly string[]> => published;
   const watch = watchModules(path, {
-    current: await loadModules(path),
+    established,
+    current: await loadModules(path, { established }),
     settleMs: 40,
     onReload: (result) => {
       reloads.push(result);
@@ -189,6 +195,23 @@ describe('watchModules', () => {
       const edited = await reloadedBy(() => folder.write('modules.json', manifest({ home: '/c' })));
       expect(setupsOf(edited)).toStrictEqual({ home: '/c' });
     });
+  });
+
+  it('keeps a published module in its place when one comes that a reader could confuse with it', async () => {
+    const { folder, reloadedBy } = await watchFolder({ 'box.js': moduleText({ id: 'box' }) }, '', ['box']);
+    const both = await reloadedBy(() => folder.write('Abox.js', moduleText({ id: 'Box' })));
+    expect(versionsOf(both)).toStrictEqual(['box@1.0.0']);
+    expect(both.broken).toMatchObject([{ id: 'Box', file: folder.file('Abox.js') }]);
+  });
+
+  it('loads a refused module once the other one is gone from the folder and from the catalog', async () => {
+    const published = ['box'];
+    const files = { 'Abox.js': moduleText({ id: 'Box' }), 'box.js': moduleText({ id: 'box' }) };
+    const { folder, reloads, reloadedBy } = await watchFolder(files, '', published);
+    // The worker takes a module whose file is gone out of the catalog when it is told of it.
+    const withdrawn = reloadedBy(() => folder.remove('box.js')).then(() => published.splice(0));
+    await withdrawn;
+    await expect.poll(() => reloads.map(versionsOf), { timeout: 30_000 }).toStrictEqual([[], ['Box@1.0.0']]);
   });
 
   it('serves everything on while the manifest is broken, and says so until it is as before', async () => {

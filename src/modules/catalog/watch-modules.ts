@@ -70,6 +70,8 @@ export function watchModules(path: string, options: WatchOptions): ModuleWatch {
         const next = await load();
         if (closed) return;
         if (sameResult(current, next)) continue;
+        // The id that is gone may be why another module was refused.
+        wanted ||= hasLost(current, next);
         current = next;
         for (const place of placesOf(root, next)) watcher.add(place);
         await options.onReload(next);
@@ -140,6 +142,12 @@ export function keepServing(previous: LoadResult, next: LoadResult): Reloaded {
   }
   const modules = [...next.modules, ...kept].sort((a, b) => (a.declaration.id < b.declaration.id ? -1 : 1));
   return deepFreeze({ modules, broken: next.broken, kept: kept.map((module) => module.declaration.id).sort() });
+}
+
+/** Whether the id of a served module is gone. */
+function hasLost({ modules }: LoadResult, next: LoadResult): boolean {
+  const ids = new Set(next.modules.map(({ declaration }) => declaration.id));
+  return modules.some(({ declaration }) => !ids.has(declaration.id));
 }
 
 function sameResult(a: LoadResult, b: LoadResult): boolean {
