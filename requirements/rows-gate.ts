@@ -4,10 +4,15 @@ import { onBothStores, test, type Requirement } from './requirement.ts';
 export const ROWS_GATE: readonly Requirement[] = [
   {
     id: 'B1',
-    says: 'A tool has one canonical id. Names that a reader could confuse are refused when they are loaded.',
+    says: 'A tool has one canonical id. A module whose id a reader could confuse with a published one is refused; the published one keeps its place.',
     tests: [
       test('src/modules/catalog/confusable-names.test.ts', 'is easily confused with'),
       test('test/catalog/load-modules.test.ts', 'T04 serves the first of two modules that a reader could confuse'),
+      test(
+        'test/catalog/load-modules.test.ts',
+        'T04 serves the published one of two modules that a reader could confuse',
+      ),
+      test('test/catalog/publish-catalog.test.ts', 'lets the first of two workers serve its module'),
     ],
     mutants: ['names-of-other-alphabets-pass'],
   },

@@ -23,8 +23,8 @@ export const ROWS_RUNNING: readonly Mutant[] = [
     id: 'broken-modules-are-left-out-in-silence',
     bug: 'A module that cannot be loaded is missing, and nobody is told.',
     file: 'src/modules/catalog/load-modules.ts',
-    find: '      broken.push(result);\n',
-    replace: '',
+    find: "if (!('declaration' in result)) return [result];",
+    replace: "if (!('declaration' in result)) return [];",
     caughtBy: [{ file: 'test/catalog/load-modules.test.ts', title: ' reports ' }],
   },
   {

@@ -24,8 +24,14 @@ it('a broken module is reported once, not again when another file changes', asyn
   const log = { debug: ignore, info: ignore, warn: ignore, error };
   const place = { pool: 'default', placement: undefined };
   for (const id of ['cup', 'dice']) writeModule(id, '1.0.0');
-  const served = await loadServedModules(folder.path, place, log, async (found) => found);
-  const publication = { publish: async () => undefined } as unknown as KeptPublication;
+  const served = await loadServedModules(
+    folder.path,
+    place,
+    log,
+    async () => [],
+    async (found) => found,
+  );
+  const publication = { publish: async () => [] } as unknown as KeptPublication;
   const watcher = await served.watch(publication, { onChange: async () => undefined });
   try {
     writeFileSync(join(folder.path, 'dice.mjs'), 'export default {');

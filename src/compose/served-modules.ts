@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { importModule } from '../modules/authoring/import-module.ts';
 import { describeThrown } from '../modules/catalog/describe-thrown.ts';
-import { loadModules } from '../modules/catalog/load-modules.ts';
+import { confusedWithPublished, loadModules } from '../modules/catalog/load-modules.ts';
 import type { BrokenEntry, LoadedModule, LoadResult } from '../modules/catalog/loaded-module.ts';
 import type { KeptPublication } from '../modules/catalog/keep-published.ts';
-import type { PublishRequest } from '../modules/catalog/publish-catalog.ts';
+import type { PublishRequest, RefusedModule } from '../modules/catalog/publish-catalog.ts';
 import { createToolIndex, type ToolIndex } from '../modules/catalog/tool-index.ts';
 import { createValidatorCache } from '../modules/catalog/validate-arguments.ts';
 import { keepServing, watchModules, type ModuleWatch } from '../modules/catalog/watch-modules.ts';
@@ -44,14 +44,24 @@ export interface ModulePlace {
   readonly builtIn?: readonly LoadedModule[];
 }
 
-/** Loads the modules of one worker. `admit` gets the modules that were found for it, and returns those that can be served. */
+/**
+ * Loads the modules of one worker. `published` reads the ids that are in the catalog. `admit` gets the modules that were found for the worker, and
+ * returns those that can be served.
+ */
 export async function loadServedModules(
   path: string,
   place: ModulePlace,
   log: Log,
+  published: () => Promise<readonly string[]>,
   admit: (found: LoadResult) => Promise<LoadResult>,
 ): Promise<ServedModules> {
-  const loadOptions = { pool: place.pool, known: new Map() };
+  // If the store does not answer, a reload compares with what it read last. Publishing compares once more.
+  let established: readonly string[] = [];
+  const loadOptions = {
+    pool: place.pool,
+    known: new Map(),
+    established: async () => (established = await published().catch(() => established)),
+  };
   const validators = createValidatorCache();
   const first = await loadModules(path, loadOptions);
   let loaded = await admit(withBuiltIn(onlyOfPlace(first, place), place, log));
@@ -61,7 +71,22 @@ export async function loadServedModules(
 
   async function publish(publication: KeptPublication, gone: PublishRequest['gone'] = []): Promise<void> {
     const modules = loaded.modules.map(({ declaration }) => declaration);
-    await publication.publish({ modules, gone, broken: loaded.broken });
+    const refused = await publication.publish({ modules, gone, broken: loaded.broken });
+    if (refused.length > 0) stopServing(refused);
+  }
+
+  /** Another worker published a module with a similar id at the same moment, and was first. */
+  function stopServing(refused: readonly RefusedModule[]): void {
+    const reasons = new Map(refused.map((one) => [one.id, confusedWithPublished(one.id, one.published)]));
+    const broken = loaded.modules.flatMap(({ file, declaration: { id } }) => {
+      const reason = reasons.get(id);
+      return reason === undefined ? [] : [{ id, file, reason }];
+    });
+    const modules = loaded.modules.filter(({ declaration }) => !reasons.has(declaration.id));
+    loaded = { modules, broken: [...loaded.broken, ...broken] };
+    index = createToolIndex(modules, validators);
+    served = servedBy(loaded, place);
+    for (const one of broken) log.error(one, 'module not loaded; the others are served');
   }
 
   async function takeOver(

@@ -146,10 +146,18 @@ async function boot(
   const entries = options.services ?? {};
   const services = await createWorkerServices({ entries, store: options, secret: serviceSecrets(secrets), log });
   closers.add(() => services.stop());
+  // The store is opened when modules were found, so that a mistyped path leaves no new store behind.
+  let opening: ReturnType<typeof openStore> | undefined;
+  const openOnce = (): ReturnType<typeof openStore> =>
+    (opening ??= parts.openStore(options).then((opened) => {
+      closers.add(() => opened.close());
+      return opened;
+    }));
   const modules = await loadServedModules(
     options.modules,
     { pool: named.pool, placement, builtIn: tasks },
     log,
+    async () => (await (await openOnce()).readCatalog()).modules.map(({ id }) => id),
     async (found) => {
       const met = refuseUnmetNeeds(found, services.known);
       await services.start(wantedServices(entries, met.modules));
@@ -161,9 +169,8 @@ async function boot(
   const hooks =
     options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, reporting);
   const webhook = options.approvals?.webhook && createApprovalWebhook(options.approvals.webhook, log);
-  const opened = await parts.openStore(options);
+  const opened = await openOnce();
   const { store, age } = timeStore(opened);
-  closers.add(() => store.close());
   const startedAt = await store.now();
   // Get one prompt answer from each lane. Without it, the first call of the lane would count as old and be checked twice.
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);

@@ -1,4 +1,4 @@
-import { watch } from 'chokidar';
+import { watchPaths } from '../base/watch-paths.ts';
 import type { LoadedConfig } from './load-config.ts';
 import { OPTION_ROWS } from './option-rows.ts';
 import { showConfig } from './show-config.ts';
@@ -28,10 +28,6 @@ export function watchConfig(
 ): ConfigWatch {
   let known = current;
   let turn = Promise.resolve();
-  const watcher = watch([...files], {
-    ignoreInitial: true,
-    awaitWriteFinish: { stabilityThreshold: 200, pollInterval: 50 },
-  });
   const reload = async (): Promise<void> => {
     try {
       const next = on.load();
@@ -42,10 +38,12 @@ export function watchConfig(
       on.onError(error);
     }
   };
-  watcher.on('all', () => void (turn = turn.then(reload)));
-  watcher.on('error', on.onError);
+  const watcher = watchPaths(files, {
+    onChange: () => void (turn = turn.then(reload)),
+    onError: on.onError,
+  });
   return {
-    ready: new Promise((resolve) => watcher.once('ready', resolve)),
+    ready: watcher.ready,
     async close() {
       await watcher.close();
       await turn;

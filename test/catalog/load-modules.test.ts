@@ -169,6 +169,26 @@ describe('loadModules', () => {
     ]);
   });
 
+  it('T04 serves the published one of two modules that a reader could confuse, in any order of their files', async () => {
+    const { path } = folderOf({ 'Abox.js': moduleText({ id: 'Box' }), 'box.js': moduleText({ id: 'box' }) });
+    const fresh = await loadModules(path);
+    expect([idsOf(fresh), fresh.broken.map(({ id }) => id)]).toStrictEqual([['Box'], ['box']]);
+    const result = await loadModules(path, { established: async () => ['box', 'other'] });
+    expect(idsOf(result)).toStrictEqual(['box']);
+    expect(result.broken).toMatchObject([
+      { id: 'Box', reason: expect.stringContaining('easily confused with "box", which is published') as string },
+    ]);
+  });
+
+  it('T04 refuses a module that a reader could confuse with one that another worker published', async () => {
+    const { path } = folderOf({ 'a.js': moduleText({ id: 'Box' }), 'b.js': moduleText({ id: 'dice' }) });
+    const result = await loadModules(path, { established: async () => ['box'] });
+    expect(idsOf(result)).toStrictEqual(['dice']);
+    expect(result.broken).toMatchObject([
+      { id: 'Box', reason: expect.stringContaining('sallyport catalog withdraw box') as string },
+    ]);
+  });
+
   it('imports modules without the environment of the worker', async () => {
     const names = ['A_SECRET', 'PATH', 'HOME', 'NODE_OPTIONS', 'NODE_CHANNEL_FD'];
     process.env['A_SECRET'] = 'x';

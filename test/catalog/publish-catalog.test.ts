@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadServedModules } from '../../src/compose/served-modules.ts';
+import { keepPublished } from '../../src/modules/catalog/keep-published.ts';
 import { loadModules } from '../../src/modules/catalog/load-modules.ts';
 import type { LoadedModule } from '../../src/modules/catalog/loaded-module.ts';
 import { publishModules } from '../../src/modules/catalog/publish-catalog.ts';
@@ -7,6 +9,7 @@ import { createEmbeddedBackend } from '../contract/embedded-backend.ts';
 import { createRedisBackend } from '../contract/redis-backend.ts';
 import type { Backend } from '../contract/scene.ts';
 import { createModuleFolder, moduleText, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
+import { SILENT_LOG } from '../support/sample-call.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 
 const declarationsOf = (modules: readonly LoadedModule[]): LoadedModule['declaration'][] =>
@@ -60,6 +63,31 @@ describe.each([
       expect(answer).toMatchObject({ written: true, removed: ['b'], changed: [] });
       expect((await store.readCatalog()).modules).toStrictEqual(modules.slice(0, 1));
     } finally {
+      await store.close();
+    }
+  });
+
+  it('lets the first of two workers serve its module when a reader could confuse the ids', async () => {
+    const store = await backend.open();
+    const twins = ['crate', 'Crate'].map((id) => createModuleFolder({ 'a.js': moduleText({ id }) }));
+    try {
+      const published = async () => (await store.readCatalog()).modules.map(({ id }) => id);
+      const place = { pool: 'default', placement: undefined };
+      // Both load before one of them publishes.
+      const [first, second] = await Promise.all(
+        twins.map(({ path }) => loadServedModules(path, place, SILENT_LOG, published, async (found) => found)),
+      );
+      await first!.publish(keepPublished(store, SILENT_LOG));
+      await second!.publish(keepPublished(store, SILENT_LOG));
+      expect(await published()).toContain('crate');
+      expect(await published()).not.toContain('Crate');
+      expect([first!.serves('crate.echo'), second!.serves('Crate.echo')]).toStrictEqual([true, false]);
+      expect(second!.served).toMatchObject({
+        modules: [],
+        broken: [{ id: 'Crate', reason: expect.stringContaining('easily confused with "crate"') as string }],
+      });
+    } finally {
+      for (const twin of twins) twin.dispose();
       await store.close();
     }
   });

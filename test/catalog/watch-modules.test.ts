@@ -15,24 +15,29 @@ interface Watched {
   readonly watch: ModuleWatch;
   /** Does something to the files and waits for the reload it causes. */
   readonly reloadedBy: (change: () => void) => Promise<Reloaded>;
-  readonly troubleBy: (change: () => void) => Promise<unknown>;
   readonly reloads: Reloaded[];
 }
 
-async function watchFolder(files: Record<string, string>, place = ''): Promise<Watched> {
+async function watchFolder(
+  files: Record<string, string>,
+  place = '',
+  published: readonly string[] = [],
+): Promise<Watched> {
   const folder = createModuleFolder(files);
   toClose.push(folder.dispose);
   const path = folder.file(place);
   const events = new EventEmitter();
   const reloads: Reloaded[] = [];
+  const established = async (): Promise<readonly string[]> => published;
   const watch = watchModules(path, {
-    current: await loadModules(path),
+    established,
+    current: await loadModules(path, { established }),
     settleMs: 40,
     onReload: (result) => {
       reloads.push(result);
       events.emit('reload', result);
     },
-    onError: (error) => events.emit('trouble', error),
+    onError: (error) => events.emit('error', error),
   });
   toClose.push(() => watch.close());
   await watch.ready;
@@ -46,7 +51,6 @@ async function watchFolder(files: Record<string, string>, place = ''): Promise<W
     watch,
     reloads,
     reloadedBy: (change) => next<Reloaded>('reload', change),
-    troubleBy: (change) => next<unknown>('trouble', change),
   };
 }
 
@@ -163,20 +167,76 @@ describe('watchModules', () => {
     });
 
     it('go on both when a new manifest gives them one id', async () => {
-      const { folder, troubleBy, reloads } = await watchSetups({ home: '/a', work: '/b' });
+      const { folder, reloadedBy } = await watchSetups({ home: '/a', work: '/b' });
       const twice = manifest({ home: '/a', work: '/b' }).replace('"work"', '"home"');
-      expect(await troubleBy(() => folder.write('modules.json', twice))).toMatchObject({ code: 'SETUP_DUPLICATE' });
-      expect(reloads).toStrictEqual([]);
+      const refused = await reloadedBy(() => folder.write('modules.json', twice));
+      expect(setupsOf(refused)).toStrictEqual({ home: '/a', work: '/b' });
+      expect(refused.broken).toMatchObject([{ reason: expect.stringContaining('more than once') as string }]);
+    });
+
+    it('are followed on after the manifest was away: what it no longer names is no longer served', async () => {
+      const { folder, reloadedBy } = await watchSetups({ home: '/a', work: '/b' });
+      const away = await reloadedBy(() => folder.remove('modules.json'));
+      expect(setupsOf(away)).toStrictEqual({ home: '/a', work: '/b' });
+      const back = await reloadedBy(() => folder.write('modules.json', manifest({ home: '/a' })));
+      expect(setupsOf(back)).toStrictEqual({ home: '/a' });
+      expect(back.broken).toStrictEqual([]);
+      const edited = await reloadedBy(() => folder.write('modules.json', manifest({ home: '/c' })));
+      expect(setupsOf(edited)).toStrictEqual({ home: '/c' });
+    });
+
+    it('are followed on after the manifest was replaced by a file with the same inode', async () => {
+      const { folder, reloadedBy } = await watchSetups({ home: '/a', work: '/b' });
+      const replaced = await reloadedBy(() => {
+        folder.remove('modules.json');
+        folder.write('modules.json', manifest({ home: '/a' }));
+      });
+      expect(setupsOf(replaced)).toStrictEqual({ home: '/a' });
+      const edited = await reloadedBy(() => folder.write('modules.json', manifest({ home: '/c' })));
+      expect(setupsOf(edited)).toStrictEqual({ home: '/c' });
     });
   });
 
-  it('leaves everything as it was when the manifest is broken', async () => {
-    const { folder, troubleBy, reloads } = await watchFolder(
+  it('keeps a published module in its place when one comes that a reader could confuse with it', async () => {
+    const { folder, reloadedBy } = await watchFolder({ 'box.js': moduleText({ id: 'box' }) }, '', ['box']);
+    const both = await reloadedBy(() => folder.write('Abox.js', moduleText({ id: 'Box' })));
+    expect(versionsOf(both)).toStrictEqual(['box@1.0.0']);
+    expect(both.broken).toMatchObject([{ id: 'Box', file: folder.file('Abox.js') }]);
+  });
+
+  it('loads a refused module once the other one is gone from the folder and from the catalog', async () => {
+    const published = ['box'];
+    const files = { 'Abox.js': moduleText({ id: 'Box' }), 'box.js': moduleText({ id: 'box' }) };
+    const { folder, reloads, reloadedBy } = await watchFolder(files, '', published);
+    // The worker takes a module whose file is gone out of the catalog when it is told of it.
+    const withdrawn = reloadedBy(() => folder.remove('box.js')).then(() => published.splice(0));
+    await withdrawn;
+    await expect.poll(() => reloads.map(versionsOf), { timeout: 30_000 }).toStrictEqual([[], ['Box@1.0.0']]);
+  });
+
+  it('serves everything on while the manifest is broken, and says so until it is as before', async () => {
+    const { folder, reloadedBy } = await watchFolder(
       { 'x.js': moduleText(), 'modules.yaml': '- file: x.js\n' },
       'modules.yaml',
     );
-    const trouble = await troubleBy(() => folder.write('modules.yaml', '- fille: x.js\n'));
-    expect(trouble).toMatchObject({ code: 'MODULES_MISSING' });
-    expect(reloads).toStrictEqual([]);
+    const broken = await reloadedBy(() => folder.write('modules.yaml', '- fille: x.js\n'));
+    expect(versionsOf(broken)).toStrictEqual(['sample@1.0.0']);
+    expect(broken.broken).toMatchObject([
+      { id: '"modules.yaml"', reason: expect.stringMatching(/^No modules can be loaded from .*fille/) as string },
+    ]);
+    const repaired = await reloadedBy(() => folder.write('modules.yaml', '- file: x.js\n'));
+    expect(versionsOf(repaired)).toStrictEqual(['sample@1.0.0']);
+    expect(repaired.broken).toStrictEqual([]);
+  });
+
+  it('serves everything on while the folder is away, and follows the new folder', async () => {
+    const { folder, reloadedBy } = await watchFolder({ 'mods/a.js': moduleText({ id: 'a' }) }, 'mods');
+    const away = await reloadedBy(() => renameSync(folder.file('mods'), folder.file('mods2')));
+    expect(versionsOf(away)).toStrictEqual(['a@1.0.0']);
+    expect(away.broken).toMatchObject([{ id: '"mods"', reason: expect.stringContaining('does not exist') as string }]);
+    const back = await reloadedBy(() => folder.write('mods/b.js', moduleText({ id: 'b' })));
+    expect(versionsOf(back)).toStrictEqual(['b@1.0.0']);
+    const changed = await reloadedBy(() => folder.write('mods/b.js', moduleText({ id: 'b', version: '1.1.0' })));
+    expect(versionsOf(changed)).toStrictEqual(['b@1.1.0']);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, freePort } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
@@ -347,6 +347,16 @@ describe('sallyport dev on its own', () => {
   });
 });
 
+describe('sallyport dev with a mistyped path', () => {
+  it('names the path, and leaves no new store behind', async () => {
+    const other = planeFolder();
+    const { code, stderr } = await other.cli('dev', '--modules', 'nope');
+    expect(stderr).toMatch(/No modules can be loaded from .*nope: it does not exist\./);
+    expect([code, existsSync(other.file('.sallyport'))]).toEqual([78, false]);
+    other.remove();
+  });
+});
+
 describe('sallyport dev with other modules than before', () => {
   const FINE = (id: string): string => `
     export default {
@@ -428,6 +438,66 @@ describe('sallyport dev with other modules than before', () => {
       expect(await own.json('audit', 'query', '--event', 'catalog.withdrawn')).toMatchObject([
         { via: 'config', changed: ['module cup 1.0.0 withdrawn'], comment: 'its file is gone' },
       ]);
+      await running.stop();
+    } finally {
+      own.remove();
+    }
+  });
+
+  it(
+    'keeps a served module beside a new one that a reader could confuse with it, also after a restart',
+    { timeout: 180_000 },
+    async () => {
+      const own = planeFolder();
+      const ids = async (): Promise<string[]> =>
+        ((await own.json('catalog')) as { modules: { id: string }[] }).modules.map(({ id }) => id);
+      const reported = async (): Promise<string[]> => {
+        const { checks } = (await own.json('doctor')) as { checks: { name: string; found: string }[] };
+        return checks.filter(({ name }) => name === 'module').map(({ found }) => found);
+      };
+      const refused = [expect.stringMatching(/^Box is not loaded .*easily confused with "box", which is published\./)];
+      try {
+        mkdirSync(own.file('mine'));
+        writeFileSync(own.file('mine/box.mjs'), FINE('box'));
+        const first = await own.startWaiting('dev', '--modules', own.file('mine'));
+        await first.waitForLine(/^Ctrl-C ends it/);
+        writeFileSync(own.file('mine/Abox.mjs'), FINE('Box'));
+        await eventually(async () => (await reported()).length === 1, { what: 'the refused module in doctor' });
+        expect([await reported(), await ids()]).toEqual([refused, ['box']]);
+        expect((await own.call('box.roll', {})).stdout).toBe('4\n');
+        await first.stop();
+        const second = await own.startWaiting('dev', '--modules', own.file('mine'));
+        await second.waitForLine(/^Ctrl-C ends it/);
+        expect(second.stdout).toMatch(/not loaded +Box: /);
+        expect([await reported(), await ids()]).toEqual([refused, ['box']]);
+        expect((await own.call('box.roll', {})).stdout).toBe('4\n');
+        expect((await own.call('Box.roll', {})).stderr).toContain('There is no tool "Box.roll".');
+        await second.stop();
+      } finally {
+        own.remove();
+      }
+    },
+  );
+
+  it('says in doctor that the manifest is missing, and follows it when it is back', { timeout: 180_000 }, async () => {
+    const own = planeFolder();
+    const missing = async (): Promise<boolean> => {
+      const { checks } = (await own.json('doctor')) as { checks: { name: string; found: string }[] };
+      return checks.some(({ name, found }) => name === 'module' && /"mine\.json".*does not exist/.test(found));
+    };
+    try {
+      mkdirSync(own.file('mine'));
+      for (const id of ['cup', 'dice']) writeFileSync(own.file(`mine/${id}.mjs`), FINE(id));
+      writeFileSync(own.file('mine.json'), '[{ "file": "mine/cup.mjs" }, { "file": "mine/dice.mjs" }]');
+      const running = await own.startWaiting('dev', '--modules', own.file('mine.json'));
+      await running.waitForLine(/^Ctrl-C ends it/);
+      rmSync(own.file('mine.json'));
+      await eventually(missing, { what: 'the missing manifest in doctor' });
+      expect((await own.call('cup.roll', {})).stdout).toBe('4\n');
+      writeFileSync(own.file('mine.json'), '[{ "file": "mine/dice.mjs" }]');
+      await eventually(async () => (await own.call('cup.roll', {})).code !== 0, { what: 'no cup' });
+      expect(await missing()).toBe(false);
+      expect((await own.call('dice.roll', {})).stdout).toBe('4\n');
       await running.stop();
     } finally {
       own.remove();

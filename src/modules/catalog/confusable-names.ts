@@ -80,6 +80,14 @@ export class TakenNames {
   readonly #folded = new Map<string, string>();
   readonly #skeletons = new Map<string, string>();
 
+  constructor(names: Iterable<string> = []) {
+    for (const name of names) this.take(name);
+  }
+
+  has(name: string): boolean {
+    return this.#exact.has(name);
+  }
+
   findConfusable(name: string): Confusable | undefined {
     if (this.#exact.has(name)) return { how: 'the same', with: name };
     const other = this.#folded.get(name.toLowerCase()) ?? this.#skeletons.get(nameSkeleton(name));

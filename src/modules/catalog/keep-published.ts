@@ -10,8 +10,8 @@ import { publishModules, type Published, type PublishRequest } from './publish-c
 export interface KeptPublication {
   /** Modules that the catalog has in another version than this worker, and those that were rolled back last. For the start screen. */
   readonly versions: Pick<Published, 'older' | 'rolledBack'>;
-  /** Publishes the modules of this worker, after a start or a reload. */
-  publish(request: Pick<PublishRequest, 'modules' | 'gone' | 'broken'>): Promise<void>;
+  /** Publishes the modules of this worker, after a start or a reload. Returns those that were refused. */
+  publish(request: Pick<PublishRequest, 'modules' | 'gone' | 'broken'>): Promise<Published['refused']>;
   /**
    * Checks the publication with every heartbeat, at the cost of one small request. The published version may have lost its last worker
    * since, or this worker's version may have been replaced at the moment when it started. Then what this worker serves is published again.
@@ -62,6 +62,7 @@ export function keepPublished(store: Needs, log: Log): KeptPublication {
       const facts = { modules: request.modules.length, broken: request.broken?.length ?? 0 };
       log.info({ ...facts, ...published }, 'catalog published');
       tell(published);
+      return published.refused;
     },
     async check() {
       const found = new Map((await readCatalog()).modules.map(({ id, digest }) => [id, digest]));

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname, extname } from 'node:path';
 import { NAME_PATTERN } from '../../domain/identity/ids.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
-import { TakenNames } from './confusable-names.ts';
+import { TakenNames, type Confusable } from './confusable-names.ts';
 import { deepFreeze } from '../../base/deep-freeze.ts';
 import { createDescriber, type Describer } from './describe-modules.ts';
 import { findModules } from './find-modules.ts';
@@ -19,6 +19,8 @@ export interface LoadOptions {
   readonly importTimeoutMs?: number;
   /** Keep this map between loads: an entry that is unchanged, its code included, is then the same object again. */
   readonly known?: KnownModules;
+  /** The ids that are published. They keep their place: a new module with an id that a reader could confuse with one of them is refused. */
+  readonly established?: () => Promise<readonly string[]>;
 }
 
 /** Modules of earlier loads, by a key that covers everything they depend on. */
@@ -43,7 +45,7 @@ export async function loadModules(path: string, options: LoadOptions = {}): Prom
   const loaded = await loadEntries(entries, importTimeoutMs, needs);
   const used = new Set(loaded.map((one) => one.key));
   for (const key of known.keys()) if (!used.has(key)) known.delete(key);
-  return deepFreeze(refuseConfusable(loaded));
+  return deepFreeze(refuseConfusable(loaded, (await options.established?.()) ?? []));
 }
 
 interface Loaded {
@@ -132,29 +134,43 @@ function guessId(entry: ModuleEntry, told?: string): string {
   return NAME_PATTERN.test(guess) ? guess : JSON.stringify(guess.slice(0, 64));
 }
 
-/** If a reader could take two modules for each other, only the first is served. */
-function refuseConfusable(loaded: readonly Loaded[]): LoadResult {
-  const modules: LoadedModule[] = [];
-  const broken: BrokenEntry[] = [];
+/**
+ * If a reader could take two modules for each other, only one is served: the published one, or else the first. A new module that resembles a
+ * published one is refused also if that one is not in this load: another worker may serve it.
+ */
+function refuseConfusable(loaded: readonly Loaded[], established: readonly string[]): LoadResult {
+  const found = loaded.flatMap(({ result }) => ('declaration' in result ? [result] : []));
+  const isEstablished = ({ declaration }: LoadedModule): boolean => published.has(declaration.id);
+  const published = new TakenNames(established);
   const taken = new TakenNames();
-  for (const { result } of loaded) {
-    if (!('declaration' in result)) {
-      broken.push(result);
-      continue;
-    }
-    const { id } = result.declaration;
-    const clash = taken.findConfusable(id);
-    if (clash === undefined) {
-      taken.take(id);
-      modules.push(result);
-    } else {
-      const reason =
-        clash.how === 'the same'
-          ? `Another module already has the id "${id}".`
-          : `Its id "${id}" is easily confused with "${clash.with}".`;
-      broken.push({ id, file: result.file, reason });
-    }
+  const reasons = new Map<LoadedModule, string>();
+  for (const module of [...found.filter(isEstablished), ...found.filter((one) => !isEstablished(one))]) {
+    const { id } = module.declaration;
+    const clash = taken.findConfusable(id) ?? (published.has(id) ? undefined : published.findConfusable(id));
+    if (clash === undefined) taken.take(id);
+    else reasons.set(module, describeClash(id, clash, published));
   }
+  const modules = found.filter((module) => !reasons.has(module));
   modules.sort((a, b) => (a.declaration.id < b.declaration.id ? -1 : 1));
+  const broken = loaded.flatMap(({ result }): BrokenEntry[] => {
+    if (!('declaration' in result)) return [result];
+    const reason = reasons.get(result);
+    return reason === undefined ? [] : [{ id: result.declaration.id, file: result.file, reason }];
+  });
   return { modules, broken };
+}
+
+function describeClash(id: string, clash: Confusable, published: TakenNames): string {
+  if (clash.how === 'the same') return `Another module already has the id "${id}".`;
+  return published.has(clash.with)
+    ? confusedWithPublished(id, clash.with)
+    : `Its id "${id}" is easily confused with "${clash.with}".`;
+}
+
+/** Why a new module is refused, and what its author or operator can do. */
+export function confusedWithPublished(id: string, published: string): string {
+  return (
+    `Its id "${id}" is easily confused with "${published}", which is published. Give it another id; ` +
+    `or, if no worker serves the other one any more, take that out: sallyport catalog withdraw ${published}, and load this one again.`
+  );
 }

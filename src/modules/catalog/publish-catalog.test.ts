@@ -91,6 +91,19 @@ describe('mergeModules', () => {
     expect(merge(catalogOf(mine), { modules: [mine], gone }).removed).toStrictEqual([]);
     expect(merge(EMPTY_CATALOG, { modules: [], gone }).removed).toStrictEqual([]);
   });
+
+  it('publishes no new module that a reader could confuse with a published one, and reports it', () => {
+    const merged = mergeModules(catalogOf(sample({ id: 'box' })), { modules: [sample({ id: 'Box' }), sample()] });
+    expect(merged.modules.map(({ id }) => id)).toStrictEqual(['box', 'notes']);
+    expect(merged.refused).toStrictEqual([{ id: 'Box', published: 'box' }]);
+  });
+
+  it('removes a module that a worker refused because a reader could confuse it with one that it publishes', () => {
+    const catalog = catalogOf(sample({ id: 'Box' }), sample({ id: 'box' }), sample());
+    const broken = [{ id: 'Box' }, { id: 'notes' }];
+    const merged = merge(catalog, { modules: [sample({ id: 'box' })], broken });
+    expect(merged).toMatchObject({ ids: ['box@1.0.0', 'notes@1.0.0'], removed: ['Box'] });
+  });
 });
 
 /** Compare-and-set as the port demands it, in memory; the real stores run the same in test/catalog. */
@@ -152,6 +165,7 @@ describe('publishModules', () => {
       removed: [],
       older: [{ id: 'notes', version: '1.0.0', published: '2.0.0' }],
       rolledBack: [],
+      refused: [],
     });
   });
 

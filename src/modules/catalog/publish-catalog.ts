@@ -5,6 +5,7 @@ import type { BrokenModule, ModuleDeclaration } from '../../domain/tool/module.t
 import type { CatalogPublishing } from '../../domain/ports/catalog-store.ts';
 import { catalogDigest } from '../../domain/tool/digest.ts';
 import { compareVersions } from './compare-versions.ts';
+import { TakenNames } from './confusable-names.ts';
 import { pause } from '../../base/pause.ts';
 
 export interface PublishRequest {
@@ -13,6 +14,7 @@ export interface PublishRequest {
   readonly gone?: readonly Pick<ModuleDeclaration, 'id' | 'digest'>[];
   /**
    * Modules that could not be loaded. Their published entries stay: a module that broke in a reload is still served in its old generation.
+   * An entry is removed only if a reader could confuse its id with one of `modules`.
    */
   readonly broken?: readonly Pick<BrokenModule, 'id'>[];
   /**
@@ -40,6 +42,14 @@ export interface Published {
   readonly older: readonly OtherVersion[];
   /** Modules that were published in place of a higher version, because no live worker serves that one. */
   readonly rolledBack: readonly OtherVersion[];
+  /** New modules that were not published, because a reader could confuse their ids with published ones. */
+  readonly refused: readonly RefusedModule[];
+}
+
+export interface RefusedModule {
+  readonly id: string;
+  /** The published id that it resembles. */
+  readonly published: string;
 }
 
 export interface OtherVersion {
@@ -95,7 +105,7 @@ function yieldsTo(
   return order < 0 || (order === 0 && yieldsToEqual);
 }
 
-type Merge = Pick<Published, 'changed' | 'removed' | 'older' | 'rolledBack'> & {
+type Merge = Pick<Published, 'changed' | 'removed' | 'older' | 'rolledBack' | 'refused'> & {
   readonly modules: readonly ModuleDeclaration[];
 };
 export type MergeRequest = Omit<PublishRequest, 'served'> & { readonly served?: ReadonlySet<string> | undefined };
@@ -108,9 +118,18 @@ export function mergeModules(catalog: Catalog, request: MergeRequest): Merge {
   const removed: string[] = [];
   const older: OtherVersion[] = [];
   const rolledBack: OtherVersion[] = [];
+  const refused: RefusedModule[] = [];
+  const names = new TakenNames(merged.keys());
   for (const module of modules) {
     const published = merged.get(module.id);
     const { id, version } = module;
+    // A worker compares its modules with the catalog before it publishes. Two workers may still start at the same moment.
+    const clash = published === undefined ? names.findConfusable(id) : undefined;
+    if (clash !== undefined) {
+      refused.push({ id, published: clash.with });
+      continue;
+    }
+    names.take(id);
     const isBehind = yieldsTo(published, module, request);
     if (isBehind && (served === undefined || served.has(published.digest))) {
       older.push({ id, version, published: published.version });
@@ -126,8 +145,13 @@ export function mergeModules(catalog: Catalog, request: MergeRequest): Merge {
     merged.delete(id);
     removed.push(id);
   }
+  // A store that an earlier release wrote may have two modules that a reader could confuse.
+  const own = new TakenNames(modules.map(({ id }) => id).filter((id) => merged.has(id)));
+  for (const { id } of broken) {
+    if (own.findConfusable(id)?.how === 'easily confused' && merged.delete(id)) removed.push(id);
+  }
   const sorted = [...merged.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).map(withSortedTools);
-  return { modules: sorted, changed: changed.sort(), removed: removed.sort(), older, rolledBack };
+  return { modules: sorted, changed: changed.sort(), removed: removed.sort(), older, rolledBack, refused };
 }
 
 /** Whether a module equals the published one. Digests leave out limits and the module's description, so equal digests are not enough. */

@@ -1,7 +1,8 @@
 import { basename, dirname, extname, resolve } from 'node:path';
-import { watch } from 'chokidar';
 import { deepFreeze } from '../../base/deep-freeze.ts';
-import type { LoadedModule, LoadResult } from './loaded-module.ts';
+import { watchPaths } from '../../base/watch-paths.ts';
+import { PlaneError } from '../../domain/errors/errors.ts';
+import type { BrokenEntry, LoadedModule, LoadResult } from './loaded-module.ts';
 import { loadModules, type KnownModules, type LoadOptions } from './load-modules.ts';
 
 export interface Reloaded extends LoadResult {
@@ -22,34 +23,36 @@ export interface WatchOptions extends LoadOptions {
   readonly current: LoadResult;
   /** Called with the modules that should be served from now on. Calls do not overlap. */
   readonly onReload: (result: Reloaded) => void | Promise<void>;
-  /** Called if the folder or manifest itself cannot be read, or if `onReload` failed. Everything stays as it was. */
+  /** Called if the modules could not be loaded or watched, or if `onReload` failed. Everything stays as it was. */
   readonly onError: (error: unknown) => void;
   /** A file counts as written when it did not grow for this long. */
   readonly settleMs?: number;
 }
 
+/** Codes of a folder or manifest that cannot be read. */
+const UNREADABLE: readonly string[] = ['MODULES_MISSING', 'SETUP_DUPLICATE'];
+
 /** Endings of code files and manifests. Data files that a tool writes next to its code do not cause a reload. */
 const WATCHED_ENDINGS: readonly string[] = ['.js', '.mjs', '.cjs', '.json', '.node', '.wasm', '.yaml', '.yml'];
 
-/** Loads modules again when their files change. A module whose new file is broken is still served as it was. */
+/**
+ * Loads modules again when their files change. A module whose new file is broken is still served as it was. So are all modules while the
+ * folder or manifest itself cannot be read: it is then among the broken entries.
+ */
 export function watchModules(path: string, options: WatchOptions): ModuleWatch {
   const known: KnownModules = options.known ?? new Map();
-  const { settleMs = 200 } = options;
   const root = resolve(path);
   let current = options.current;
   let wanted = false;
   let loading: Promise<void> | undefined;
   let closed = false;
 
-  const places = new Set(placesOf(root, current));
-  const watcher = watch([...places], {
-    ignoreInitial: true,
-    ignored: (file, facts) => !places.has(file) && isIgnored(file, facts?.isFile() === true),
-    awaitWriteFinish: { stabilityThreshold: settleMs, pollInterval: Math.max(10, settleMs / 4) },
+  const watcher = watchPaths(placesOf(root, current), {
+    ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
+    ignores: isIgnored,
+    onChange: () => void request(),
+    onError: options.onError,
   });
-  const ready = new Promise<void>((done) => watcher.once('ready', done));
-  watcher.on('all', () => void request());
-  watcher.on('error', options.onError);
 
   /** Requests a reload. Changes that come while modules are loaded cause one more load afterwards. */
   function request(): Promise<void> {
@@ -64,14 +67,13 @@ export function watchModules(path: string, options: WatchOptions): ModuleWatch {
     while (wanted && !closed) {
       wanted = false;
       try {
-        const next = keepServing(current, await loadModules(path, { ...options, known }));
+        const next = await load();
         if (closed) return;
         if (sameResult(current, next)) continue;
+        // The id that is gone may be why another module was refused.
+        wanted ||= hasLost(current, next);
         current = next;
-        for (const place of placesOf(root, next)) {
-          if (!places.has(place)) watcher.add(place);
-          places.add(place);
-        }
+        for (const place of placesOf(root, next)) watcher.add(place);
         await options.onReload(next);
       } catch (error) {
         options.onError(error);
@@ -79,8 +81,17 @@ export function watchModules(path: string, options: WatchOptions): ModuleWatch {
     }
   }
 
+  async function load(): Promise<Reloaded> {
+    try {
+      return keepServing(current, await loadModules(path, { ...options, known }));
+    } catch (error) {
+      if (error instanceof PlaneError && UNREADABLE.includes(error.code)) return serveOn(current, root, error.message);
+      throw error;
+    }
+  }
+
   return {
-    ready,
+    ready: watcher.ready,
     reload: request,
     async close() {
       closed = true;
@@ -96,9 +107,19 @@ function isIgnored(file: string, isFile: boolean): boolean {
   return isFile && !WATCHED_ENDINGS.includes(extname(name));
 }
 
+/** The folder or manifest is reported like a broken module, and all modules are served on. */
+function serveOn({ modules, broken }: LoadResult, place: string, reason: string): Reloaded {
+  const others = broken.filter(({ file }) => file !== place);
+  // The quotes keep it from being taken for the id of a module.
+  const unreadable: BrokenEntry = { id: JSON.stringify(basename(place)), file: place, reason };
+  const kept = modules.map(({ declaration }) => declaration.id);
+  return deepFreeze({ modules, broken: [...others, unreadable], kept });
+}
+
 /** A manifest may name files anywhere, so their folders are watched too. */
 function placesOf(root: string, { modules, broken }: LoadResult): string[] {
-  return [...new Set([root, ...[...modules, ...broken].map((module) => dirname(module.file))])];
+  const files = [...modules, ...broken].map(({ file }) => file).filter((file) => file !== root);
+  return [...new Set([root, ...files.map((file) => dirname(file))])];
 }
 
 /** Keeps serving, for each broken module, the module that was served from its file, if there was one: the one with its id, or else any. */
@@ -121,6 +142,12 @@ export function keepServing(previous: LoadResult, next: LoadResult): Reloaded {
   }
   const modules = [...next.modules, ...kept].sort((a, b) => (a.declaration.id < b.declaration.id ? -1 : 1));
   return deepFreeze({ modules, broken: next.broken, kept: kept.map((module) => module.declaration.id).sort() });
+}
+
+/** Whether the id of a served module is gone. */
+function hasLost({ modules }: LoadResult, next: LoadResult): boolean {
+  const ids = new Set(next.modules.map(({ declaration }) => declaration.id));
+  return modules.some(({ declaration }) => !ids.has(declaration.id));
 }
 
 function sameResult(a: LoadResult, b: LoadResult): boolean {

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { unwatchFile, watchFile, type Stats } from 'node:fs';
+import { watch, type FSWatcher } from 'chokidar';
+import { pause } from './pause.ts';
+
+export interface PathWatch {
+  /** Resolves when the paths are being watched. */
+  readonly ready: Promise<void>;
+  /** Watches one more file or folder. */
+  add(path: string): void;
+  close(): Promise<void>;
+}
+
+export interface PathWatchOptions {
+  /** A file counts as written when it did not grow for this long. */
+  readonly settleMs?: number;
+  /** Whether changes of a file or folder inside a watched folder do not count. */
+  readonly ignores?: (path: string, isFile: boolean) => boolean;
+  readonly onChange: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+const SETTLE_MS = 200;
+/** How often the paths themselves are looked at. One `stat` for each of them is cheap. */
+const LOOK_MS = 500;
+
+/**
+ * Watches files and folders, also after they were away. A watch of the operating system belongs to the file or folder that was there when the
+ * watch began: what later stands at the same path is not watched by it. So each path is looked at twice a second, and is watched anew when
+ * something else stands there.
+ */
+export function watchPaths(paths: Iterable<string>, options: PathWatchOptions): PathWatch {
+  const { settleMs = SETTLE_MS, ignores, onChange, onError } = options;
+  const watched = new Set<string>();
+  const closing = new AbortController();
+  let turn = Promise.resolve();
+
+  function start(): { readonly watcher: FSWatcher; readonly ready: Promise<void> } {
+    const watcher = watch([...watched], {
+      ignoreInitial: true,
+      ...(ignores && { ignored: (path, facts) => !watched.has(path) && ignores(path, facts?.isFile() === true) }),
+      awaitWriteFinish: { stabilityThreshold: settleMs, pollInterval: Math.max(10, settleMs / 4) },
+    });
+    watcher.on('all', onChange);
+    watcher.on('error', onError);
+    return { watcher, ready: once(watcher, 'ready', { signal: closing.signal }).then(nothing, nothing) };
+  }
+
+  function look(path: string): void {
+    watched.add(path);
+    watchFile(path, { interval: LOOK_MS, persistent: false }, compare);
+  }
+
+  function compare(now: Stats, before: Stats): void {
+    // A new file may get the inode of the deleted one, but not its time of birth.
+    if (now.ino === before.ino && now.dev === before.dev && now.birthtimeMs === before.birthtimeMs) return;
+    // The inode 0 means that nothing is there.
+    if (now.ino === 0) onChange();
+    else turn = turn.then(watchAnew);
+  }
+
+  async function watchAnew(): Promise<void> {
+    if (closing.signal.aborted) return;
+    await current.watcher.close();
+    current = start();
+    await current.ready;
+    // What happened since the old watch lost its file or folder was not reported. The new file may still be written.
+    await pause(settleMs, closing.signal);
+    if (!closing.signal.aborted) onChange();
+  }
+
+  for (const path of paths) look(path);
+  let current = start();
+  return {
+    ready: current.ready,
+    add(path) {
+      if (watched.has(path)) return;
+      look(path);
+      current.watcher.add(path);
+    },
+    async close() {
+      closing.abort();
+      for (const path of watched) unwatchFile(path, compare);
+      await current.watcher.close();
+      await turn;
+      // Its last turn may have begun another watch.
+      await current.watcher.close();
+    },
+  };
+}
+
+function nothing(): void {}
