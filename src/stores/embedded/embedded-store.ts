@@ -16,6 +16,8 @@ export interface EmbeddedStoreOptions {
   readonly mode?: 'own' | 'connect' | 'auto';
   /** How long a request waits for the next owner after the last one has ended. */
   readonly patienceMs?: number;
+  /** How long the owner may take to greet a new connection, and to answer a request in addition to the time that the request asked to wait. */
+  readonly answerWithinMs?: number;
 }
 
 export interface EmbeddedStore extends TrailStore {
@@ -31,22 +33,25 @@ const TRY_EVERY_MS = 25;
 /** Enough for a copy of the largest store on a slow disk. */
 const COPY_WITHIN_MS = 30 * 60_000;
 const DEFAULT_PATIENCE_MS = 15_000;
+const DEFAULT_ANSWER_WITHIN_MS = 30_000;
 
 /** The whole store in one SQLite file. One process owns it and serves the others over a unix socket. */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Promise<EmbeddedStore> {
   const folder = resolve(options.folder ?? DEFAULT_FOLDER);
   const mode = options.mode ?? 'auto';
+  const { patienceMs = DEFAULT_PATIENCE_MS, answerWithinMs = DEFAULT_ANSWER_WITHIN_MS } = options;
   let incarnation: string | undefined;
-  const client = new StoreClient(async (events) => {
+  const open = async (events: LinkEvents): Promise<StoreLink> => {
     // When the store is opened with `connect`, a missing owner is reported at once. Later the requests themselves wait, each as long as its
     // patience allows.
     const settleMs = incarnation === undefined && mode !== 'connect' ? SETTLE_WITHIN_MS : 0;
-    const link = await openLink(folder, mode, events, settleMs);
+    const link = await openLink({ folder, mode, answerWithinMs }, events, settleMs);
     incarnation ??= link.hello.incarnation;
     if (link.hello.incarnation === incarnation) return link;
     await link.close();
     throw planeError('STORE_REPLACED', { expected: incarnation, found: link.hello.incarnation });
-  }, options.patienceMs ?? DEFAULT_PATIENCE_MS);
+  };
+  const client = new StoreClient(open, { patienceMs, answerWithinMs });
   const { hello } = await client.connect();
   const request = (method: StoreMethod) => (argument?: unknown) => client.request(method, argument);
   const methods = Object.fromEntries(STORE_METHODS.map((method) => [method, request(method)]));
@@ -64,15 +69,13 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Pro
   };
 }
 
-async function openLink(
-  folder: string,
-  mode: NonNullable<EmbeddedStoreOptions['mode']>,
-  events: LinkEvents,
-  settleMs: number,
-): Promise<StoreLink> {
+type LinkOptions = Required<Pick<EmbeddedStoreOptions, 'folder' | 'mode' | 'answerWithinMs'>>;
+
+async function openLink(options: LinkOptions, events: LinkEvents, settleMs: number): Promise<StoreLink> {
+  const { folder, mode } = options;
   const giveUpAt = performance.now() + settleMs;
   for (;;) {
-    const link = await tryOnce(folder, mode, events);
+    const link = await tryOnce(options, events);
     if (link !== undefined) return link;
     const address = readPlaneAddress(folder);
     if (mode === 'own' && address !== undefined) {
@@ -87,11 +90,10 @@ async function openLink(
 }
 
 async function tryOnce(
-  folder: string,
-  mode: NonNullable<EmbeddedStoreOptions['mode']>,
+  { folder, mode, answerWithinMs }: LinkOptions,
   events: LinkEvents,
 ): Promise<StoreLink | undefined> {
   const address = mode === 'own' ? undefined : readPlaneAddress(folder);
-  const link = address === undefined ? undefined : await openSocketLink(address, events);
+  const link = address === undefined ? undefined : await openSocketLink(address, answerWithinMs, events);
   return link ?? (mode === 'connect' ? undefined : openThreadLink(folder, events));
 }

@@ -3,6 +3,7 @@ import { planeError } from '../../domain/errors/errors.ts';
 import { PendingRequests } from './pending-requests.ts';
 
 const PATIENCE_MS = 1_000;
+const ANSWER_WITHIN_MS = 30_000;
 const AWAY = planeError('STORE_UNAVAILABLE', { problem: 'gone' });
 
 describe('pending requests', () => {
@@ -10,7 +11,7 @@ describe('pending requests', () => {
   let endings: string[];
   beforeEach(() => {
     vi.useFakeTimers();
-    pending = new PendingRequests(PATIENCE_MS);
+    pending = new PendingRequests({ patienceMs: PATIENCE_MS, answerWithinMs: ANSWER_WITHIN_MS });
     endings = [];
   });
   afterEach(() => void vi.useRealTimers());

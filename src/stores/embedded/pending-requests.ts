@@ -17,17 +17,21 @@ interface PendingRequest extends Answering {
   giveUpAt: number | undefined;
 }
 
-/** How long a request may take in addition to the time it asked to wait. */
-const ANSWER_WITHIN_MS = 30_000;
+export interface RequestTimes {
+  /** How long a request waits for the next owner after the last one has ended. */
+  readonly patienceMs: number;
+  /** How long a request may take in addition to the time it asked to wait. */
+  readonly answerWithinMs: number;
+}
 
 /** Requests without an answer, in the order in which they were made. */
 export class PendingRequests {
-  readonly #patienceMs: number;
+  readonly #times: RequestTimes;
   readonly #requests = new Map<number, PendingRequest>();
   #lastId = 0;
 
-  constructor(patienceMs: number) {
-    this.#patienceMs = patienceMs;
+  constructor(times: RequestTimes) {
+    this.#times = times;
   }
 
   get size(): number {
@@ -49,11 +53,11 @@ export class PendingRequests {
     const { method, argument, waitUntil } = request;
     const now = performance.now();
     if (waitUntil === undefined) {
-      request.lateAt = now + ANSWER_WITHIN_MS;
+      request.lateAt = now + this.#times.answerWithinMs;
       return [id, method, argument];
     }
     const waitMs = Math.max(0, waitUntil - now);
-    request.lateAt = now + waitMs + ANSWER_WITHIN_MS;
+    request.lateAt = now + waitMs + this.#times.answerWithinMs;
     // A request that is sent again waits only for the rest of its time.
     const isRepeated = request.giveUpAt !== undefined;
     return [id, method, isRepeated ? { ...(argument as object), waitMs } : argument];
@@ -82,7 +86,7 @@ export class PendingRequests {
       const request = this.#requests.get(id);
       if (request === undefined) continue;
       request.lateAt = undefined;
-      request.giveUpAt ??= now + this.#patienceMs;
+      request.giveUpAt ??= now + this.#times.patienceMs;
     }
     this.refuseOverdue(away);
   }
@@ -92,7 +96,7 @@ export class PendingRequests {
     const now = performance.now();
     for (const [id, { lateAt, giveUpAt }] of this.#requests) {
       if (lateAt !== undefined && lateAt <= now) {
-        const silence = `it did not answer within ${ANSWER_WITHIN_MS} ms`;
+        const silence = `it did not answer within ${this.#times.answerWithinMs} ms`;
         this.reject(id, planeError('STORE_UNAVAILABLE', { problem: silence }));
       } else if (lateAt === undefined && giveUpAt !== undefined && giveUpAt <= now) {
         this.reject(id, away);

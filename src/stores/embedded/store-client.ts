@@ -1,5 +1,5 @@
 import { planeError, PlaneError } from '../../domain/errors/errors.ts';
-import { PendingRequests } from './pending-requests.ts';
+import { PendingRequests, type RequestTimes } from './pending-requests.ts';
 import {
   decodeFrame,
   encodeFrame,
@@ -38,9 +38,9 @@ export class StoreClient {
   #closing: Promise<void> | undefined;
   #lookTimer: NodeJS.Timeout | undefined;
 
-  constructor(openLink: OpenLink, patienceMs: number) {
+  constructor(openLink: OpenLink, times: RequestTimes) {
     this.#openLink = openLink;
-    this.#pending = new PendingRequests(patienceMs);
+    this.#pending = new PendingRequests(times);
   }
 
   request(method: StoreMethod | typeof COPY_METHOD, argument: unknown): Promise<unknown> {

@@ -63,14 +63,27 @@ export function openThreadLink(folder: string, events: LinkEvents): Promise<Stor
 
 const CLOSE_GRACE_MS = 1_000;
 
-/** Connects to the owner; returns undefined when no process listens at the address any more. */
-export function openSocketLink(address: PlaneAddress, events: LinkEvents): Promise<StoreLink | undefined> {
+/**
+ * Connects to the owner; returns undefined when no process listens at the address any more. Throws STORE_UNAVAILABLE when the owner does not
+ * greet in time: the system accepts connections for a process that is stopped.
+ */
+export function openSocketLink(
+  address: PlaneAddress,
+  greetWithinMs: number,
+  events: LinkEvents,
+): Promise<StoreLink | undefined> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(address.socket);
     const closed = new Promise<void>((done) => socket.once('close', () => done()));
     let greeted = false;
+    const silence = setTimeout(() => {
+      const problem = `the process that owns it (pid ${address.pid}) did not answer within ${greetWithinMs} ms`;
+      reject(planeError('STORE_UNAVAILABLE', { problem }));
+      socket.destroy();
+    }, greetWithinMs);
     const greet = (frame: Uint8Array): void => {
       greeted = true;
+      clearTimeout(silence);
       const hello = decodeFrame(frame) as Hello;
       if (hello.protocol !== PROTOCOL_VERSION) {
         reject(planeError('STORE_VERSION', { found: String(hello.protocol), known: String(PROTOCOL_VERSION) }));
@@ -95,6 +108,7 @@ export function openSocketLink(address: PlaneAddress, events: LinkEvents): Promi
     // The event 'close' follows every error, whether the connection was refused, reset, or ended by the owner.
     socket.on('error', () => {});
     socket.once('close', () => {
+      clearTimeout(silence);
       if (greeted) events.onLost(`the process that owns it (pid ${address.pid}) is gone`);
       else resolve(undefined);
     });
