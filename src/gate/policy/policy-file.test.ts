@@ -90,6 +90,20 @@ describe('readPolicyFile', () => {
     ['permissions: { "*": { allow: ["role:a b"] } }', 'expected a subject, role:NAME or *'],
     ['roles: { "a b": [] }', 'expected the name of a role'],
     ['roles: { ops: ann }', 'roles.ops'],
+    ['roles: { ops: ["role:ops"] }', 'roles.ops.0: expected a subject or TENANT/NAME'],
+    ['roles: { ops: ["*"] }', 'roles.ops.0: expected a subject or TENANT/NAME'],
+    ['roles: { ops: ["acme/*"] }', 'roles.ops.0: expected a subject or TENANT/NAME'],
+    ['roles: { ops: ["acme/"] }', 'roles.ops.0: expected a subject or TENANT/NAME'],
+    ['permissions: { "*": { deny: ["acme/"] } }', 'permissions.*.deny.0: expected a subject, role:NAME or *'],
+    ['permissions: { "*": { allow: ["/eve"] } }', 'permissions.*.allow.0: expected a subject, role:NAME or *'],
+    [
+      'roles: { contractors: [eve] }\npermissions: { "*": { allow: ["*"], deny: [bob, "role:contractrs"] } }',
+      'policy.yaml:2:49: permissions.*.deny: there is no role contractrs, did you mean contractors?',
+    ],
+    [
+      'roles: { ops: [eve] }\npermissions: { clock.now: { allow: ["role:opps"] } }',
+      'permissions.clock.now.allow: there is no role opps, did you mean ops?',
+    ],
     ['paused: { all: "yes" }', 'paused.all'],
     ['paused: { tools: ["shell"] }', 'expected module.tool, module.* or *'],
     ['version: 1', 'unknown key "version"'],
@@ -237,8 +251,22 @@ describe('findPolicyWarnings', () => {
       'permissions.clock.now denies everybody; its allow list has no effect',
     ],
     [
-      'permissions: { clock.now: { allow: ["role:ops"] } }',
-      'permissions.clock.now names role:ops, which is not among the roles',
+      'permissions: { clock.now: { allow: ["*"], deny: [" eve"] } }',
+      'permissions.clock.now names " eve": the blank at its start or end is part of the name',
+    ],
+    [
+      'permissions: { clock.now: { allow: ["acme/ eve"] } }',
+      'permissions.clock.now names "acme/ eve": the blank at its start or end is part of the name',
+    ],
+    ['roles: { ops: ["eve "] }', 'roles.ops names "eve ": the blank at its start or end is part of the name'],
+    ['approvers: ["eve\u00a0"]', 'approvers names "eve\u00a0": the blank at its start or end is part of the name'],
+    [
+      'rules: [{ id: a, verdict: deny, subjects: [" eve"] }]',
+      'rule "a" names " eve": the blank at its start or end is part of the name',
+    ],
+    [
+      'rules: [{ id: a, verdict: ask, ask: { approvers: [" eve"] } }]',
+      'rule "a" names " eve": the blank at its start or end is part of the name',
     ],
     [
       'permissions: { "shell.*": { allow: ["*"] } }',

@@ -11,16 +11,24 @@ import {
   keysOfAgents,
   normaliseAgents,
   normaliseTenants,
-  plainText as subject,
+  plainText,
   tenantsSchema,
 } from './agent-schema.ts';
 import { describeIssue, type NearNames } from '../../base/settings/describe-issue.ts';
 import { keysOfLoops, loopsSchema } from './loop-schema.ts';
 import { readSettingsFile, type SettingsFile } from '../../base/settings/read-settings-file.ts';
 import { checkRules } from './rule-problems.ts';
-import { approversSchema, keysOfRules, member, rulesSchema, toolPattern, unmatchedSchema } from './rule-schema.ts';
+import {
+  approversSchema,
+  keysOfRules,
+  member,
+  roleMember,
+  rulesSchema,
+  toolPattern,
+  unmatchedSchema,
+} from './rule-schema.ts';
 
-const role = z.string().regex(NAME_PATTERN, 'expected the name of a role: letters, digits, _ and -');
+const roleName = z.string().regex(NAME_PATTERN, 'expected the name of a role: letters, digits, _ and -');
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).max(10_000).readonly();
 
 /** Only capital letters, so that a name here is spelled exactly like the reference in a call. */
@@ -30,12 +38,12 @@ const secretPattern = z
 
 const permission = z.strictObject({ allow: list(member).exactOptional(), deny: list(member).exactOptional() });
 const policySchema = z.strictObject({
-  roles: z.record(role, list(subject)).default({}),
+  roles: z.record(roleName, list(roleMember)).default({}),
   permissions: z.record(toolPattern, permission).default({}),
   paused: z
     .strictObject({
       all: z.boolean().exactOptional(),
-      agents: list(subject).exactOptional(),
+      agents: list(plainText).exactOptional(),
       tools: list(toolPattern).exactOptional(),
     })
     .default({}),
@@ -131,17 +139,12 @@ export function findPolicyWarnings(
   tools: readonly { readonly id: string; readonly privileged: boolean }[] | undefined,
   near: NearNames,
 ): string[] {
-  const warnings: string[] = [];
+  const warnings = findBlankWarnings(policy);
   for (const [entry, { allow = [], deny = [] }] of Object.entries(policy.permissions)) {
     const both = allow.filter((name) => deny.includes(name));
     if (both.length > 0) warnings.push(`permissions.${entry} allows and denies ${both.join(', ')}; deny wins`);
     if (deny.includes('*') && allow.length > 0)
       warnings.push(`permissions.${entry} denies everybody; its allow list has no effect`);
-    for (const name of [...allow, ...deny]) {
-      if (name.startsWith('role:') && !Object.hasOwn(policy.roles, name.slice('role:'.length))) {
-        warnings.push(`permissions.${entry} names ${name}, which is not among the roles`);
-      }
-    }
     warnings.push(...findClosedWarnings(entry, allow, tools));
   }
   const patterns = [
@@ -160,6 +163,27 @@ export function findPolicyWarnings(
   const general = policy.agents === undefined ? [] : findAgentWarnings(policy.agents, ids, near);
   const loops = policy.loops === undefined ? [] : findLoopWarnings(policy.loops, declaredIn(policy), ids, near);
   return [...warnings, ...general, ...ofTenants, ...loops];
+}
+
+/** Finds names of subjects that start or end with a blank. A session can have such a subject, but usually it is a typing mistake. */
+function findBlankWarnings({ roles, permissions, approvers = [], rules = [] }: Policy): string[] {
+  const named = [
+    ...Object.entries(roles).map(([role, names]) => ({ where: `roles.${role}`, names })),
+    ...Object.entries(permissions).map(([entry, { allow = [], deny = [] }]) => ({
+      where: `permissions.${entry}`,
+      names: [...allow, ...deny],
+    })),
+    { where: 'approvers', names: approvers },
+    ...rules.map(({ id, subjects = [], ask }) => ({
+      where: `rule "${id}"`,
+      names: [...subjects, ...(ask?.approvers ?? [])],
+    })),
+  ];
+  return named.flatMap(({ where, names }) =>
+    names
+      .filter((name) => /^\s|\s$|^[^/]*(\s\/|\/\s)/.test(name))
+      .map((name) => `${where} names "${name}": the blank at its start or end is part of the name`),
+  );
 }
 
 /** Names of all declared agents; undefined if the policy declares none, because then every agent name may be used. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { agentName, plainText } from './agent-schema.ts';
+import { agentName } from './agent-schema.ts';
 import { describeIssue } from '../../base/settings/describe-issue.ts';
 import { keysOfLoops, loopsSchema } from './loop-schema.ts';
 import { checkRules } from './rule-problems.ts';
-import { approversSchema, keysOfRules, rulesSchema, unmatchedSchema } from './rule-schema.ts';
+import { approversSchema, keysOfRules, roleMember, rulesSchema, unmatchedSchema } from './rule-schema.ts';
 import type { KnownTools } from './tool-problems.ts';
 import { deepFreeze } from '../../base/deep-freeze.ts';
 import { planeError } from '../../domain/errors/errors.ts';
@@ -23,7 +23,7 @@ const schema = z.strictObject({
   roles: z
     .record(
       z.string().regex(NAME_PATTERN, 'expected the name of a role: letters, digits, _ and -'),
-      z.array(plainText).max(MAX_NAMES),
+      z.array(roleMember).max(MAX_NAMES),
     )
     .exactOptional(),
   rules: rulesSchema.exactOptional(),

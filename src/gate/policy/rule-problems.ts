@@ -33,6 +33,18 @@ export function findRuleProblems(policy: Policy, known: KnownTools | undefined, 
   return [...findRoleProblems(policy, approvers, ['approvers'], near), ...ofRules];
 }
 
+/** Finds roles in permissions that do not exist. They cannot be assigned later: a file that adds a role also replaces the permissions. */
+function findPermissionProblems(policy: Policy, near: NearNames): RuleProblem[] {
+  return Object.entries(policy.permissions).flatMap(([entry, permission]) =>
+    (['allow', 'deny'] as const).flatMap((list) =>
+      findRoleProblems(policy, permission[list], ['permissions', entry, list], near).map(({ path, text }) => ({
+        path,
+        text: `permissions.${entry}.${list}: ${text}`,
+      })),
+    ),
+  );
+}
+
 function findAgentProblems(policy: Policy, rule: Rule, near: NearNames): ProblemOfRule[] {
   const known = declaredNames(policy);
   return (rule.agents ?? []).flatMap((name, index): ProblemOfRule[] => {
@@ -89,8 +101,9 @@ function findTwinProblem(rule: Rule, earlier: Map<string, Rule>): ProblemOfRule[
 }
 
 /**
- * Throws POLICY_INVALID for problems in what the file itself sets, with their places (at most 8). Problems in the parts that the file
- * leaves unchanged are returned as doubts: they must not block a change to another part. So are conditions that are probably misspelt.
+ * Checks rules, approvers and the roles in permissions. Throws POLICY_INVALID for problems in what the file itself sets, with their places
+ * (at most 8). Problems in the parts that the file leaves unchanged are returned as doubts: they must not block a change to another part. So
+ * are conditions that are probably misspelt.
  */
 export function checkRules(
   file: { readonly speaksOf: readonly string[]; readonly placeOf: SettingsFile['placeOf'] },
@@ -100,7 +113,10 @@ export function checkRules(
 ): string[] {
   const found = findRuleProblems(policy, known, near);
   const isOfFile = ({ path }: RuleProblem): boolean => file.speaksOf.includes(String(path[0]));
-  const problems = found.filter(isOfFile).map(({ path, text }) => `${file.placeOf(path)}: ${text}`);
+  // A file always replaces the permissions, so their problems are always its own.
+  const problems = [...findPermissionProblems(policy, near), ...found.filter(isOfFile)].map(
+    ({ path, text }) => `${file.placeOf(path)}: ${text}`,
+  );
   if (problems.length > 0) throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
   return [...found.map(({ text }) => text), ...findRuleWarnings(policy, known, near)];
 }

@@ -33,11 +33,22 @@ function isToolPattern(text: string): boolean {
   return module === undefined ? splitToolId(text) !== undefined : NAME_PATTERN.test(module);
 }
 
-/** A name that a policy uses for its subjects: a subject, `role:NAME` or `*`. */
+/** A name that a policy uses for its subjects: a subject, `TENANT/NAME`, `TENANT/*`, `role:NAME` or `*`. */
 export const member = plainText.refine(
-  (name) => !name.startsWith('role:') || NAME_PATTERN.test(name.slice('role:'.length)),
-  { message: 'expected a subject, role:NAME or *' },
+  (name) => (name.startsWith('role:') ? NAME_PATTERN.test(name.slice('role:'.length)) : canBeSubject(name)),
+  { message: 'expected a subject, role:NAME or *; in another tenant TENANT/NAME or TENANT/*' },
 );
+
+/** A subject in a role. Roles in roles and `*` are refused: `findSubject` takes both as the name of one subject, so a role in `deny` would not hold. */
+export const roleMember = plainText.refine(
+  (name) => !name.startsWith('role:') && !/^([^/]*\/)?\*$/.test(name) && canBeSubject(name),
+  { message: 'expected a subject or TENANT/NAME; a role contains no roles and no *' },
+);
+
+/** False for a name without a tenant before its slash or without a subject after it: no session can have it. */
+function canBeSubject(name: string): boolean {
+  return !name.startsWith('/') && name.indexOf('/') !== name.length - 1;
+}
 
 /** Only values that canonical JSON can represent, because rules are hashed. */
 const jsonValue = z.json().refine(isWellFormed, { message: 'expected text without lone surrogates' });

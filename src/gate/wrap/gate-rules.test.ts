@@ -196,6 +196,7 @@ describe('the policy of a gate', () => {
       { rules: [{ id: 'a', verdict: 'ask', ask: { onTimeout: 'allow' } }] },
       /nobody answers in time is denied/,
     ],
+    ['a role in a role', { roles: { x: ['role:y'] } }, /roles\.x\.0: expected a subject or TENANT\/NAME/],
     ['a role', { rules: [{ id: 'a', verdict: 'deny', subjects: ['role:x'] }] }, /rule "a": there is no role x/],
     [
       'rules that never decide',
