@@ -25,3 +25,18 @@ it('names the choices of an argument or option, and the one that was probably me
   );
   expect(messageOf('powershell')).toBe("'powershell' is invalid for <shell>. Allowed choices are bash, zsh, fish.");
 });
+
+it.each([
+  ['EEXIST', "EEXIST: file already exists, mkdir 'keys'", 'there is something of that name already'],
+  ['ENOTDIR', "ENOTDIR: not a directory, mkdir 'file/keys'", 'a part of the path is not a folder'],
+  ['EISDIR', "EISDIR: illegal operation on a directory, open 'keys'", 'it is a folder'],
+  ['ENAMETOOLONG', "ENAMETOOLONG: name too long, open 'kkk'", 'the name is too long'],
+])('a path given by the user that leads to %s is not reported as a defect', (code, message, sentence) => {
+  const error = Object.assign(new Error(message), { code });
+  expect(describeFailure(error)).toStrictEqual({
+    code,
+    message: `${sentence} (${message})`,
+    fix: 'Name another file or folder.',
+    exitCode: 69,
+  });
+});

@@ -162,8 +162,23 @@ const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 };
 
+/** Errors about a path that the user gave. */
+const PATH_ERRORS: Readonly<Record<string, string>> = {
+  EEXIST: 'there is something of that name already',
+  ENOTDIR: 'a part of the path is not a folder',
+  EISDIR: 'it is a folder',
+  ENAMETOOLONG: 'the name is too long',
+};
+
 function describeSystemError(error: unknown): Failure | undefined {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (typeof code !== 'string' || typeof message !== 'string' || !Object.hasOwn(SYSTEM_ERRORS, code)) return undefined;
-  return { code, message: `${SYSTEM_ERRORS[code]} (${message})`, fix: undefined, exitCode: EXIT.unavailable };
+  if (typeof code !== 'string' || typeof message !== 'string') return undefined;
+  const isAboutPath = Object.hasOwn(PATH_ERRORS, code);
+  if (!isAboutPath && !Object.hasOwn(SYSTEM_ERRORS, code)) return undefined;
+  return {
+    code,
+    message: `${isAboutPath ? PATH_ERRORS[code] : SYSTEM_ERRORS[code]} (${message})`,
+    fix: isAboutPath ? 'Name another file or folder.' : undefined,
+    exitCode: EXIT.unavailable,
+  };
 }

@@ -108,7 +108,11 @@ describe('sallyport audit beside a running dev', () => {
     expect(lines.map((line) => (JSON.parse(line) as { record: Shown }).record.sequence)).toEqual(
       lines.map((_, index) => index + 1),
     );
-    expect((await plane.cli('audit', 'export', '--output', 'out.jsonl')).code).not.toBe(0);
+    expect(await plane.cli('audit', 'export', '--output', 'out.jsonl')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^sallyport: out\.jsonl exists already, and is not overwritten\./),
+    });
+    expect((await plane.cli('audit', 'export', '--output', 'out.jsonl/x')).code).toBe(69);
     const piped = await plane.cli('audit', 'export', '--outcome', 'denied');
     expect(piped.stdout.trim().split('\n')).toHaveLength(1);
   });

@@ -183,6 +183,18 @@ describe('sallyport call', () => {
     expect(result.stderr).toMatch(/^sallyport: The output could not be written: ENOSPC: .*\.\n$/);
   });
 
+  it('store acl and audit auditor-key refuse a file in place of their folder', async () => {
+    writeFileSync(plane.file('file'), '');
+    for (const command of [
+      ['store', 'acl', '--passwords'],
+      ['audit', 'auditor-key', '--out'],
+    ]) {
+      const refused = await plane.cli(...command, 'file');
+      expect(refused).toMatchObject({ code: 69, stdout: '' });
+      expect(refused.stderr).toContain('Name another file or folder.');
+    }
+  });
+
   it('L05 refuses to read arguments from a terminal', async () => {
     const result = await plane.terminal(`node '${MAIN}' call basic.echo @-; echo "exit $?"`);
     expect(result.stdout).toMatch(/Standard input is a terminal\..*exit 2/s);
