@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { DEFAULT_HTTP_PORT } from '../config/gateway-schema.ts';
 import type { Config } from '../config/config-schema.ts';
+import { readOnlyError } from '../stores/embedded/ownership.ts';
 import { unavailable } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -31,6 +32,8 @@ function ensureFolder(folder: string): void {
     if (!statSync(place).isDirectory()) throw Object.assign(new Error(`${place} is no folder`), { code: 'ENOTDIR' });
     accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
+    const readOnly = readOnlyError(error);
+    if (readOnly !== undefined) throw readOnly;
     const { code } = error as NodeJS.ErrnoException;
     throw unavailable(`The folder ${folder} cannot be used (${code}).`, 'Name another with --folder.', error);
   }

@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { EXIT_OF } from '../../src/cli/describe-failure.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
+import { MAIN } from '../cli/run-cli.ts';
+import { temporaryFolder } from '../support/process.ts';
+import { startProgram } from '../support/watched-process.ts';
+import { canMount } from './store-process.ts';
 
 // Nobody may make a folder in the file system of the kernel, root included.
 const KERNEL = '/sys';
@@ -14,4 +19,23 @@ it('a store on a read-only file system is refused with the path, not as a defect
     message: expect.stringContaining(`${folder} cannot be written (`) as string,
   });
   expect(EXIT_OF.STORE_READ_ONLY).toBe(69);
+});
+
+it.skipIf(!canMount())('dev in a folder on a read-only file system says so in the words of the store', async () => {
+  const disk = temporaryFolder('sallyport-read-only');
+  const command = 'mount -t tmpfs -o ro tmpfs "$1" && exec "$2" "$3" dev --folder "$1/new"';
+  const dev = await startProgram('unshare', [
+    '--mount',
+    'bash',
+    '-c',
+    command,
+    'bash',
+    disk.path,
+    process.execPath,
+    MAIN,
+  ]);
+  expect((await dev.exited).code).toBe(EXIT_OF.STORE_READ_ONLY);
+  expect(dev.stderr).toContain(`sallyport: The store cannot be opened: ${disk.path} cannot be written (EROFS).`);
+  expect(dev.stderr).not.toContain(join(disk.path, 'new'));
+  disk.remove();
 });
