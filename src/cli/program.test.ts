@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
-import { commandWord, createProgram } from './program.ts';
+import { commandWords, createProgram } from './program.ts';
 
 it.each([
-  [['tokens', 'create'], 'tokens'],
+  [['tokens', 'create'], 'tokens create'],
+  [['gateway', 'login-link'], 'gateway login-link'],
   [['mcp'], 'mcp'],
-])('the command word of %j is %s, with any arguments', async (path, word) => {
+])('the command words of %j are %s', async (path, words) => {
   let action = await createProgram([path[0]!]);
   for (const name of path) action = action.commands.find((command) => command.name() === name)!;
-  expect(commandWord(action)).toBe(word);
+  expect(commandWords(action)).toBe(`sallyport ${words}`);
 });

@@ -36,11 +36,11 @@ function exitCodesTopic(): Command {
     .action((_, command: Command) => command.help());
 }
 
-/** The first word of the command: `tokens` for `sallyport tokens create mcp`. */
-export function commandWord(action: Command): string {
-  let command = action;
-  while (command.parent?.parent) command = command.parent;
-  return command.name();
+/** The words that name the command: `sallyport tokens create` for `sallyport tokens create mcp`. */
+export function commandWords(command: Command): string {
+  const names: string[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
+  return names.join(' ');
 }
 
 /** The command that these arguments name, as far as they name one: `calls list` for `calls --folder x list --bogus`. */
@@ -88,9 +88,7 @@ function takesValue(program: Command, command: Command, word: string): boolean {
 
 /** The command that shows the help of a command, such as `sallyport tokens create --help`. */
 export function helpCommand(command: Command): string {
-  const names: string[] = [];
-  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
-  return `${names.join(' ')} --help`;
+  return `${commandWords(command)} --help`;
 }
 
 /** Rejects a token on the command line: every user of the machine can read the arguments of a process, and they stay in the shell's history. */

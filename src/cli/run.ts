@@ -5,7 +5,7 @@ import { COMMANDS } from './command-table.ts';
 import { describeFailure } from './describe-failure.ts';
 import { EXIT } from './exit-codes.ts';
 import { asTyped } from './own-command.ts';
-import { commandWord, createProgram, helpCommand, namedCommand, refuseUnknownTopic } from './program.ts';
+import { commandWords, createProgram, helpCommand, namedCommand, refuseUnknownTopic } from './program.ts';
 import { createTerminal } from './terminal.ts';
 
 /*
@@ -18,7 +18,7 @@ setFlagsFromString('--no-allocation-site-pretenuring');
  * Commands that go on when their standard output is closed, because they end in their own
  * order. `mcp` first hands over the calls of a client that no longer reads.
  */
-const LONG_RUNNING: readonly string[] = ['dev', 'worker', 'gateway', 'mcp'];
+const LONG_RUNNING: readonly string[] = ['dev', 'worker', 'gateway', 'mcp'].map((name) => `sallyport ${name}`);
 let isLongRunning = false;
 /** The help command that is suggested after a mistake in the command line. */
 let help = 'sallyport --help';
@@ -66,7 +66,7 @@ async function parse(args: readonly string[], names: readonly string[]): Promise
   if (args.length === 0) program.help({ error: true });
   help = helpCommand(namedCommand(program, args));
   refuseUnknownTopic(program, args);
-  program.hook('preAction', (_, action) => void (isLongRunning = LONG_RUNNING.includes(commandWord(action))));
+  program.hook('preAction', (_, action) => void (isLongRunning = LONG_RUNNING.includes(commandWords(action))));
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {

@@ -183,6 +183,37 @@ describe('sallyport call', () => {
     expect(result.stderr).toMatch(/^sallyport: The output could not be written: ENOSPC: .*\.\n$/);
   });
 
+  it('fails when a login link cannot be written: only `gateway` itself goes on without its output', async () => {
+    const result = await plane.shell(`node '${MAIN}' gateway login-link --name zed > /dev/full`);
+    expect(result).toMatchObject({ code: 69, stdout: '' });
+    expect(result.stderr).toContain('sallyport: The output could not be written: ENOSPC: ');
+  });
+
+  it.each(['', ' --json'])('says how to take a token back that could not be written, also with "%s"', async (flag) => {
+    const result = await plane.shell(`node '${MAIN}' tokens create lost --scope operator${flag} > /dev/full`);
+    expect(result.code).toBe(69);
+    const id = /tokens revoke ([a-z2-7]{16})$/m.exec(result.stderr)?.[1];
+    expect((await plane.cli('tokens', 'revoke', id!)).code).toBe(0);
+  });
+
+  it.each([
+    ['tokens create unread --scope operator', '>&-'],
+    ['tokens create unread --scope operator --json', '> /dev/null'],
+    ['sessions open --subject ada', '>&-'],
+    ['gateway login-link --name unread', '>&-'],
+  ])('%s %s makes nothing: it would be lost', async (command, output) => {
+    const result = await plane.shell(`node '${MAIN}' ${command} ${output}`);
+    expect(result.code).toBe(69);
+    expect(result.stderr).toContain('would be lost: standard output is closed or leads to /dev/null.');
+    expect((await plane.cli('tokens', 'list')).stdout).not.toContain('unread');
+  });
+
+  it('writes a token to a file when its standard output is closed', async () => {
+    const result = await plane.shell(`node '${MAIN}' tokens create ci --scope operator --out ci.token >&-`);
+    expect(result.code).toBe(0);
+    expect(readFileSync(plane.file('ci.token'), 'utf8')).toMatch(/^spt_/);
+  });
+
   it('store acl and audit auditor-key refuse a file in place of their folder', async () => {
     writeFileSync(plane.file('file'), '');
     for (const command of [

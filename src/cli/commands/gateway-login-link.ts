@@ -7,6 +7,7 @@ import { addScope } from '../add-scope.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
+import { refuseLostOutput } from '../refuse-lost-output.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 
@@ -43,6 +44,7 @@ function readUrl(text: string): string {
 async function makeLink(context: CommandContext): Promise<void> {
   const { terminal } = context;
   const { url, name = systemUser(), scope: scopes } = context.options as Options;
+  refuseLostOutput('The link', 'Run the command where its output can be read.');
   await withStore(context, async (store, { config }) => {
     const found = url === undefined ? findGatewayUrl(config) : { url, isGuess: false };
     const link = await createLoginLink(store, found.url, cliActor(), {

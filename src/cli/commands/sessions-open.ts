@@ -7,6 +7,7 @@ import { usage } from '../command-failure.ts';
 import { readDuration } from '../duration.ts';
 import { openNewFile } from '../open-new-file.ts';
 import { toSafeJson } from '../../base/escape-text.ts';
+import { refuseLostOutput } from '../refuse-lost-output.ts';
 import { SingleOption } from '../single-option.ts';
 import { withFoundedStore } from '../with-store.ts';
 
@@ -29,6 +30,7 @@ export function sessionsOpenCommand(): Command {
         const { terminal, options } = context;
         if (options['subject'] === undefined) throw usage('Say who the session is for: --subject NAME');
         const { lifetime, idle, out } = options as { lifetime?: number; idle?: number; out?: string };
+        if (out === undefined) refuseLostOutput('The session', 'Write it to a file: --out FILE');
         const identity = Object.fromEntries(
           IDENTITY.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
         ) as unknown as OpenSessionOptions;

@@ -18,6 +18,7 @@ import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { durationUpTo } from '../duration.ts';
 import { openNewFile } from '../open-new-file.ts';
+import { refuseLostOutput } from '../refuse-lost-output.ts';
 import { SingleOption } from '../single-option.ts';
 import { withFoundedStore } from '../with-store.ts';
 
@@ -55,6 +56,7 @@ async function create(context: CommandContext, name: string): Promise<void> {
   const made = newTokenText();
   const token = readToken(made.id, name, options);
   const { expires: lifetimeMs = TOKEN_LIMITS.defaultLifetimeMs, out } = options as { expires?: number; out?: string };
+  if (out === undefined) refuseLostOutput('The token', 'Write it to a file: --out FILE');
   await withFoundedStore(context, async (store) => {
     const request = { token, secretDigest: made.secretDigest, lifetimeMs, ...administeredBy(context) };
     const kept = await (out === undefined ? keep(store, request) : keepWithFile(store, request, out, made.text));
@@ -63,11 +65,16 @@ async function create(context: CommandContext, name: string): Promise<void> {
       for (const warning of warnOfUndeclared(policy, token.identity)) terminal.warn(warning);
     }
     const place = out === undefined ? { token: made.text } : { out };
-    if (terminal.json) return terminal.printJson({ ...kept, ...place });
+    const undo = `To take it back: sallyport tokens revoke ${made.id}`;
+    if (terminal.json) {
+      // The JSON has the id too, but it may not reach its reader.
+      terminal.hint(undo);
+      return terminal.printJson({ ...kept, ...place });
+    }
     terminal.print(out === undefined ? made.text : `${out}: token ${made.id}`);
     const once = out === undefined ? 'It is shown this once. ' : '';
     const until = new Date(kept.expiresAt).toISOString();
-    terminal.note(`Until ${until}. ${once}To take it back: sallyport tokens revoke ${made.id}`);
+    terminal.note(`Until ${until}. ${once}${undo}`);
   });
 }
 
