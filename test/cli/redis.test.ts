@@ -148,7 +148,7 @@ describe('a Redis that cannot be used', () => {
       await flushed.cli('FLUSHALL');
       expect(await worker.exited).toStrictEqual({ code: 69, signal: null });
       expect(worker.stderr).toMatch(
-        /sallyport: The worker cannot go on: The store is not the one this process started with/,
+        /sallyport: The worker cannot go on: The store is not the one this process started with: expected \S.*, found \S.*\. It was adopted since/,
       );
     } finally {
       await worker.stop();

@@ -19,7 +19,7 @@ export const PLANE_ERRORS = {
     stage: 'operate',
     retry: 'after-the-fix',
     say: (d: { expected: string; found: string }) =>
-      `The store is not the one this process started with (incarnation ${d.expected}, now ${d.found}). It was adopted since, or flushed, or replaced by older data.`,
+      `The store is not the one this process started with: expected ${d.expected}, found ${d.found}. It was adopted since, or flushed, or replaced by older data.`,
     fix: 'If an operator has adopted the store since, start this process again. Otherwise stop all workers and find out what happened to the data, then bring a backup back with sallyport store restore, or go on with what is there: sallyport store adopt',
   }),
   STORE_UNADOPTED: entry({

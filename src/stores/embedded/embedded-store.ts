@@ -49,7 +49,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Pro
     incarnation ??= link.hello.incarnation;
     if (link.hello.incarnation === incarnation) return link;
     await link.close();
-    throw planeError('STORE_REPLACED', { expected: incarnation, found: link.hello.incarnation });
+    throw planeError('STORE_REPLACED', {
+      expected: `incarnation ${incarnation}`,
+      found: `incarnation ${link.hello.incarnation}`,
+    });
   };
   const client = new StoreClient(open, { patienceMs, answerWithinMs });
   const { hello } = await client.connect();

@@ -93,7 +93,9 @@ export class GroupCommit {
     // If the file was deleted or moved away, the owner would continue to write into it, and everything written would be lost.
     const { incarnation, isInPlace } = this.#parts.file;
     if (!isInPlace()) {
-      this.#stop(planeError('STORE_REPLACED', { expected: incarnation, found: 'another file or none' }));
+      this.#stop(
+        planeError('STORE_REPLACED', { expected: `incarnation ${incarnation}`, found: 'another file or none' }),
+      );
       return;
     }
     const jobs = this.#queue.splice(0, MAX_JOBS_PER_COMMIT);

@@ -259,7 +259,7 @@ export function toPlaneError(thrown: unknown): PlaneError {
   const error = new Error(message);
   const word = /^([A-Z]+)\b/.exec(message)?.[1];
   if (word === 'REPLACED' || word === 'NOGROUP') {
-    return planeError('STORE_REPLACED', { expected: 'the one at start', found: 'another' }, error);
+    return planeError('STORE_REPLACED', { expected: 'the incarnation of the start', found: 'another or none' }, error);
   }
   if (word === 'OOM' || word === 'MISCONF' || word === 'NOREPLICAS') {
     return planeError('STORE_FULL', { problem: message }, error);

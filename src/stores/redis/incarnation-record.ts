@@ -120,7 +120,8 @@ export async function foundStore(
 export async function foundDeploymentLane(commands: Connection, name: string, incarnation: string): Promise<void> {
   const found = await readLane(commands, name, DEPLOYMENT_LANE);
   if (found === incarnation) return;
-  if (found !== undefined) throw planeError('STORE_REPLACED', { expected: incarnation, found });
+  if (found !== undefined)
+    throw planeError('STORE_REPLACED', { expected: `incarnation ${incarnation}`, found: `incarnation ${found}` });
   const { meta } = laneKeys(name, DEPLOYMENT_LANE);
   await sendCommand(commands, 'HSETNX', [meta, 'auditSequence', '0']);
   await sendCommand(commands, 'HSETNX', [meta, 'incarnation', incarnation]);
@@ -133,7 +134,10 @@ export async function readLane(commands: Connection, name: string, lane: number)
 }
 
 function lostLane({ id }: IncarnationRecord, lane: number, found: string | undefined): PlaneError {
-  return planeError('STORE_REPLACED', { expected: id, found: `${found ?? 'none'} in lane ${lane}` });
+  return planeError('STORE_REPLACED', {
+    expected: `incarnation ${id}`,
+    found: `${found === undefined ? 'none' : `incarnation ${found}`} in lane ${lane}`,
+  });
 }
 
 async function writeIncarnation(

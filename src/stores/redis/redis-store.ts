@@ -154,8 +154,8 @@ export function createStore(context: RedisContext): JournalStore {
       const found = await context.command('HGET', context.deployment.incarnation, 'id');
       if (found !== context.incarnation) {
         throw planeError('STORE_REPLACED', {
-          expected: context.incarnation,
-          found: found === null ? 'none' : asText(found),
+          expected: `incarnation ${context.incarnation}`,
+          found: found === null ? 'none' : `incarnation ${asText(found)}`,
         });
       }
     },

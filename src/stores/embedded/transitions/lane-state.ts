@@ -14,7 +14,8 @@ export function laneState({ lane, now }: Transaction): LaneState {
 /** `expected` is the incarnation that the client received when it opened the store. */
 export function checkIncarnation({ database }: Transaction, expected: string): void {
   const found = database.get<{ id: string }>('SELECT id FROM incarnation')?.id ?? 'none';
-  if (found !== expected) throw planeError('STORE_REPLACED', { expected, found });
+  if (found !== expected)
+    throw planeError('STORE_REPLACED', { expected: `incarnation ${expected}`, found: `incarnation ${found}` });
 }
 
 export function laneUse({ database, lane, now }: Transaction): LaneUse[] {
