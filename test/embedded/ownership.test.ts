@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openEmbeddedStore, type EmbeddedStoreOptions } from '../../src/stores/embedded/embedded-store.ts';
@@ -44,6 +44,14 @@ async function own(): Promise<WatchedProcess> {
 async function kill(owner: WatchedProcess): Promise<void> {
   owner.kill('SIGKILL');
   await owner.exited;
+}
+
+/** Resolves when every thread of the process stands still: the signal reaches them one after the other. */
+async function stop(owner: WatchedProcess): Promise<void> {
+  owner.kill('SIGSTOP');
+  const tasks = `/proc/${owner.pid}/task`;
+  const standsStill = (task: string): boolean => / T \d/.test(readFileSync(join(tasks, task, 'stat'), 'utf8'));
+  await eventually(() => readdirSync(tasks).every(standsStill), { what: 'every thread of the owner to stop' });
 }
 
 /** Watches a request from the start, so that its refusal is never unhandled. */
@@ -191,7 +199,7 @@ it.each(['connect', 'auto'] as const)(
   'a client in mode %s that cannot connect to a stopped owner in time is refused with its pid, and can connect when the owner goes on',
   async (mode) => {
     const owner = await own();
-    owner.kill('SIGSTOP');
+    await stop(owner);
     await expect(open(mode, { answerWithinMs: 200 })).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',
       facts: { problem: `the process that owns it (pid ${owner.pid}) did not answer within 200 ms` },
