@@ -78,7 +78,10 @@ const resultOutput = z.strictObject({
 
 const EXIT_DENY = 2;
 
-/** Reads the answer of a `before_tool_call` command. Throws for every ending that is not one of the known ones. */
+/**
+ * Reads the answer of a `before_tool_call` command. Throws for every exit code except 0 and 2, for a signal, and for output that it does
+ * not understand.
+ */
 export function readOutput({ exitCode, signal, stdout, stderr }: ExitedProgram): BeforeAnswer | undefined {
   if (exitCode === EXIT_DENY) return blocked(stderr);
   if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
@@ -110,7 +113,7 @@ export function readResultOutput({ exitCode, signal, stdout }: ExitedProgram): R
   return answer;
 }
 
-/** Checks how a command ended that only observes. Its output is ignored; a bad exit is a failure. */
+/** Checks the exit of a command that only observes. Its output is ignored. Throws if the exit code is not 0. */
 export function checkEnding({ exitCode, signal, stderr }: ExitedProgram): void {
   if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
 }

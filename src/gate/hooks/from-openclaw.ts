@@ -88,7 +88,8 @@ type OnResolution = NonNullable<OpenClawApproval['onResolution']>;
 
 /**
  * Turns a `before_tool_call` handler of an OpenClaw plugin into a plugin of this gate, for the library and for a worker. The handler needs
- * no change. An answer that cannot be understood blocks the call, as with every hook. `onResolution` is called in the process that asked.
+ * no change. An answer that cannot be understood blocks the call, as with every hook. `onResolution` is called in the process that called
+ * the handler.
  */
 export function fromOpenClaw(handler: OpenClawHandler, options: FromOpenClawOptions = {}): HookPlugin {
   if (typeof handler !== 'function') throw new TypeError('fromOpenClaw takes a before_tool_call handler.');

@@ -58,7 +58,7 @@ const beforeAnswer = z
 const NOTHING: ReadAnswer = Object.freeze({ kind: 'nothing' });
 
 /**
- * Reads an answer once, as JSON, and strictly: an unknown key may be a misspelt `block`. Code in the value (getters, proxies) runs only
+ * Reads an answer once, as JSON, and strictly: an unknown key may be a misspelt `block`. Code in the answer (getters, proxies) runs only
  * here.
  */
 export function readAnswer(answer: unknown, hook: RegisteredHook): ReadAnswer {

@@ -51,8 +51,8 @@ export const detectSameFailure: Detect = (window, settings) => {
 };
 
 /**
- * All recent calls failed. Only tools that failed are blocked: a tool that was not tried yet may be the way out, and its success ends the
- * streak.
+ * Detects that all recent calls failed. Only tools that failed are blocked: a tool that was not tried yet may solve the problem, and its
+ * success ends the streak.
  */
 export const detectAnyFailure: Detect = (window, settings) => {
   if (settings.anyFailure === false || hasNoFailure(window)) return undefined;

@@ -5,8 +5,8 @@ import { andThen } from '../../base/maybe-promise.ts';
 export type Advise = (result: unknown, advice: string | undefined) => unknown;
 
 /**
- * Adds advice to a result that the model reads as it is. A result that is neither a text, nor a list of texts or blocks, nor an object is
- * returned unchanged.
+ * Adds advice to a result that the model reads as it is: a text, a list of texts or blocks, or an object. Any other result is returned
+ * unchanged.
  */
 export function addToResult(result: unknown, advice: string): unknown {
   if (typeof result === 'string') return textWithAdvice(result, advice);
@@ -37,7 +37,7 @@ export function textWithAdvice(text: string, advice: string): string {
 
 type ToModelOutput = (this: unknown, options: { readonly output: unknown }) => unknown;
 
-/** Advice for results and errors that must stay exactly what the tool gave. Weak: an entry disappears together with its value. */
+/** Advice for results and errors that must not be changed. Weak: an entry disappears together with its value. */
 const advised = new WeakMap<object, string>();
 
 /**
