@@ -17,7 +17,7 @@ export interface LoadOptions {
   /** Pool for modules and entries that name none. */
   readonly pool?: string;
   readonly importTimeoutMs?: number;
-  /** Keep this map between loads: an entry that is unchanged, its code included, is then the same object again. */
+  /** Pass the same map to each load. An entry whose setup and code are unchanged is then the same object again. */
   readonly known?: KnownModules;
 }
 
@@ -25,14 +25,14 @@ export interface LoadOptions {
 export type KnownModules = Map<string, LoadedModule>;
 
 const DEFAULT_POOL = 'default';
-/** Long enough for a busy machine: a module whose import times out is missing until its file is changed. */
+/** Long enough for a busy machine. A module whose import times out is not served until its file is changed. */
 const IMPORT_TIMEOUT_MS = 20_000;
 const MAX_CHILDREN = 4;
 const MODULES_PER_CHILD = 16;
 
 /**
- * Loads every module a folder or manifest names; each ends up in exactly one of the two lists. Module code runs in a child
- * process only. Throws MODULES_MISSING when the folder or manifest itself cannot be read.
+ * Loads every module that a folder or manifest names. Each one is either in `modules` or in `broken` of the result. Module code runs only
+ * in a child process. Throws MODULES_MISSING if the folder or manifest itself cannot be read.
  */
 export async function loadModules(path: string, options: LoadOptions = {}): Promise<LoadResult> {
   const { importTimeoutMs = IMPORT_TIMEOUT_MS, known = new Map<string, LoadedModule>() } = options;
@@ -55,7 +55,7 @@ interface Needs {
   readonly describer: Describer;
   readonly generationOf: (file: string) => Promise<Generation>;
   readonly known: KnownModules;
-  /** One loaded setup for each module code. Other setups of the same code share its schemas. */
+  /** One already loaded module for each module code. Other setups of the same code share its schemas. */
   readonly twins: Map<string, LoadedModule>;
   readonly pool: string;
 }
@@ -112,7 +112,8 @@ async function loadEntry(entry: ModuleEntry, needs: Needs): Promise<Loaded> {
   const result = twin === undefined ? own : { ...own, declaration: shareSchemas(own.declaration, twin.declaration) };
   needs.twins.set(codeOf(own), twin ?? result);
   needs.known.set(key, result);
-  // Inline modules stay in memory once they are imported. Child processes import again and again, so they need the sources.
+  // The process keeps inline modules in memory once they are imported. Child processes import the code again and again, so the sources are
+  // kept for them.
   if (result.runner !== 'inline') keepSources(result, found.sources);
   return { key, result };
 }
@@ -132,7 +133,7 @@ function guessId(entry: ModuleEntry, told?: string): string {
   return NAME_PATTERN.test(guess) ? guess : JSON.stringify(guess.slice(0, 64));
 }
 
-/** If a reader could take two modules for each other, only the first is served. */
+/** If the names of two modules are easily confused, only the first is served. */
 function refuseConfusable(loaded: readonly Loaded[]): LoadResult {
   const modules: LoadedModule[] = [];
   const broken: BrokenEntry[] = [];
