@@ -25,7 +25,7 @@ export const APPROVAL_ENDINGS = {
   deny: { resolution: 'deny', code: 'APPROVAL_DENIED', executed: 'no' },
   timeout: { resolution: 'timeout', code: 'APPROVAL_EXPIRED', executed: 'no' },
   'caller-aborted': { resolution: 'cancelled', code: 'APPROVAL_ABORTED', executed: 'no' },
-  /** The session was revoked or is over, or its run is gone. */
+  /** The session was revoked or has ended, or its run has ended. */
   'session-ended': { resolution: 'cancelled', code: 'APPROVAL_SESSION_ENDED', executed: 'no' },
   /** No approver could be asked. */
   'no-route': { resolution: 'cancelled', code: 'APPROVAL_NO_ROUTE', executed: 'no' },

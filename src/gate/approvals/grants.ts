@@ -53,7 +53,7 @@ export interface GrantOptions {
   readonly uses?: number;
 }
 
-/** Makes a grant that is as narrow as the approver asked for. `effective` is the arguments that were allowed, if the approver edited them. */
+/** Makes a grant that is as narrow as the approver asked for. `effective`: the arguments that were allowed, if the approver edited them. */
 export function makeGrant(
   id: GrantId,
   question: ApprovalQuestion,

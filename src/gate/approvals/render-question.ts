@@ -130,7 +130,7 @@ function treeOf(masks: readonly Mask[]): MaskNode | undefined {
       node.below.set(name, next);
       node = next;
     }
-    // A mask whose place cannot be read masks everything.
+    // A mask whose pointer cannot be parsed masks everything.
     node.mask = steps === undefined ? 'whole' : (spans ?? 'whole');
   }
   return root;
@@ -198,7 +198,10 @@ class ValueWriter {
   }
 }
 
-/** A JSON string with the same meaning. The bracket of a text that looks like a mark is escaped, so that only marks look like marks. */
+/**
+ * Writes a text as a JSON string with the same value. In a text that looks like a mark the bracket is escaped, so that only real marks look
+ * like marks.
+ */
 function quote(text: string): string {
   return toVisibleJsonString(text).replaceAll(/\[(?=secret\b)/gi, '\\u005b');
 }

@@ -108,7 +108,8 @@ export function readResultOutput({ exitCode, signal, stdout }: ExitedProgram): R
   // The message does not name the unknown keys: they may be keys of the result.
   if (!parsed.success) throw new HookError('invalid-answer', 'its output is not that of a PostToolUse hook');
   const answer = parsed.data.hookSpecificOutput?.updatedToolOutput;
-  // A command that prints an answer wants to change something. If its redaction were lost, the result must not pass unredacted.
+  // A command that prints output probably wants to change the result. If its change cannot be found in the output, the unchanged result
+  // must not pass: the change may have been a redaction.
   if (answer === undefined) throw new HookError('invalid-answer', 'its output has no updatedToolOutput');
   return answer;
 }

@@ -66,9 +66,9 @@ export interface FromOpenClawOptions {
   /** `priority` and `timeoutMs` as they were passed to `api.on`. */
   readonly priority?: number;
   readonly timeoutMs?: number;
-  /** The tools that the handler is called for, by their ids here. Default: all. */
+  /** Sallyport ids of the tools that the handler is called for. Default: all tools. */
   readonly tools?: readonly string[];
-  /** Maps a tool's id here to the name that the handler knows: `{ 'shell.run': 'exec' }`. A tool without an entry keeps its id. */
+  /** Maps a tool's Sallyport id to the name that the handler knows: `{ 'shell.run': 'exec' }`. A tool without an entry keeps its id. */
   readonly toolNames?: Readonly<Record<string, string>>;
   /** Called once for each thing that works differently than in OpenClaw. Default: `process.emitWarning`. */
   readonly warn?: (message: string) => void;

@@ -44,7 +44,7 @@ interface Lane {
 const LOG_EVERY = 1000;
 
 export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds = OBSERVER_BOUNDS): ObserverQueue {
-  // At most one lane per hook.
+  // Has at most one entry per hook, so it does not grow without limit.
   const lanes = new Map<RegisteredHook, Lane>();
   const idlers = new Set<() => void>();
 

@@ -101,7 +101,7 @@ function shown(given: string | undefined, most: number): string | undefined {
   return line === '' ? undefined : line;
 }
 
-/** Keeps line breaks: these texts are shown as they are. */
+/** Shortens a text but keeps its line breaks, because it is shown as several lines. */
 function cut(given: string | undefined, most: number): string | undefined {
   return given === undefined ? undefined : shorten(given, most);
 }

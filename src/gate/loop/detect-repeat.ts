@@ -72,7 +72,7 @@ export const detectChanging: Detect = (window, settings, tool) => {
 
 const WARN_TARGET = 10;
 
-/** Different content is written to the same target again and again. That may be work, so the model is only warned. */
+/** Detects that different content is written to the same target again and again. That may be useful work, so the model is only warned. */
 export const detectSameTarget: Detect = ({ sameTarget }, { repeat }) =>
   repeat === false || sameTarget === 0 || sameTarget % WARN_TARGET !== 0
     ? undefined

@@ -107,7 +107,7 @@ function isVolatile(text: string, start: number, end: number, kinds: number): bo
   return HEX.test(word) || UUID.test(word) || ULID.test(word) || (length >= MIN_TOKEN_LENGTH && isRandom(word));
 }
 
-/** Requires seconds, or a date before the time: `10:30` alone may well be an appointment. */
+/** A time of day must have seconds, or a date before it: `10:30` alone may be the time of an appointment. */
 function isTimeOfDay(word: string): boolean {
   return CLOCK.test(word) && (word.includes('T') || word.indexOf(':') !== word.lastIndexOf(':'));
 }

@@ -25,7 +25,7 @@ export class StableText {
     this.#scrubs = scrubs;
   }
 
-  /** Adds a word of fixed size, unscrubbed. */
+  /** Adds a short fixed word. It is not scrubbed and does not count towards the limit. */
   mark(word: string): void {
     this.text += `\u0002${word}`;
   }

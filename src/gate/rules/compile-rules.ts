@@ -43,7 +43,7 @@ export class CompiledRules {
   about(tool: RuleCall['tool']): readonly CompiledRule[] {
     if (this.#rules.length === 0) return this.#rules;
     const known = this.#byTool.get(tool.id);
-    // During a deployment two definitions of one tool can differ in effect or privilege.
+    // During a deployment two definitions of one tool can differ in effect or privilege. Then the cached entry is not used.
     if (known?.effect === tool.effect && known.privileged === tool.privileged) return known.rules;
     const rules = Object.freeze(this.#rules.filter(({ rule }) => isAbout(rule, tool)));
     if (this.#byTool.size >= MAX_KEPT) this.#byTool.clear();

@@ -62,7 +62,7 @@ function isReference(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** The AI SDK asks a tool separately for what the model reads, so the result itself can stay what the program expects. */
+/** The AI SDK gets the text for the model from a separate function of the tool, so the result itself stays what the program expects. */
 export const adviseInModelOutput: Advise = (result, advice) => {
   if (typeof result === 'string') return advice === undefined ? result : textWithAdvice(result, advice);
   storeAdvice(result, advice);

@@ -59,7 +59,7 @@ export const aFunction = (value: unknown): string | undefined =>
 export const aBoolean = (value: unknown): string | undefined =>
   typeof value === 'boolean' ? undefined : 'expected true or false';
 
-/** Checks for an object that has no other members than these. */
+/** Returns a check that accepts only an object without other members than these. */
 export const membersOf =
   (known: readonly string[]) =>
   (value: unknown): string | undefined => {

@@ -16,7 +16,7 @@ import { enterAs, passedBefore, updatesAs, type EnteredCall } from './nested-cal
 import type { CheckOutput } from './review-result.ts';
 import { createFinish, refuse, type Finish, type Passage, type PassageNeeds, type Thrown } from './passage.ts';
 
-/** Reads rewritten arguments in the way the tool's own schema does. */
+/** Parses arguments that a hook rewrote, with the tool's own schema. */
 export type ParseInput = (value: JsonObject) => MaybePromise<ParsedInput>;
 export type ParsedInput =
   | { readonly ok: true; readonly value: unknown }
@@ -57,7 +57,7 @@ export function guardEntry(entry: EntryPoint, guarded: GuardedTool, needs: Passa
         pass({ ...entry, id }, given, guarded, needs, (parameters, entered, finish, waited) =>
           run(entered, () => enter.apply(holder, parameters), finish, waited),
         );
-  // A caller of an async function expects a rejected promise; a caller of a plain function expects it to throw.
+  // The caller of an async function expects a rejected promise for an error. The caller of a plain function expects it to throw.
   return isTagged(enter, 'AsyncFunction') ? async (...given: unknown[]) => guard(...given) : guard;
 }
 
@@ -210,8 +210,8 @@ function readText(text: string): unknown {
 }
 
 /**
- * Returns the input for the tool: exactly what the checks judged. An object is a copy, so the caller and the hooks cannot change it any
- * more.
+ * Returns the input for the tool. For a checked tool it is exactly what the checks judged, and an object is a copy, so the caller and the
+ * hooks cannot change it any more.
  */
 function inputFor(
   verdict: Pick<JudgedCall, 'canonical'>,

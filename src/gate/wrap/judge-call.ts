@@ -18,7 +18,7 @@ import type { GatedCall, GateParts } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
 import { reportLoop } from './emit-event.ts';
 
-/** The call with its current arguments. */
+/** The arguments of a call after the hooks that ran so far, and which hooks changed them. */
 export interface JudgedCall {
   readonly arguments: JsonObject;
   readonly canonical: string;

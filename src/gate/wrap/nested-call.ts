@@ -41,7 +41,7 @@ export function passedBefore(
   call: Pick<EnteredCall, 'gate' | 'tool' | 'canonical' | 'input'>,
 ): EnteredCall | undefined {
   let inner = entered.getStore();
-  // Guards of another gate between two guards of this gate do not change the call.
+  // Skips guards of other gates. They may be between two guards of this gate, and it is still the same call.
   while (inner !== undefined && inner.call.gate !== call.gate) inner = inner.outer;
   const found = inner?.call;
   if (found === undefined || found.isOver || found.tool !== call.tool || found.guards.has(guard)) return undefined;

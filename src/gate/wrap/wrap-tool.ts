@@ -19,7 +19,7 @@ interface Guarded {
  */
 const guards = new WeakMap<object, Guarded>();
 
-/** Whether all known ways into this tool lead through a gate. */
+/** Whether all known functions of this tool are called through a gate. */
 export function isWrapped(tool: unknown): boolean {
   if (typeof tool !== 'object' || tool === null) return false;
   const entries = findEntryPoints(tool, 'input-first');
