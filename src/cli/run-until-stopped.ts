@@ -6,7 +6,7 @@ interface Stoppable {
   /** The name in the error message when it fails. */
   readonly name: 'worker' | 'gateway' | 'plane';
   drain(): Promise<void>;
-  /** Rejects when it cannot go on. */
+  /** Rejects when the worker, gateway or plane cannot continue. */
   readonly failed: Promise<never>;
 }
 

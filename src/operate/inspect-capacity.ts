@@ -47,7 +47,7 @@ export function inspectLaneUse(uses: readonly LaneUse[], limits: ShareSettings):
   ];
 }
 
-/** Max damaged numbers that are listed: a role can write thousands. */
+/** Max damaged counters that are listed. A process with a Redis role can damage thousands. */
 const MAX_NAMED = 5;
 
 /** Reports counters of a lane that were overwritten with the password of a Redis role. Calls of such a lane stay pending or fail. */

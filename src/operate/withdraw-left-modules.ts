@@ -23,8 +23,8 @@ export interface LeftModules {
 }
 
 /**
- * Withdraws modules that an earlier start of `sallyport dev` published. `dev` owns its store and is its only worker. A published module
- * that it neither serves nor failed to load comes from an earlier start with other modules, and no worker would run its tools.
+ * Withdraws modules that an earlier start of `sallyport dev` published. `dev` owns its store and runs a worker itself. A published module
+ * that this worker neither serves nor failed to load comes from an earlier start with other modules, and no worker would run its tools.
  */
 export async function withdrawLeftModules(
   store: CatalogWithdrawal & FleetReader,

@@ -2,7 +2,7 @@ import type { InputKind, SampleMessage } from '../../domain/call/input.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { OutputOf, StandardSchema } from './standard-schema.ts';
 
-/** What `ctx.requestInput` takes. */
+/** One request of `ctx.requestInput`: what the caller is asked for. */
 export type AskedInput =
   | {
       readonly kind: 'elicit';

@@ -133,7 +133,7 @@ const SSHPASS = /\bsshpass\s{1,3}-p\s{0,3}["']?([^\s"']+)/g;
 const MYSQL = /\b(?:mysql|mariadb)[a-z-]{0,12}\b[^|;&\n]{0,200}?\s-p([^\s"'-][^\s"']*)/g;
 const NUMBER = /^[0-9]+$/;
 
-/** Finds the password in `curl -u user:password` and similar commands. Two numbers are a user id and a group id. */
+/** Finds the password in `curl -u user:password` and similar commands. Two numbers are a user id and a group id, and are not masked. */
 function findLogins(text: string): Span[] {
   const spans: Span[] = [];
   for (const { index, 0: found, 1: user = '', 2: password = '' } of text.matchAll(LOGIN)) {
