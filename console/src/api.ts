@@ -17,7 +17,7 @@ export class Problem extends Error {
   }
 }
 
-/** Who is signed in. `unknown`: not asked yet. `nobody`: signed out. */
+/** Who is signed in. `unknown`: the gateway was not asked yet. `nobody`: no person is signed in. */
 export const who = signal<Me | 'unknown' | 'nobody'>('unknown');
 
 /** The gateway's time minus this browser's time in milliseconds, from the gateway's `Date` headers. Countdowns of approvals use it. */
@@ -111,7 +111,7 @@ function noteClock(header: string | null): void {
   const served = header === null ? Number.NaN : Date.parse(header);
   if (Number.isNaN(served)) return;
   const offset = served + 500 - Date.now();
-  // The header has whole seconds: a smaller difference is noise.
+  // The header has whole seconds, so a smaller difference is only rounding.
   clockOffsetMs.value = Math.abs(offset) < 1500 ? 0 : offset;
 }
 

@@ -75,7 +75,7 @@ export function Frame({ me, children }: { readonly me: Me; readonly children: Co
   );
 }
 
-/** The current page. Also puts its title into the browser tab, and moves the focus to the page when another one was opened. */
+/** The current page. Also shows its title in the browser tab, and moves the focus to the page when another one is opened. */
 function usePlace(): Place | undefined {
   const { path } = useLocation();
   const here = PLACES.find((place) => path === place.path || path.startsWith(`${place.path}/`));
@@ -114,7 +114,7 @@ function Navigation(): VNode {
   );
 }
 
-/** Shows the state of the connection. The message is calm: what is shown may be old, and the person has to do nothing. */
+/** Shows the state of the connection. The message is calm, because the person has nothing to do: the page may only be out of date. */
 function ConnectionState(): VNode {
   const isLost = connection.value === 'reconnecting';
   return (

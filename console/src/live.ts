@@ -89,7 +89,10 @@ function close(): void {
   source = undefined;
 }
 
-/** Handles a lost stream. The browser itself reconnects only after a cut. After a response that is not a stream, this code retries. */
+/**
+ * Handles a lost stream. The browser reconnects by itself only if the connection broke. After a response that is not a stream, it gives up,
+ * so this code retries.
+ */
 function onLost(lost: EventSource): void {
   if (lost !== source) return;
   wasLost = true;
@@ -97,7 +100,7 @@ function onLost(lost: EventSource): void {
   if (lost.readyState !== EventSource.CLOSED) return;
   clearTimeout(retryTimer);
   retryTimer = setTimeout(() => {
-    // A refused stream gives no reason. This request does, and a 401 shows the login page.
+    // A refused stream does not state its reason. This request does: if it gets a 401, the login page is shown.
     void askWho().then(open, open);
   }, retryMs);
   retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
@@ -116,7 +119,7 @@ function pass(topic: Topic, text: string): void {
 
 let resyncTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Reads the lists again soon. A stream often sends `resync` right after it opens; the delay makes that one read instead of two. */
+/** Reads the lists again soon. A stream often sends `resync` right after it opens; because of the delay, both cause only one read. */
 function resync(): void {
   clearTimeout(resyncTimer);
   resyncTimer = setTimeout(resyncNow, SOON_MS);
@@ -131,7 +134,7 @@ const isSignedIn = computed(() => typeof who.value !== 'string');
 // Signing in opens the stream, signing out ends it.
 effect(() => queueMicrotask(isSignedIn.value ? reopenSoon : close));
 
-// A laptop that wakes up should not wait for the next retry.
+// When a laptop comes back online, reconnect at once instead of waiting for the next retry.
 addEventListener('online', () => {
   if (connection.value === 'reconnecting') reopenSoon();
 });

@@ -16,7 +16,7 @@ export const pendingQuestions = computed(() =>
 
 const MAX = 500;
 
-/** Events that arrived while the list was being read: the list may be older than they are. */
+/** Events that arrived while the list was being read. They are applied after the list, which may be older. */
 let toldMeanwhile: ListedApprovalView[] = [];
 
 async function count(): Promise<void> {

@@ -13,6 +13,6 @@ export function writeSetting(name: string, value: string): void {
   try {
     localStorage.setItem(PREFIX + name, value);
   } catch {
-    // A private window without storage: the preference lasts as long as the page.
+    // A private window may have no storage. The preference then lasts until the page is closed.
   }
 }

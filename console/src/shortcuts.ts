@@ -53,7 +53,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (!areShortcutsOn.value || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
   const sequence = event.timeStamp - firstAt < SEQUENCE_MS ? `${firstKey} ${event.key}` : '';
-  // The page's own keys take precedence over those of the frame.
+  // The keys of the page take precedence over those of the surrounding frame.
   const all = groups
     .peek()
     .flatMap((group) => group.shortcuts)
@@ -71,7 +71,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input:not([type=checkbox]), textarea, select') !== null;
 }
 
-/** Enter and space on a focused button or link belong to that element. */
+/** Enter and space on a focused button or link are left to that element. */
 function leavesItToTheElement(event: KeyboardEvent): boolean {
   if (event.key !== 'Enter' && event.key !== ' ') return false;
   return event.target instanceof HTMLElement && event.target.closest('a, button, summary, input') !== null;

@@ -29,7 +29,7 @@ function two(ms: number, unitMs: number, unit: string, restMs: number, rest: str
   return left === 0 ? `${whole} ${unit}` : `${whole} ${unit} ${left} ${rest}`;
 }
 
-/** Coarse on purpose: a long list should not change every second. */
+/** Rounded coarsely, so that a long list does not change every second. */
 export function showAgo(at: number, now: number): string {
   const ms = now - at;
   if (ms < -MINUTE_MS) return `in ${showDuration(-ms)}`;
@@ -42,7 +42,7 @@ export function showAgo(at: number, now: number): string {
 
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** Whether the number is a valid date. If not, it is shown as a number: a tampered audit record must not break its page. */
+/** Whether the number is a valid date. An invalid one is shown as a number, so that a tampered audit record does not break its page. */
 const isDate = (at: number): boolean => !Number.isNaN(new Date(at).getTime());
 
 export function showTime(at: number): string {

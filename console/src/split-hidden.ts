@@ -4,8 +4,8 @@ export interface TextPart {
 }
 
 /**
- * All characters that act on the text around them, are invisible, or look like a plain space. The attack: a path whose dangerous part is in
- * invisible characters, or is shown in another order than it is read.
+ * All characters that act on the text around them, are invisible, or look like a plain space. The attack: a path hides its dangerous part
+ * in invisible characters, or shows it in another order than it is read.
  */
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]+/gu;

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Runs at once, and then at most once per period however often it is called; the last call is never lost. */
+/** Calls `run` at once, and then at most once per period, however often the returned function is called. The last call is never lost. */
 export function useAtMostEvery(periodMs: number, run: () => void): () => void {
   const latest = useRef(run);
   latest.current = run;

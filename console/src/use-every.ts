@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Runs once per period while the component is shown and the browser tab is visible. */
+/** Calls `run` once per period while the component is shown and the browser tab is visible. */
 export function useEvery(periodMs: number, run: () => void): void {
   const latest = useRef(run);
   latest.current = run;

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { listen, type Listener, type Topic } from './live.ts';
 
-/** Listens to a topic while the component is shown, always with its newest handlers. */
+/** Listens to a topic while the component is shown. Events go to the handlers of the latest render. */
 export function useLive(topic: Topic, listener: Listener): void {
   const latest = useRef(listener);
   latest.current = listener;

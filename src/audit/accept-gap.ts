@@ -4,8 +4,8 @@ import type { AuditState, AuditTrail } from '../domain/ports/audit-store.ts';
 import type { StatementSigner } from './statement-signer.ts';
 
 /**
- * Signs that the records which the drain misses are given up. The range is the one that the drain has found, never one that the caller
- * names. The drain continues after exactly that range.
+ * Signs that an operator gives up the records that the drain found missing. The range is always the one that the drain found, never one
+ * that the caller names. The drain then continues after exactly that range.
  */
 export async function acceptGap(
   trail: AuditTrail,

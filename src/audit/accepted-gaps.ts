@@ -7,8 +7,8 @@ interface Place {
 }
 
 /**
- * The sequence that accepted gaps lead to from `sequence`: the one before `found`, or `sequence` itself if they do not lead there. A gap
- * counts for exactly its range: if it ends too early, or at or after the record that was found, that record is out of place.
+ * Follows accepted gaps from `sequence`. Returns the sequence just before `found` if the gaps reach it, otherwise `sequence`. A gap counts
+ * only with exactly its range: if it ends too early, or includes the record that was found, that record is out of place.
  */
 export function crossGaps(sequence: number, found: number, gaps: readonly GapStatement[]): number {
   let reach = sequence;
@@ -19,13 +19,13 @@ export function crossGaps(sequence: number, found: number, gaps: readonly GapSta
   }
 }
 
-/** The first lane with records that it has counted and that are neither in the sink nor on their way to it; undefined if there is none. */
+/** The first lane that has counted records which are neither in the sink nor waiting for the drain; undefined if there is none. */
 export function findLost(
   known: readonly (Place & { readonly sequence: number; readonly missing?: number })[],
   gaps: readonly GapStatement[],
 ): (Place & { readonly sequence: number; readonly what: string }) | undefined {
   for (const place of known) {
-    // Gaps that are accepted while the lane was not drained since.
+    // Gaps that an operator has accepted and that the drain has not yet skipped.
     const coming = gaps.filter(isInLane(place)).filter(({ from }) => from > place.sequence);
     const accepted = coming.reduce((sum, { from, to }) => sum + to - from + 1, 0);
     const missing = (place.missing ?? 0) - accepted;
@@ -38,7 +38,7 @@ export function findLost(
   return undefined;
 }
 
-/** Removes duplicates: a drain that was killed before it cleared the lane adds the same statement again. */
+/** Removes duplicates. A drain that was killed before it cleared the lane adds the same statement again. */
 export function distinct(statements: readonly ForeignStatement[]): ForeignStatement[] {
   const nameOf = ({ store, lane, positions, digest }: ForeignStatement) => `${store} ${lane} ${positions[0]} ${digest}`;
   return [...new Map(statements.map((each) => [nameOf(each), each])).values()];

@@ -15,7 +15,10 @@ export interface AuditorKeyFiles {
   readonly publicFile: string;
 }
 
-/** Creates a key pair in a folder. Never overwrites a file: the private half of an older pair opens what was sealed to it. */
+/**
+ * Creates a key pair in a folder. Never overwrites a file, because the old private key is the only way to open what was sealed with its
+ * public key.
+ */
 export function makeAuditorKeys(folder: string): AuditorKeyFiles {
   const [privateFile, publicFile] = [join(folder, PRIVATE_FILE), join(folder, PUBLIC_FILE)];
   for (const file of [privateFile, publicFile]) if (existsSync(file)) throw refused(file, 'it is there already');
@@ -32,10 +35,7 @@ export function makeAuditorKeys(folder: string): AuditorKeyFiles {
   return { id: auditorKeyId(pair.publicKey), privateFile, publicFile };
 }
 
-/**
- * The sealer of a worker. The file must hold the public key and nothing else, so that an attacker who breaks into a worker can open
- * nothing.
- */
+/** The sealer of a worker. The file must contain only the public key, so that an attacker who breaks into a worker cannot open any seal. */
 export function readSealer(file: string): ArgumentSealer {
   const text = readText(file);
   if (/PRIVATE KEY/.test(text)) {
@@ -43,7 +43,7 @@ export function readSealer(file: string): ArgumentSealer {
   }
   const sealer = createSealer(parseKey(file, text, createPublicKey));
   try {
-    // Some public keys of 32 bytes agree on no secret with any other key. Such a key is rejected here and not at the first call.
+    // With some 32-byte public keys, key agreement with any other key fails. Such a key is rejected here and not at the first call.
     sealer.seal('{}', { callId: '', tool: '', digest: '' });
   } catch {
     throw refused(file, 'nothing can be sealed to it');
@@ -72,7 +72,7 @@ function parseKey(file: string, text: string, parse: (text: string) => KeyObject
     const key = parse(text);
     if (key.asymmetricKeyType === 'x25519') return key;
   } catch {
-    // The error below reports this without the content of the file.
+    // The error below reports this. The original error could quote the content of the file.
   }
   throw refused(file, 'it is no X25519 key');
 }

@@ -14,7 +14,7 @@ import type { DrainStatements } from './drain-statements.ts';
 import { planDrain, type DrainPlan, type DrainProblem } from './plan-drain.ts';
 
 export interface DrainSettings {
-  /** Name of this process, as the holder of the lane. */
+  /** Name of this process. The store records it as the holder of the lane. */
   readonly drainer: string;
   readonly leaseMs: number;
   readonly bounds: AuditBounds;
@@ -34,7 +34,7 @@ export interface LaneDrainState {
   readonly heldBy?: string;
   /** Number of journal elements that wait. */
   readonly backlog: number;
-  /** Set if records are missing or out of place: nothing more is taken until an operator has looked. */
+  /** Set if records are missing or out of place. The drain then stops until an operator has resolved it. */
   readonly alarm?: string;
   /** The last error of the store or the sink, for example that it does not answer. */
   readonly problem?: string;
@@ -43,20 +43,22 @@ export interface LaneDrainState {
 export interface LaneDrain {
   readonly state: LaneDrainState;
   /**
-   * Moves the waiting records to the sink, up to a page. Returns their number, or 1 if it only removed other elements; 0: nothing to do
-   * now.
+   * Moves the waiting records to the sink, up to a page. Returns their number, or 1 if it removed only elements that are not records. 0:
+   * nothing to do now.
    */
   round(): Promise<number>;
-  /** Releases the lane, so that another process need not wait for the lease to expire. */
+  /** Releases the lane, so that another process can take it before the lease expires. */
   leave(): Promise<void>;
 }
 
 const AT_ONCE = 500;
-/** No further page is read once the records have this many bytes: one commit of the sink has at most this and one page of the journal. */
+/**
+ * No further page is read once the records have this many bytes. One commit to the sink is then at most this plus one page of the journal.
+ */
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 /**
- * Max elements that are read at once. Reading continues past elements that are not records, so that a flood of them makes one statement and
- * not thousands.
+ * Max elements that are read at once. Elements that are not records do not end the reading, so that a flood of them is reported in one
+ * statement instead of thousands.
  */
 const MAX_ELEMENTS_AT_ONCE = 50_000;
 const WARN_EVERY_MS = 60_000;
@@ -88,8 +90,8 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     }
     const { fence } = claimed;
     const isOurs = head?.fence === fence;
-    // Records that an earlier release stored in another format are moved first. No earlier release writes any more, so once per owner is
-    // enough.
+    // First moves the records that an earlier release stored in another format. Processes of that release no longer write, so once per
+    // owner is enough.
     if (!isOurs) while (await store.moveAudit({ lane }));
     const page = await readAhead();
     if (!isOurs) head = { ...(await sink.openLane({ store: page.store, lane })), fence };
@@ -112,7 +114,7 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     }
     if (!(await remove({ ...plan, through: accepted ?? plan.through }, fence))) return 0;
     if (accepted !== undefined) log.warn({ lane, through: accepted }, 'audit: an operator has accepted a gap');
-    // The records before the gap have left the lane; the next round finds the gap at the lane's beginning.
+    // The records before the gap have left the lane. In the next round the gap is at the beginning of the lane.
     else if (problem !== undefined) return alarm(problem, backlog, fence);
     if (state.alarm !== undefined) log.info({ lane }, 'audit: the lane is drained again');
     state = { lane, backlog };
@@ -141,7 +143,8 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
   }
 
   /**
-   * The sequence that the sink reaches. It is beyond the sink's head if an operator has accepted that the records after the head are lost.
+   * The sequence up to which the sink is complete. It is beyond the sink's head if an operator has accepted that the records after the head
+   * are lost.
    */
   async function reachOf(sequence: number, { store: id, drained }: JournalPage): Promise<number> {
     if (sequence >= drained) return sequence;
@@ -160,7 +163,7 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
   }
 
   /**
-   * Compares records that an earlier owner has committed with the same ones that still wait in the lane. Returns the problem if they
+   * Compares records that an earlier owner has committed with the same records, which still wait in the lane. Returns the problem if they
    * differ.
    */
   async function findOther({ repeated }: DrainPlan, id: string): Promise<string | undefined> {
@@ -169,8 +172,8 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     const sunk = await sink.readTrail({ store: id, lane, fromSequence, limit: repeated.length });
     const parsed = sunk.map(({ text }) => parseRecord(text));
     const records = new Map(parsed.map((record) => [record?.sequence, record]));
-    // Retention deletes from the beginning of the trail. If the sink has none of these records, retention deleted them all: the sink's head
-    // shows that it had them.
+    // Retention deletes from the beginning of the trail. If the sink has none of these records, retention has deleted them all: the sink's
+    // head proves that they were there.
     const first = parsed.length === 0 ? undefined : (parsed[0]?.sequence ?? fromSequence);
     const bad = repeated.find((entry) => {
       const record = records.get(entry.sequence);
@@ -180,12 +183,12 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     return bad && `record ${bad.sequence} of the lane is not the one in the sink: the store holds older data`;
   }
 
-  /** Commits records to the sink. False: another owner has committed to the sink since. */
+  /** Commits records to the sink. Returns false if another owner has committed to the sink in the meantime. */
   async function commit(from: Head, entries: readonly AuditEntry[], id: string): Promise<boolean> {
     if (entries.length === 0) return true;
     const records = chainAll(entries, id, from.chain);
     const { fence, ...previous } = from;
-    // The head is unknown until the sink has answered. After an error, the next round reads the head from the sink.
+    // The head is unknown until the sink has answered. If the commit fails, the next round reads the head from the sink.
     head = undefined;
     if ((await sink.commit({ store: id, lane, fence, previous, records })) === 'fenced') {
       log.warn({ lane, fence }, 'audit: another drainer has this lane');
@@ -196,8 +199,8 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
   }
 
   /**
-   * Adds a statement about foreign elements to the sink before anything leaves the lane. After a crash it is repeated, and the same
-   * statement is added again.
+   * Adds a statement about foreign elements to the trail before anything is removed from the lane. If the process crashes in between, the
+   * next round adds the same statement again.
    */
   async function report(found: NonNullable<DrainPlan['found']>, id: string): Promise<void> {
     const { now: at } = await store.auditState({ lane });

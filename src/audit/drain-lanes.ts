@@ -2,7 +2,7 @@ import { drainLane, type DrainNeeds, type DrainSettings, type LaneDrain, type La
 
 export interface LaneDrains {
   readonly states: readonly LaneDrainState[];
-  /** Drains what is there now, as far as possible, and releases the lanes. */
+  /** Drains the records that wait now, as far as possible, and releases the lanes. */
   stop(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import { parseNumbered, statementHash } from './statement-links.ts';
 import { openSigner, type SignerOptions } from './statement-signer.ts';
 import { walkStatements } from './walk-statements.ts';
 
-/** The statements that a drain adds about a lane, and the statements of an operator that it follows. */
+/** The signed statements that a drain adds about a lane, and those of operators that the drain obeys. */
 export interface DrainStatements {
   add(statement: AuditStatement): Promise<void>;
   /** Gaps of a lane that an operator has accepted, signed by a trusted key. */
@@ -37,9 +37,9 @@ export function drainStatements(
 }
 
 /**
- * Returns all accepted gaps. It is called in every round of a lane that has stopped, so it reads only new statements and checks only gaps.
- * A gap that is signed by an unknown key is kept and checked again, because its key may be added to a folder later. It does not delay the
- * gaps after it.
+ * Returns all accepted gaps. A lane that has stopped calls it in every round, so it reads only new statements and checks only gaps. A gap
+ * that is signed by an unknown key is kept and checked again later, because its key may be added to a folder. Meanwhile the gaps after it
+ * are read as usual.
  */
 function followGaps(trail: AuditTrail, readKeys: () => TrustedKeys): () => Promise<GapStatement[]> {
   let known: GapStatement[] = [];
@@ -53,7 +53,8 @@ function followGaps(trail: AuditTrail, readKeys: () => TrustedKeys): () => Promi
   }
 
   async function readNew(): Promise<GapStatement[]> {
-    // The last known statement was dropped by retention or given up by a rollback: gaps that were read after it may no longer count.
+    // Retention dropped the last statement that was read, or a rollback gave it up. The gaps read so far may no longer be valid, so
+    // everything is read again.
     if (!(await isStillThere(trail, last))) [known, ofUnknownKeys, last] = [[], [], undefined];
     const keys = readKeys();
     const waiting = ofUnknownKeys;

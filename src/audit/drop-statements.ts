@@ -2,15 +2,16 @@ import type { AuditStatement, DroppedStatements, SignedHead, StatementMark } fro
 import type { ReadLink, Statements } from './read-statements.ts';
 import { linkAfter } from './statement-links.ts';
 
-/** Max statements that a cut keeps: it names each of them. */
+/** Max statements that a cut keeps: the cut lists each of them. */
 const MAX_KEPT = 1000;
 
 /**
- * Which statements are deleted together with the records that a cut deletes; undefined if none can be deleted. Without this, statements
- * would outlive what they vouch for, one for each time heads are signed. Goes from the oldest statement to the first one that vouches for a
- * record that stays, and always leaves the last heads: they prove that a lane existed. Other statements on the way are kept and named.
+ * Decides which signed statements are deleted together with the records that a cut deletes; undefined if none can be. Otherwise statements
+ * would pile up, one for each time heads are signed, although their records are gone. Goes from the oldest statement to the first one that
+ * vouches for a record that stays. The last heads are never dropped, because they prove that a lane existed. Other statements in between
+ * that are still needed are kept and listed in the cut.
  *
- * @param statements verified: what is dropped can never be looked at again
+ * @param statements must be verified: a dropped statement can never be checked again
  */
 export function planDrop({ links, cuts }: Statements, cut: SignedHead): DroppedStatements | undefined {
   const isGone = whatIsGone([...cuts, cut]);
@@ -29,8 +30,8 @@ export function planDrop({ links, cuts }: Statements, cut: SignedHead): DroppedS
 }
 
 /**
- * The plan that drops statements up to this one. Undefined for a statement without a number: only statement 1 states how far the chain goes
- * with it.
+ * The plan that drops statements up to this one. Undefined for a statement of an older release, which has no number: the hash of the chain
+ * over these statements is known only from statement 1.
  */
 function dropThrough({ number, previous, hash }: ReadLink, kept: readonly StatementMark[]) {
   if (number <= 0 || previous === undefined) return undefined;
@@ -39,7 +40,7 @@ function dropThrough({ number, previous, hash }: ReadLink, kept: readonly Statem
 
 type IsGone = (head: SignedHead, more?: number) => boolean;
 
-/** Returns a test: whether a lane's record with this sequence is deleted, or will be by the last of these cuts. */
+/** Returns a test for whether a lane's record with this sequence is deleted, or will be deleted by the last of these cuts. */
 function whatIsGone(cuts: readonly SignedHead[]): IsGone {
   const through = new Map(cuts.map((each) => [laneOf(each), each.sequence]));
   return (head, more = 0) => head.sequence + more <= (through.get(laneOf(head)) ?? 0);
@@ -49,7 +50,7 @@ const laneOf = ({ store, lane }: Pick<SignedHead, 'store' | 'lane'>): string => 
 
 const hasHeads = ({ kind }: AuditStatement): boolean => kind === 'heads' || kind === 'chain-start';
 
-/** Whether a statement is about heads and one of them belongs to a record that stays. */
+/** Whether a statement contains heads and at least one of their records stays. */
 function vouches(statement: AuditStatement, isGone: IsGone): boolean {
   return (
     (statement.kind === 'heads' || statement.kind === 'chain-start') && !statement.heads.every((head) => isGone(head))
@@ -57,8 +58,8 @@ function vouches(statement: AuditStatement, isGone: IsGone): boolean {
 }
 
 /**
- * Whether a statement must be kept. All statements but heads are kept until they have no more effect: an erasure of deleted records, a cut
- * that a later cut follows.
+ * Whether a statement other than heads must be kept. It must be kept while it still has an effect: for example an erasure until all records
+ * before it are deleted, or a cut until a later cut replaces it.
  */
 function isNeeded(statement: AuditStatement, isGone: IsGone): boolean {
   if (statement.kind === 'heads' || statement.kind === 'chain-start') return false;

@@ -3,8 +3,8 @@ import { readSignedHeads } from './sign-statement.ts';
 import type { StatementSigner } from './statement-signer.ts';
 
 /**
- * Erases the payloads of a subject's records: texts and arguments. The records themselves and everything else about them stay. Returns how
- * many payloads were erased.
+ * Erases the payloads of a subject's records: texts and arguments. The records and their other fields stay. Returns how many payloads were
+ * erased.
  */
 export async function eraseSubject(
   trail: AuditTrail,

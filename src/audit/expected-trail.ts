@@ -1,7 +1,7 @@
 import type { SignedHead, StatementMark } from '../domain/audit/audit-record.ts';
 import { isMark } from './statement-marks.ts';
 
-/** The output of an earlier `verify --json`, kept in another place. Today's trail must continue exactly that trail. */
+/** The output of an earlier `verify --json`, kept outside the trail. The current trail must continue exactly that trail. */
 export interface ExpectedTrail {
   readonly statement?: StatementMark;
   readonly lanes: readonly SignedHead[];
@@ -18,7 +18,7 @@ interface Exported {
   }[];
 }
 
-/** Parses the output of an earlier `verify --json`. Returns what is wrong with the text as a string. */
+/** Parses the output of an earlier `verify --json`. If the text is wrong, returns the problem as a string. */
 export function readExpected(text: string): ExpectedTrail | string {
   let exported: Exported | null;
   try {

@@ -19,8 +19,8 @@ interface Limits {
 const HOW = 'start the gateway, or dev, with this audit.keys: it signs at its start. Then ask again';
 
 /**
- * Finds records that no statement vouches for, for longer than a live signer leaves them, and a key that never signed. A recent statement
- * shows that a signer is alive: what it has not signed yet came late, because the sink was unavailable.
+ * Finds records that have waited longer for a signature than a running signer leaves them, and a key that has never signed. A recent
+ * statement shows that a signer is running; records that it has not signed yet arrived late, because the sink was unavailable.
  */
 export function findUnsigned(
   { count, lastAt = Number.NEGATIVE_INFINITY }: Pick<Statements, 'count' | 'lastAt'>,
@@ -40,7 +40,7 @@ export function findUnsigned(
   return { store, lane, sequence: signed + 1, what };
 }
 
-/** Notices about what is in order only because an operator with the key has signed it, and about statements that are not numbered yet. */
+/** Notices for an operator: states that are valid only because an operator has signed them, and statements that have no number yet. */
 export function describeStatements({ rollbacks, links }: Pick<Statements, 'rollbacks' | 'links'>): string[] {
   const notices = rollbacks.map(({ number, after, givenUp, at, reason, by }) => {
     const lost = Math.max(...givenUp.map((mark) => mark.number));

@@ -16,7 +16,7 @@ export type Followed =
 
 /** Reads the statements of a trail repeatedly. Each statement is read and checked once, as long as the trail only grows. */
 export interface StatementFollower {
-  /** Returns all current statements. They stay the same objects: a later `read` adds to them. Rejects when the signal is aborted. */
+  /** Returns all current statements. The object is reused: a later `read` adds to it. Rejects when the signal is aborted. */
   read(signal?: AbortSignal): Promise<Followed>;
 }
 
@@ -51,7 +51,7 @@ export function followStatements(trail: AuditTrail, readKeys: () => TrustedKeys)
     }
     const problem = verifyNew(known);
     if (problem === undefined) return { kind: 'good', statements: known.collected.statements };
-    // What was read is forgotten: it would be wrong even after the trail was repaired.
+    // Forget what was read: it would still be wrong after an operator repaired the trail.
     known = nothingKnown();
     return { kind: 'bad', problem };
   }
@@ -83,7 +83,7 @@ function addTo(known: Known, signed: PlacedStatement, statement: Parameters<type
   return statement.kind === 'cut' && statement.dropped !== undefined ? forget(known, statement.dropped) : known;
 }
 
-/** Removes the statements that a signed cut has dropped. If the cut differs from what was read, the whole chain is verified again. */
+/** Removes the statements that a signed cut has dropped. If the cut does not match what was read, the whole chain is verified again. */
 function forget(known: Known, { through, hash, kept }: DroppedStatements): Known {
   const { links } = known.collected.statements;
   const keptHashes = new Map(kept.map((mark) => [mark.number, mark.hash]));
@@ -107,7 +107,7 @@ function countThrough(links: Statements['links'], through: number): number {
 function verifyNew(known: Known): string | undefined {
   const { statements } = known.collected;
   if (known.chain === undefined) {
-    // No marks are passed here: the signer compares them.
+    // No marks are passed here, because the signer compares the chain with them.
     const { last, problem } = verifyStatements(statements, []);
     known.chain = last;
     return problem;

@@ -11,7 +11,7 @@ import type { StatementSigner } from './statement-signer.ts';
 export interface TrailCare {
   /** Why the last heads could not be signed, or records could not be deleted. */
   readonly problem: string | undefined;
-  /** Why nothing is deleted now, although nothing is known to be wrong. */
+  /** Why nothing more is deleted until an operator trusts another key. It is not a problem of the trail itself. */
   readonly warning: string | undefined;
   /** Aborts a deletion that is under way, then signs the current heads for the last time. */
   stop(): Promise<void>;
@@ -24,8 +24,8 @@ export interface CareSettings {
 
 /**
  * Signs at the start what an earlier process left unsigned, then new heads at most every `signEveryMs`, and again at the end. Deletes
- * records that are too old or too many, in parallel with the signing: a walk over a large lane must not delay a signature. Checks for new
- * heads more often than it signs, so that records after a quiet time are signed soon.
+ * records that exceed the limits of age and size. Deleting runs in parallel with signing, because a walk over a large lane must not delay a
+ * signature. Looks for new heads more often than it signs, so that records after a quiet time are signed soon.
  */
 export function keepTrail(
   trail: AuditTrail,
@@ -66,8 +66,8 @@ export function keepTrail(
   }
 
   /**
-   * Runs some work and records its problem. A problem lasts until the same work has succeeded: success in signing does not clear a problem
-   * of retention.
+   * Runs one kind of work and records its problem. Only a later success of the same kind clears the problem: successful signing does not
+   * clear a problem of retention.
    */
   async function noting(work: 'signing' | 'retention', message: string, run: () => Promise<void>): Promise<void> {
     try {

@@ -13,18 +13,15 @@ export interface OpenedArguments {
   readonly arguments: string;
 }
 
-/** Max start records that are read. No call is started this often. */
+/** Max records of starts that are read for one call. No call is started this often. */
 const MAX_STARTS = 1000;
 
-/**
- * The arguments that a privileged call was started with, from its last start. They are checked against the record; if they do not match,
- * this throws.
- */
+/** The arguments that a privileged call was last started with. Throws if they do not match the record. */
 export async function openArguments(trail: TrailQuery, callId: string, auditor: KeyObject): Promise<OpenedArguments> {
   const filter = { callId, event: 'call.intended' };
   const { records, strays = [] } = await trail.queryTrail({ filter, limit: MAX_STARTS });
-  // The last start of this call was found by columns that the chain does not cover. If they are wrong, it may be another start or another
-  // call.
+  // This record was found through columns that the chain does not protect. If a column is wrong, the record may belong to another start or
+  // another call.
   if (strays.length > 0 || records.some(({ wrongColumn }) => wrongColumn !== undefined)) {
     throw planeError('AUDIT_SEAL_BROKEN', { call: callId, problem: 'the index of the trail was changed' });
   }

@@ -5,7 +5,7 @@ import type { AuditEntry, JournalElement, JournalPage, SequenceRange } from '../
 export interface DrainPlan {
   /** Records to be chained and committed. */
   readonly records: readonly AuditEntry[];
-  /** Records that are in the sink already: an earlier owner committed them but did not remove them from the lane. */
+  /** Records that are already in the sink: an earlier owner committed them and stopped before it removed them from the lane. */
   readonly repeated: readonly AuditEntry[];
   /** Sequence of the last record that has left the lane once this plan is carried out. */
   readonly through: number;
@@ -14,7 +14,7 @@ export interface DrainPlan {
   readonly last: string;
   readonly surplus: number;
   readonly foreign: number;
-  /** What a Redis role has appended by hand, bypassing the functions. */
+  /** Elements and records that a process with a Redis role has appended by hand, bypassing the functions. */
   readonly found?: Omit<ForeignStatement, 'kind' | 'at' | 'store' | 'lane'>;
   readonly problem?: DrainProblem;
 }
@@ -51,7 +51,8 @@ export function planDrain(page: JournalPage, sunk: number): DrainPlan {
     const plan = take(page, jump ?? elements.length, sunk);
     return { ...plan, problem: describeLoss(page, plan.through, missing, jump) };
   }
-  // Elements after this page may not be records, so only at the end of the journal is it known whether there are too many records.
+  // Elements after this page may not be records. So whether there are too many records is known only if the page reaches the end of the
+  // journal.
   return take(page, elements.length, sunk, isWhole ? -missing : 0);
 }
 
@@ -65,7 +66,7 @@ function describeLoss(page: JournalPage, through: number, missing: number, jump:
   return { what: `${which}; ${then}`, gap };
 }
 
-/** Index of the first element whose number, as the lane gave it, is not the next one; undefined if there is none. */
+/** Index of the first element whose number is not the next one, by the lane's own numbering; undefined if there is none. */
 function findJump({ drained, surplus, elements }: JournalPage): number | undefined {
   let before = drained - surplus;
   const at = elements.findIndex(({ entry }) => {

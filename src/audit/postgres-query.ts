@@ -100,9 +100,9 @@ const FIELDS = ['tenant', 'subject', 'agent', 'tool', 'event'] as const;
 
 function addFields(conditions: Conditions, filter: AuditFilter): void {
   for (const name of FIELDS) conditions.add(`${name} =`, filter[name]);
-  // `by` has no column of its own: few records have it, and the time range limits how many are read. It is compared as text, because
-  // PostgreSQL does not accept everything that a record may hold (a zero character, half a surrogate pair) as JSON. In a record's text a
-  // quote inside a value is escaped, so a match is a member and not part of a value.
+  // `by` has no column, because few records have it; the time range limits how many records are searched. It is compared as text, because a
+  // record may contain characters that PostgreSQL does not accept as JSON (a zero character, half a surrogate pair). A quote inside a value
+  // is escaped in the record's text, so a match is always a member and never part of a value.
   if (filter.by !== undefined) conditions.addHolds('record', JSON.stringify({ by: filter.by }).slice(1, -1));
   if (filter.outcome === 'not-ok') conditions.add('outcome <>', 'ok');
   else conditions.add('outcome =', filter.outcome);
@@ -116,7 +116,7 @@ async function addBefore(pool: Pool, range: Conditions, { at, store, lane, seque
   range.add(`${KEY} <`, at, rows[0]?.id ?? 0, sequence);
 }
 
-/** The last record that may be scanned; undefined if there are fewer than `scan`. */
+/** The last record that a query may examine; undefined if there are fewer than `scan`. */
 async function findLast(pool: Pool, range: Conditions, scan: number): Promise<Place | undefined> {
   const { rows } = await pool.query<Place>(
     `SELECT at, lane_id, sequence FROM audit_record ${range.where} ${NEWEST_FIRST}

@@ -50,8 +50,8 @@ const TABLES = `
 `;
 
 /**
- * Adds numbers to statements. Existing statements get numbers up to 0 in their order: the chain begins with number 1. The column has no
- * default, so that a gateway of an older release, which does not number what it signs, cannot add a statement.
+ * Adds numbers to statements. Existing statements get numbers up to 0 in their order, because the chain begins with number 1. The column
+ * has no default, so a gateway of an older release, which does not number its statements, can no longer add any.
  */
 const NUMBER_STATEMENTS = `
   ALTER TABLE audit_statement ADD COLUMN number bigint;

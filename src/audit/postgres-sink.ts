@@ -10,7 +10,7 @@ import { queryTrail, RECORD_COLUMNS, RECORD_TABLES, toChained, type RecordRow } 
 export interface PostgresOptions {
   readonly url: string;
   readonly password?: string;
-  /** A schema for the audit alone. Several deployments can share one schema, each with chains of its own. */
+  /** A schema used only for the audit. Several deployments can share one schema: each store has its own chains. */
   readonly schema: string;
 }
 
@@ -35,7 +35,7 @@ export async function openPostgresSink({ url, password, schema }: PostgresOption
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
-    // Every commit is on the server's disk before it is answered, whatever the server's default is.
+    // Every commit is on the server's disk before it is acknowledged, whatever the server's default is.
     options: `-c search_path=${schema} -c synchronous_commit=on`,
     application_name: 'sallyport',
   });
@@ -136,8 +136,8 @@ function toHead({ store, lane, sequence, chain, bytes }: LaneRow): AuditHead {
 }
 
 /**
- * Adds records and moves the head. The head moves only from where the caller saw it, and never for an owner with a lower fence than the
- * last one.
+ * Adds records and moves the head. The head moves only if it is still where the caller saw it, and if no owner with a higher fence has
+ * committed.
  */
 async function commit(client: PoolClient, batch: AuditBatch): Promise<'committed' | 'fenced'> {
   const { store, lane, fence, previous, records } = batch;
@@ -198,8 +198,8 @@ async function readRecords(pool: Pool, rest: string, values: unknown[]): Promise
 }
 
 /**
- * Adds the next statement of the chain. The table lock is held until the transaction ends: a second gateway waits here, then finds that its
- * statement is stale.
+ * Adds the next statement of the chain. The table lock is held until the transaction ends. A second gateway waits for it, and then gets
+ * `stale`.
  */
 async function addStatement(client: PoolClient, statement: NextStatement): Promise<'added' | 'stale'> {
   const { number, after, text, keyId, signature } = statement;

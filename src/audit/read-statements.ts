@@ -14,14 +14,16 @@ import { walkStatements } from './walk-statements.ts';
 
 export interface Statements {
   readonly count: number;
-  /** All heads ever signed, in order. A head that a later statement repeats is listed once. */
+  /** All heads that were ever signed, in order. If several statements contain the same head, it is listed once. */
   readonly heads: readonly SignedHead[];
   readonly cuts: readonly SignedHead[];
   readonly erasures: readonly Extract<AuditStatement, { kind: 'erasure' }>[];
   readonly rollbacks: readonly ReadRollback[];
   /** All statements in their order, as links of the chain. */
   readonly links: readonly ReadLink[];
-  /** What the last cut that dropped statements states about them. */
+  /**
+   * The dropped statements, as listed by the last cut that dropped any: up to which number, the chain's hash there, and which were kept.
+   */
   readonly dropped?: DroppedStatements;
   /** Store time of the last statement. */
   readonly lastAt?: number;
@@ -37,7 +39,7 @@ export interface ReadLink {
   readonly previous: string | undefined;
   readonly hash: string;
   readonly statement: AuditStatement;
-  /** Number of the statement that a rollback follows. */
+  /** For a rollback: the number of the statement before it. The numbers in between are given up. */
   readonly after: number | undefined;
 }
 
@@ -66,7 +68,7 @@ export interface CollectedStatements {
   add(link: ReadLink): void;
 }
 
-/** Sorts checked statements by their kind. Heads that are the same as in the statement before are one object, to save memory. */
+/** Collects checked statements by kind. A head that equals the one in the statement before is stored as the same object, to save memory. */
 export function collectStatements(): CollectedStatements {
   const heads: SignedHead[] = [];
   const cuts: SignedHead[] = [];

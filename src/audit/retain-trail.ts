@@ -19,7 +19,7 @@ export interface RetainNeeds {
   readonly trail: AuditTrail;
   readonly signer: StatementSigner;
   readonly statements: StatementFollower;
-  /** If it is aborted, the work rejects before the next record; a cut that was signed is complete. */
+  /** If it is aborted, retention stops with an error before the next record. A cut that was already signed is completed. */
   readonly signal?: AbortSignal;
 }
 
@@ -29,20 +29,20 @@ export interface Retained {
   readonly unknownKey?: string;
 }
 
-/** A lane that became too large is cut to this part of its share, because measuring it takes a walk over the whole lane. */
+/** A lane that became too large is cut to this part of its share. The margin matters because measuring a lane means reading all of it. */
 const KEPT_OF_SHARE = 0.9;
 /**
- * Any role can append records with a time in the future. If a lane begins with this many of them, only a walk over the lane shows whether
- * any record is due.
+ * A process with any role can append records with a time in the future. If a lane begins with this many of them, the whole lane is read to
+ * find out whether any record is due.
  */
 const MAX_FUTURE_RECORDS = 100;
-/** Max walks over one lane in one round, when other processes change the lane meanwhile. */
+/** Max walks over one lane in one round. A walk is repeated if another process changed the lane in the meantime. */
 const MAX_WALKS = 5;
 
 /**
- * Deletes the oldest records of each lane, and signs where its chain begins now. Deleted records can no longer be verified, so they are
- * verified first: otherwise a record whose time was changed in the sink would be deleted with a genuine signature. At the first problem
- * nothing more of any lane is deleted, and the error states the problem.
+ * Deletes the oldest records of each lane, and signs where its chain now begins. Deleted records cannot be verified any more, so they are
+ * verified first. Otherwise a record whose time was changed in the sink would be deleted with a valid signature. At the first problem,
+ * retention stops for all lanes and throws the problem.
  */
 export async function retainTrail(
   needs: RetainNeeds,
@@ -105,8 +105,8 @@ export async function cutLane(
 }
 
 /**
- * Signs a cut and makes it. `changed`: another process has changed the lane since statement `seen`, so the walk may have read partly the
- * old and partly the new state.
+ * Signs a cut and deletes the records. `changed`: another process has changed the lane since statement `seen`, so the walk may have read
+ * partly the old and partly the new state.
  */
 async function signCut(
   needs: RetainNeeds,
@@ -124,7 +124,7 @@ async function signCut(
       if (read.kind === 'unknown-key') return undefined;
       const { statements } = read;
       refused = hasChanged(statements, head, seen) ? 'changed' : undefined;
-      // A cut at a lower place than the last one would state that the records between them still exist.
+      // A cut below the last one would state that the records between the two still exist.
       const last = statements.cuts.findLast(isInLane(head));
       if (refused !== undefined || (last !== undefined && last.sequence >= head.sequence)) return undefined;
       dropped = planDrop(statements, head);
@@ -146,7 +146,7 @@ async function readVerified({ statements, signal }: RetainNeeds) {
 
 const lastNumberOf = ({ links }: Statements): number => links.at(-1)?.number ?? Number.NEGATIVE_INFINITY;
 
-/** Whether a statement after `seen` states that records or payloads of this lane are gone. */
+/** Whether a statement after `seen` removed records or payloads of this lane. */
 function hasChanged({ links }: Statements, lane: Pick<AuditHead, 'store' | 'lane'>, seen: number): boolean {
   const first = links.findLastIndex(({ number }) => number <= seen) + 1;
   return links.slice(first).some(({ statement }) => changes(statement, lane));
@@ -173,8 +173,8 @@ interface Limits {
 }
 
 /**
- * A quick check whether a lane begins with a record that is too old, before the lane is verified. A record with a time in the future
- * reveals nothing about the age of the others.
+ * Quickly checks whether a lane begins with a record that is too old, before the lane is verified. A record with a time in the future is
+ * skipped, because it says nothing about the age of the others.
  */
 async function beginsBefore(trail: AuditTrail, { store, lane }: AuditHead, { oldest, now }: Limits): Promise<boolean> {
   const page = await trail.readTrail({ store, lane, fromSequence: Number.MIN_SAFE_INTEGER, limit: MAX_FUTURE_RECORDS });

@@ -3,7 +3,7 @@ interface LanePlace {
   readonly lane: number;
 }
 
-/** Whether something is about this lane of this store. */
+/** Returns a test for whether something belongs to this lane of this store. */
 export const isInLane =
   ({ store, lane }: LanePlace) =>
   (other: LanePlace): boolean =>

@@ -97,7 +97,7 @@ function deriveKey(shared: Uint8Array, own: Uint8Array, auditor: Uint8Array): { 
   return { key: bytes.subarray(0, CIPHER_KEY_BYTES), nonce: bytes.subarray(CIPHER_KEY_BYTES) };
 }
 
-/** The associated data of a seal. None of the three values contains a line feed, so they cannot be taken for each other. */
+/** The associated data of a seal. None of the three values contains a line feed, so one value cannot be shifted into another. */
 function associated(header: Uint8Array, { callId, tool, digest }: SealBinding): Buffer {
   return Buffer.concat([header, Buffer.from(`\n${callId}\n${tool}\n${digest}`)]);
 }

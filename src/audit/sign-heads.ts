@@ -11,7 +11,7 @@ import { parseNumbered } from './statement-links.ts';
 import { hex } from './walk-lane.ts';
 import { walkStatements } from './walk-statements.ts';
 
-/** The heads that a process signed last, and the number of that statement. */
+/** The heads that a process signed last, and the number of the statement that contains them. */
 export interface LastSigned {
   readonly heads: readonly SignedHead[];
   readonly number: number;
@@ -20,9 +20,10 @@ export interface LastSigned {
 const NOTHING_SIGNED: LastSigned = { heads: [], number: 0 };
 
 /**
- * Signs how long all chains are, unless nothing was added since the heads that this process signed last. Returns the current heads.
+ * Signs the current heads of all chains, unless nothing was added since this process last signed. Returns the current heads.
  *
- * @param readKeys keys whose rollbacks and gaps are trusted. Without any, a chain that differs from the last signed one is refused.
+ * @param readKeys returns the keys whose rollbacks and gaps are trusted. Without any, a chain that differs from the last signed one is
+ * refused.
  */
 export async function signHeads(
   trail: AuditTrail,
@@ -49,8 +50,8 @@ export async function signHeads(
 }
 
 /**
- * Throws if a writer of the sink has rewritten a chain. `verify` finds that in any case; a signature over the new chain would only delay
- * it.
+ * Throws if a writer of the sink has rewritten a chain. `verify` would find that in any case, but a signature over the new chain would make
+ * it later.
  */
 async function refuseChanged(trail: AuditTrail, last: LastSigned, readKeys: () => TrustedKeys): Promise<void> {
   for (const head of last.heads) {
@@ -63,7 +64,10 @@ async function refuseChanged(trail: AuditTrail, last: LastSigned, readKeys: () =
   }
 }
 
-/** Whether an operator has signed, after this head was signed, that the statement about it or the record itself is lost. */
+/**
+ * Whether an operator has signed, after this head, a rollback that gives up the head's statement, or a gap that begins at or before its
+ * record.
+ */
 async function isGivenUp(trail: AuditTrail, head: SignedHead, number: number, keys: TrustedKeys): Promise<boolean> {
   for await (const signed of walkStatements(trail, number)) {
     const kind = parseNumbered(signed.text)?.kind;

@@ -11,10 +11,10 @@ import { canonicalJson } from '../base/canonical-json.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import type { SigningKey, TrustedKeys } from './signing-keys.ts';
 
-/** Names the purpose of the signature, so that it cannot be taken for a signature over anything else. */
+/** States the purpose of the signature, so that it cannot be used as a signature over anything else. */
 const CONTEXT = 'sallyport audit statement 1\n';
 
-/** Makes only the signature. `StatementSigner` gives the statement its place in the chain. */
+/** Only makes the signature. `StatementSigner` adds the statement to the chain. */
 export function signText(statement: NumberedText, key: SigningKey): SignedStatement {
   const text = canonicalJson(statement);
   return { text, keyId: key.id, signature: sign(null, Buffer.from(CONTEXT + text), key.privateKey) };

@@ -22,8 +22,8 @@ export interface SigningKey {
 }
 
 /**
- * Public keys by id: all that ever signed. The attack: a writer of the sink adds a key of their own and signs another history. So keys are
- * trusted because of the files they are in, and never because of something in the sink or in the store.
+ * Public keys by id: of all keys that ever signed. The attack: a writer of the sink adds a key of their own and signs another history. So a
+ * key is trusted only because its file is in one of the folders, and never because of something in the sink or the store.
  */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 
@@ -42,12 +42,12 @@ export function openSigningKey(folder: string): { key: SigningKey; isNew: boolea
   return { key, isNew: false };
 }
 
-/** Creates a new key in place of the last one. The public half of the last key stays. */
+/** Creates a new key that replaces the current one. The public key of the old one is kept. */
 export function makeSigningKey(folder: string): SigningKey {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const id = keyId(publicKey);
-  // The public half is written first, so that nothing is ever signed by a key that cannot be checked.
+  // The public key is written first, so that no signature exists that cannot be checked.
   writePublic(folder, id, publicKey);
   const file = join(folder, PRIVATE_FILE);
   const fresh = `${file}.${id}`;
@@ -57,8 +57,8 @@ export function makeSigningKey(folder: string): SigningKey {
 }
 
 /**
- * @param others a folder with public keys of other gateways. If it is named, it must exist: with a wrong path, no other gateway would be
- * trusted.
+ * @param others a folder with public keys of other gateways. If it is given, it must exist: with a wrong path, the other gateways would
+ * silently not be trusted.
  */
 export function readTrustedKeys(folder: string, others?: string): TrustedKeys {
   if (others !== undefined && statSync(others, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -92,7 +92,10 @@ function writePublic(folder: string, id: string, publicKey: KeyObject): void {
   if (!existsSync(file)) writeFileSync(file, publicKey.export({ format: 'pem', type: 'spki' }), { mode: 0o644 });
 }
 
-/** Throws if the folder belongs to another user and this user cannot read it: it would seem empty, and a new key would be created. */
+/**
+ * Throws if the folder belongs to another user and this user cannot read it. Otherwise the folder would seem empty, and a new key would be
+ * created.
+ */
 function refuseForeignFolder(folder: string): void {
   const owner = statSync(folder, { throwIfNoEntry: false })?.uid;
   if (owner === undefined || owner === process.geteuid?.()) return;
@@ -130,7 +133,7 @@ function parseKey(file: string, parse: (text: string) => KeyObject): KeyObject {
     const key = parse(readFileSync(file, 'utf8'));
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // The error below reports this without the content of the file.
+    // The error below reports this. The original error could quote the content of the file.
   }
   throw planeError('AUDIT_KEYS_UNSAFE', { file, problem: 'it is no Ed25519 key' });
 }

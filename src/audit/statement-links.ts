@@ -31,8 +31,8 @@ export function parseNumbered(text: string): NumberedText | undefined {
 }
 
 /**
- * The mark of a statement: how far the chain goes with it, as the statement itself states. Undefined if it has no number or not the number
- * of its row.
+ * The mark of a statement: its number, and the chain's hash after it according to the statement itself. Undefined if the statement has no
+ * number, or not the number of its row.
  */
 export function markOf(statement: PlacedStatement): StatementMark | undefined {
   const text = parseNumbered(statement.text);

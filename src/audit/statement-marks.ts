@@ -10,12 +10,12 @@ import { walkStatements } from './walk-statements.ts';
 const MARK_FILE = 'last-statement.json';
 const HASH = /^[0-9a-f]{64}$/;
 
-/** A mark, and the place that keeps it. A trail that does not reach the mark was shortened, or an older copy was restored. */
+/** A mark, and the place that keeps it. If a trail does not reach the mark, the trail was shortened or an older copy was restored. */
 export interface KeptMark extends StatementMark {
   readonly keeper: string;
 }
 
-/** The marks that a trail is compared with: that in the folder of the keys, and that in the store if a store is given. */
+/** Reads the marks that a trail is compared with: the one in the folder of the keys, and the one in the store if a store is given. */
 export async function readMarks(keys: string, store: MarkReader | undefined): Promise<KeptMark[]> {
   const kept = await store?.statementMark();
   if (kept !== undefined && !isMark(kept.number, kept.hash)) {
@@ -38,7 +38,7 @@ function readMarkFile(keys: string): StatementMark | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw planeError('AUDIT_KEYS_UNSAFE', { file, problem: 'it cannot be read' }, error);
   }
-  // A damaged file must not count as no mark: it would hide the loss that the mark exists to reveal.
+  // A damaged file must not be treated like a missing mark: that would hide the loss that the mark reveals.
   if (mark === undefined) throw planeError('AUDIT_KEYS_UNSAFE', { file, problem: 'it holds no number and hash' });
   return mark;
 }
@@ -55,7 +55,9 @@ function readMark(text: string): StatementMark | undefined {
 export const isMark = (number: unknown, hash: unknown): boolean =>
   Number.isSafeInteger(number) && (number as number) >= 1 && typeof hash === 'string' && HASH.test(hash);
 
-/** Writes the mark to disk before it returns, and never back to a lower number. Call it only after the statement is in the trail. */
+/**
+ * Writes the mark to disk before it returns. Never replaces a mark with a lower number. Call it only after the statement is in the trail.
+ */
 export function writeMarkFile(keys: string, mark: StatementMark): void {
   const known = readMarkFile(keys);
   if (known !== undefined && known.number >= mark.number) return;
@@ -90,7 +92,7 @@ export async function findLostMarks(
   marks: readonly KeptMark[],
 ): Promise<(KeptMark & { readonly problem: string })[]> {
   const lost: (KeptMark & { readonly problem: string })[] = [];
-  // The last statement is read after the marks: a statement is in the trail before its mark is anywhere.
+  // The last statement is read after the marks. A mark is always written after its statement, so an intact trail is never behind a mark.
   const last = marks.length === 0 ? undefined : await trail.lastStatement();
   for (const mark of marks) {
     const problem = await describeLoss(trail, Math.max(0, last?.number ?? 0), mark);
@@ -102,7 +104,7 @@ export async function findLostMarks(
 async function describeLoss(trail: AuditTrail, lastNumber: number, mark: KeptMark): Promise<string | undefined> {
   if (mark.number > lastNumber) return describeAhead(lastNumber, mark);
   const [found] = await trail.listStatements({ after: mark.number - 1, limit: 1 });
-  // Later statements exist. This one was dropped with a signature, or `verify` finds the gap.
+  // The trail has later statements, but not this one. Either a signed cut dropped it, or `verify` reports the gap.
   if (found?.number !== mark.number || markOf(found)?.hash === mark.hash) return undefined;
   return (await isGivenUp(trail, mark)) ? undefined : describeOther(mark);
 }

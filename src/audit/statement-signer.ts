@@ -11,9 +11,9 @@ export type ChainStart = Extract<NumberedText, { kind: 'chain-start' }>;
 export type Rollback = Extract<NumberedText, { kind: 'rollback' }>;
 
 /**
- * Signs statements, each with the next number and the hash of the chain before it. There is one chain per trail, whatever key signs. After
- * each statement the marks move: in the folder of the keys, and in the store. A trail that does not reach a mark is not signed any further,
- * because the next statement would hide the loss.
+ * Signs statements. Each contains the next number and the hash of the chain before it. There is one chain per trail, even if several keys
+ * sign. After each statement, the marks in the folder of the keys and in the store are updated. If a trail does not reach a mark, nothing
+ * more is signed, because the next statement would hide the loss.
  */
 export interface StatementSigner {
   /** Signs statement 1, with the current heads. Undefined: the chain was started before. */
@@ -27,7 +27,10 @@ export interface StatementSigner {
     make: () => AuditStatement | undefined | Promise<AuditStatement | undefined>,
     write?: (statement: NextStatement) => Promise<Result | 'stale'>,
   ): Promise<Result | undefined>;
-  /** Signs that every mark which the trail does not reach is given up. Undefined: the trail reaches all of them. */
+  /**
+   * Signs that the operator gives up every mark that the trail does not reach. Undefined: the trail reaches all of them, and nothing was
+   * signed.
+   */
   acceptRollback(
     trail: AuditTrail,
     facts: { readonly at: number; readonly reason: string; readonly by: string },
@@ -35,9 +38,9 @@ export interface StatementSigner {
 }
 
 export interface SignerOptions {
-  /** The store, which keeps a mark too. Absent: only the folder of the keys keeps one. */
+  /** The store, which also keeps a mark. If absent, only the folder of the keys keeps one. */
   readonly store?: StatementMarks | undefined;
-  /** Signs in place of the key in the folder. Used for the last statement of a key that is being replaced. */
+  /** Signs instead of the key in the folder. Used for the last statement of a key that is being replaced. */
   readonly key?: SigningKey;
 }
 
@@ -53,7 +56,8 @@ export function openSigner(keys: string, { store, key }: SignerOptions = {}): St
     const signed = signText(text, key ?? openSigningKey(keys).key);
     const answer = await write({ ...signed, number: text.number, after });
     if (answer === 'stale') return answer;
-    // The mark is written after the statement, never before it: a crash in between leaves a mark that is one behind, which is in order.
+    // The mark is written after the statement and never before it. After a crash in between, the mark is one statement behind, which is
+    // allowed.
     const mark = { number: text.number, hash: nextStatementLink(text.previous, signed) };
     writeMarkFile(keys, mark);
     await store?.noteStatement(mark);
@@ -101,7 +105,7 @@ export function openSigner(keys: string, { store, key }: SignerOptions = {}): St
         const lost = await findLostMarks(trail, marks);
         if (lost.length === 0) return undefined;
         const end = await readEnd(trail);
-        // The number is above every mark: marks never go back, and no number is used twice.
+        // The new number is above every mark, because marks never go back and a number must not be used twice.
         const number = Math.max(end.number, ...marks.map((mark) => mark.number)) + 1;
         const givenUp = lost.map(({ number: lostNumber, hash }) => ({ number: lostNumber, hash }));
         const text: Rollback = { kind: 'rollback', ...facts, after: end.number, givenUp, number, previous: end.hash };
@@ -121,8 +125,8 @@ async function untilAdded<Result>(attempt: () => Promise<Result | 'stale' | unde
 }
 
 /**
- * The end of the chain of statements. If no statement is numbered, it is the chain over the statements of an older release, and `older` is
- * their number.
+ * The end of the chain of statements. If no statement has a number yet, it is the hash over the statements of an older release, and `older`
+ * is how many there are.
  */
 async function readEnd(trail: AuditTrail): Promise<StatementMark & { readonly older: number }> {
   const last = await trail.lastStatement();

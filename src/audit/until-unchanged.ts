@@ -3,8 +3,8 @@ import type { AuditTrail } from '../domain/ports/audit-store.ts';
 const MAX_TRIES = 5;
 
 /**
- * Repeats a check of a trail that found a problem while another process was at work. Cuts and erasures change records in one step with a
- * new statement. If there is a new statement since the check began, the check may have read partly the old and partly the new state.
+ * Repeats a check of a trail that found a problem, if another process has added a statement since the check began. Cuts and erasures change
+ * records in the same step as they add a statement, so the check may have read partly the old and partly the new state.
  */
 export async function untilUnchanged<Result>(
   trail: AuditTrail,

@@ -11,8 +11,9 @@ export interface StatementChain {
 }
 
 /**
- * Walks the chain of statements: no number is missing or there twice, each continues the one before it, and those that are gone were
- * dropped by a signed cut or given up by a signed rollback. Then compares the chain with the marks and with an exported one.
+ * Verifies the chain of statements: no number is missing or occurs twice, each statement continues the one before it, and missing
+ * statements were dropped by a signed cut or given up by a signed rollback. Then compares the chain with the marks and with an exported
+ * mark.
  */
 export function verifyStatements(
   statements: Statements,
@@ -41,7 +42,7 @@ export function continueChain(link: ReadLink, { number, hash }: StatementMark): 
   return problem ?? { number: link.number, hash: linkAfter(hash, link.hash) };
 }
 
-/** The place from which the chain has to be complete, and the statements after it; or the problem as text. */
+/** The number from which the chain must be complete, and the statements after it. Returns the problem as text if there is one. */
 function findBeginning({ links, dropped }: Statements) {
   const from = dropped?.through ?? 0;
   const older = links.filter(({ number }) => number <= from);
@@ -56,7 +57,7 @@ function findBeginning({ links, dropped }: Statements) {
     }
     return { at: { number: from, hash: dropped.hash }, rest };
   }
-  // These are statements of a release that did not number them: statement 1 was signed over all of them.
+  // These statements are from a release that did not number them. Statement 1 was signed over all of them.
   const numbered = older.find(({ signedNumber }) => signedNumber !== undefined);
   if (numbered !== undefined) return `signed statement ${numbered.signedNumber} is not in its place`;
   const hash = older.reduce((link, each) => linkAfter(link, each.hash), FIRST_STATEMENT_LINK);
@@ -100,14 +101,17 @@ function findLoss(
 const isDropped = ({ dropped }: Statements, { number }: StatementMark): boolean =>
   dropped !== undefined && number <= dropped.through;
 
-/** Whether a rollback gives up a mark: by its hash, or because its number is among those that the rollback left out. */
+/**
+ * Whether a rollback gives up a mark: it names the mark's hash, or the mark's number is between the rollback and the statement that it
+ * follows.
+ */
 function givesUp({ number, after, givenUp }: ReadRollback, mark: StatementMark): boolean {
   return (mark.number > after && mark.number < number) || givenUp.some((each) => isSame(each, mark));
 }
 
 /**
- * Why the chain does not continue the exported one. Unlike a mark, an exported head is not given up by a rollback: an attacker with the key
- * could sign that too.
+ * Why the chain does not continue the exported one. A rollback can give up a mark, but not an exported one: an attacker with the key could
+ * sign such a rollback.
  */
 function findDeparture(
   statements: Statements,

@@ -24,11 +24,11 @@ export interface Verification {
   /** Number and hash of the last signed statement. */
   readonly statement?: StatementMark;
   readonly lanes: readonly VerifiedLane[];
-  /** What was lost or restarted with a valid signature. It is in order, but an operator should know about it. */
+  /** What an operator should know although the trail is valid: signed rollbacks, and that statements have no numbers yet. */
   readonly notices: readonly string[];
   /** Ranges of lost records that an operator has accepted with a signature. */
   readonly gaps: readonly GapStatement[];
-  /** What Redis roles have appended to a lane by hand. */
+  /** What processes with a Redis role have appended to a lane by hand. */
   readonly foreign: readonly ForeignStatement[];
   /** The first problem that was found. */
   readonly problem?: AuditProblem;
@@ -60,9 +60,9 @@ export interface KnownLength {
   readonly store: string;
   readonly lane: number;
   readonly sequence: number;
-  /** Number of records that the lane has counted and that were neither handed over nor wait. */
+  /** Number of records that the lane has counted, but that were neither handed over nor are waiting. */
   readonly missing?: number;
-  /** Why the lane's drain has stopped, if not because records are missing. */
+  /** Why the lane's drain has stopped, for another reason than missing records. */
   readonly alarm?: string;
 }
 
@@ -74,7 +74,7 @@ export interface TrailChecks {
   readonly unsigned?: { readonly now: number; readonly maxMs: number; readonly keyAgeMs?: number };
 }
 
-/** Recomputes every chain from its beginning, and compares it with the heads, the signatures and what the store knows. */
+/** Recomputes every chain from its beginning. Compares it with the heads, the signatures and what the store knows. */
 export function verifyTrail(
   trail: AuditTrail,
   keys: TrustedKeys,
@@ -157,7 +157,7 @@ async function verifyLane(
   const { store, lane } = head;
   const isHere = isInLane(head);
   const expected = new Map(exported.filter(isHere).map((each) => [each.sequence, each.chain] as const));
-  // There may be hundreds of thousands of heads: too many to be arguments of one call.
+  // `Math.max(...)` is not used: there may be hundreds of thousands of heads, too many for the arguments of one call.
   const longest = statements.heads.filter(isHere).reduce((most, each) => Math.max(most, each.sequence), 0);
   const gaps = statements.gaps.filter(isHere);
   const cut = statements.cuts.findLast(isHere);

@@ -7,7 +7,7 @@ import { isInLane } from './same-lane.ts';
 
 const AT_ONCE = 500;
 
-/** A record that follows from the one before it, or the first problem. */
+/** One step of a walk: a record that continues the chain, or the first problem. */
 export type LaneStep =
   | {
       readonly kind: 'record';
@@ -18,7 +18,8 @@ export type LaneStep =
   | { readonly kind: 'problem'; readonly sequence: number; readonly what: string };
 
 /**
- * Walks a lane's records from the last signed cut on. Compares each with its chain, its payload and the signed heads. Ends at a problem.
+ * Walks a lane's records from the last signed cut on. Checks each record against the chain, its payload and the signed heads. Ends at the
+ * first problem.
  */
 export async function* walkLane(
   trail: AuditTrail,
@@ -36,7 +37,7 @@ export async function* walkLane(
     const page = await trail.readTrail({
       store,
       lane,
-      // Reads also records before the first one: they were inserted by hand, and `findProblem` reports them.
+      // At the start also reads rows before the first record: they were inserted by hand, and `findProblem` reports them.
       fromSequence: sequence < first ? Number.MIN_SAFE_INTEGER : sequence + 1,
       limit: AT_ONCE,
     });

@@ -4,7 +4,7 @@ import { parseRecord } from '../domain/audit/record-bytes.ts';
 
 const AT_ONCE = 500;
 
-/** The last record that a reader has read, per lane. */
+/** Per lane, the sequence of the last record that a reader has read. */
 export type Places = Map<string, number>;
 
 const placeOf = ({ store, lane }: Pick<AuditHead, 'store' | 'lane'>): string => `${store} ${lane}`;
@@ -14,7 +14,7 @@ export async function endOfTrail(trail: AuditTrail): Promise<Places> {
   return new Map((await trail.auditHeads()).map((head) => [placeOf(head), head.sequence]));
 }
 
-/** All records after these places, lane by lane, each lane in its order. The places move along. */
+/** All records after these places, lane by lane, each lane in its order. `places` is updated with each record. */
 export async function* walkTrail(trail: AuditTrail, places: Places = new Map()): AsyncGenerator<ChainedRecord> {
   for (const { store, lane, sequence } of await trail.auditHeads()) {
     const place = placeOf({ store, lane });

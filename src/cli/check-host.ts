@@ -7,7 +7,7 @@ import { readOnlyError } from '../stores/embedded/ownership.ts';
 import { unavailable } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Checks what this machine must have before a process starts, so that each problem is reported in plain words and not in the middle of a start. */
+/** Checks what this machine needs before a process starts, so that a problem is reported clearly and not in the middle of the start. */
 export async function checkHost(
   config: Config,
   terminal: Terminal,

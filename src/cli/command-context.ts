@@ -5,7 +5,7 @@ import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
 import { ConfigOption } from './single-option.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 
-/** What a command works with. */
+/** What every command gets: the terminal, its options, and a function that loads the configuration. */
 export interface CommandContext {
   readonly terminal: Terminal;
   /** All options given on the command line, by the names of their flags. */

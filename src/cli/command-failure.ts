@@ -1,6 +1,6 @@
 import { EXIT } from './exit-codes.ts';
 
-/** The failure of a command. Its message is written for the user of the command line. */
+/** An error that a command reports. Its message is written for the user of the command line. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
   readonly code: string;

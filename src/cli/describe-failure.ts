@@ -139,7 +139,10 @@ export function describeFailure(error: unknown, help = 'sallyport --help'): Fail
   };
 }
 
-/** Commander suggests similar commands and options, but no similar choices, and names arguments in its own words. */
+/**
+ * Commander suggests similar commands and options, but no similar choices, and it names arguments in its own way. This adds a suggestion
+ * and plain words.
+ */
 function suggestChoice(message: string): string {
   const found = /^(.*'([^']*)' is invalid.*\. Allowed choices are )(.*)\.$/.exec(message);
   if (found === null) return message;

@@ -19,7 +19,7 @@ export function durationUpTo(mostDays: number): (text: string) => number {
   };
 }
 
-/** Formats a duration in the largest unit that reads well: ms, s, min, h or days. */
+/** Formats a duration in a unit that is easy to read: ms, s, min, h or days. */
 export function showDuration(ms: number): string {
   const size = Math.abs(ms);
   if (size < 1000) return `${Math.round(ms)} ms`;

@@ -4,13 +4,16 @@ import { ROLES } from '../stores/redis/acl-roles.ts';
 import { CommandFailure } from './command-failure.ts';
 import { EXIT } from './exit-codes.ts';
 
-/** The Redis role that a command needs. `doctor` and `workers` need less: the role `monitor` may run them too. */
+/** The Redis role that a command needs. `doctor` and `workers` can also run with the role `monitor`. */
 function roleFor(command: string): (typeof ROLES)[number] {
   if (command === 'store') return 'admin';
   return command === 'worker' || command === 'gateway' ? command : 'operator';
 }
 
-/** Explains in terms of roles why Redis refused a command: which role the login has, judged by its user name, and which role the command needs. */
+/**
+ * Explains in terms of roles why Redis refused a command. Names the role that the login has, derived from its user name, and the role that
+ * the command needs.
+ */
 export function explainRole(error: PlaneError, command: string, config: Config): CommandFailure {
   const { username = 'default', name } = config.redis;
   const role = ROLES.find((candidate) => username === `${name}-${candidate}`);

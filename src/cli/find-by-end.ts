@@ -69,7 +69,7 @@ function startsWith(id: string, start: string): boolean {
   return id.startsWith(start) || id.slice(id.lastIndexOf('.') + 1).startsWith(start);
 }
 
-/** Removes the leading dots that stand for the rest of an id. Undefined when the text is too short or cannot be the end of an id. */
+/** Removes the leading dots of a shortened id. Undefined if the text is too short or cannot be the end of an id. */
 function toEnd(asked: string): string | undefined {
   const end = asked.replace(/^(?:…|\.{3})/, '');
   return end.length >= MIN_END_LENGTH && /^[\w.~-]+$/.test(end) ? end : undefined;

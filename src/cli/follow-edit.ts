@@ -10,7 +10,7 @@ export type EditResult =
   /** The call runs with them, or has run. */
   | { readonly kind: 'used' }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }
-  /** The tool's schema changed the arguments, and a new question asks people about the result. */
+  /** The tool's schema changed the arguments, so a new question asks approvers about the result. */
   | { readonly kind: 'asked-again'; readonly approval: ApprovalId }
   /** No worker has taken the call yet. */
   | { readonly kind: 'open' };

@@ -50,7 +50,7 @@ export function createReadableLog(terminal: Terminal): Log {
       const shown = Object.entries(facts).map(([name, value]) => `${name}=${describe(value)}`);
       const time = new Date().toISOString().slice(11, 19);
       const text = `${message} ${shown.join(' ')}`.trimEnd();
-      // A warning and an error begin with their level.
+      // Only warnings and errors get a label in front.
       if (level === 'error' || level === 'warn') terminal.warn(`${time} ${text}`, LABELS[level]);
       else terminal.note(`${time} ${level}: ${text}`);
     };

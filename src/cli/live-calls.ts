@@ -22,8 +22,8 @@ export function toShownCall({ outcome, ...record }: LiveCall): ShownCall {
 }
 
 /**
- * Adds the worker that holds each call. The store keeps the first run of a `read` or `idempotent` tool as `queued`, because only its lease shows
- * that it runs. For a person that call is running, so its state becomes `running`.
+ * Adds the worker that holds each call. In the store the first run of a `read` or `idempotent` tool is still `queued`, because only its
+ * lease shows that it runs. Here its state becomes `running`.
  */
 export async function withHolders(store: CallHolders, calls: readonly CallRecord[]): Promise<LiveCall[]> {
   const holders = await store.findHolders(calls.map(({ callId }) => callId));

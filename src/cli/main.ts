@@ -5,8 +5,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /*
- * This file runs before the program is loaded. It uses only old syntax and built-in modules. An old Node must get as far as the message below,
- * and the cache of compiled code helps only with code that is loaded after the cache was switched on.
+ * This file runs before the program is loaded. It uses only old syntax and built-in modules: an old Node must be able to print the message
+ * below, and the cache of compiled code works only for code that is loaded after it was switched on.
  */
 const OLDEST_NODE = [22, 16];
 const EXIT_CONFIG = 78;
@@ -22,8 +22,9 @@ keepCompiledCode();
 await import('./run.ts');
 
 /**
- * Switches on Node's cache of compiled code: a command then starts in two thirds of the time. The cache is in a folder of the user's own. In a
- * shared folder, such as the default below /tmp, another user could put code that this user then runs. Without a home folder there is no cache.
+ * Switches on Node's cache of compiled code: a command then starts in two thirds of the time. The cache is in a folder that belongs to the
+ * user. In a shared folder, such as the default below /tmp, another user could add code that this user then runs. Without a home folder
+ * there is no cache.
  */
 function keepCompiledCode(): void {
   const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'sallyport', 'compiled');

@@ -6,7 +6,7 @@ export { shellWord };
 
 const BUILT = join('dist', 'cli', 'main.js');
 const { SALLYPORT_STARTED_AS: startedAs, PATH: path = '' } = process.env;
-// Child processes must not inherit it: they were not started by this launcher.
+// Child processes must not inherit this variable, because this launcher did not start them.
 delete process.env['SALLYPORT_STARTED_AS'];
 
 interface Start {
@@ -35,10 +35,10 @@ export function ownCommand({ script, cwd, startedAs, path = [], exists = existsS
   return shellWord(place.includes(sep) ? place : `.${sep}${place}`);
 }
 
-/** What started the process does not change. */
+/** Cache for `thisCommand`: how the process was started does not change. */
 let known: string | undefined;
 
-/** The command that starts this program, for this process. It is determined once. */
+/** The command that starts this program, for this process. */
 export function thisCommand(): string {
   known ??= ownCommand({
     script: process.argv[1] ?? 'sallyport',

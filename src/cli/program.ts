@@ -43,7 +43,7 @@ export function commandWords(command: Command): string {
   return names.join(' ');
 }
 
-/** The command that these arguments name, as far as they name one: `calls list` for `calls --folder x list --bogus`. */
+/** The command that these arguments name, as far as they can be read: `calls list` for `calls --folder x list --bogus`. */
 export function namedCommand(program: Command, args: readonly string[]): Command {
   let command = program;
   for (let at = 0; at < args.length; at += 1) {
@@ -58,7 +58,7 @@ export function namedCommand(program: Command, args: readonly string[]): Command
   return command;
 }
 
-/** Throws if `help` is asked about a command that does not exist. Commander would print the help of everything. */
+/** Throws if `help` is asked about a command that does not exist. Commander itself would print the general help. */
 export function refuseUnknownTopic(program: Command, args: readonly string[]): void {
   let command = program;
   for (let at = 0; at < args.length; at += 1) {
@@ -96,7 +96,7 @@ function refuseToken(): never {
   throw usage('A token does not belong on the command line.', 'Put the session into a file: --session-file FILE');
 }
 
-/** Makes commander throw errors instead of printing them and ending the process. It still prints help and the version. */
+/** Makes commander throw errors instead of printing them and ending the process. Help and the version are still printed. */
 function quieten(command: Command): void {
   command.exitOverride().configureOutput({ outputError: () => undefined });
   for (const child of command.commands) quieten(child);

@@ -45,7 +45,7 @@ function failUnknown(shown: string, name: string, agents: object = {}): never {
   throw new CommandFailure('AGENT_UNKNOWN', EXIT.notOk, `There is no agent "${shown.slice(0, 600)}".`, fix);
 }
 
-/** The caller that an operator asks about. It is named on the command line, because no caller logs in here. */
+/** The caller that an operator asks about. It is given by options, because no caller logs in to this command. */
 export function readIdentity(agent: string, options: Readonly<Record<string, unknown>>): Identity {
   const { subject = 'local', tenant = 'default' } = options as { subject?: string; tenant?: string };
   for (const [flag, text] of Object.entries({ subject, tenant })) {

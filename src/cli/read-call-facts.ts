@@ -14,10 +14,10 @@ import { toShownCall, withHolders, type ShownCall } from './live-calls.ts';
 import { describeTurn, findTurnHolder } from './serial-turn.ts';
 import { withTrailOf } from './with-trail.ts';
 
-/** A value, or the sentence that says why it is not there. */
+/** A value, or the sentence that says why it is missing. */
 export type Kept<Value> = { readonly value: Value } | { readonly missing: string };
 
-/** What is known about a call. `call`: as the store has it. `forgotten`: the store no longer has it, but the audit does. */
+/** What is known about a call. `call`: the record in the store. `forgotten`: the store no longer has the call, but the audit does. */
 export type CallFacts = {
   /** JSON, with secrets masked. Long arguments are cut. */
   readonly arguments: Kept<string>;
@@ -85,7 +85,7 @@ function argumentsIn(audit: readonly AuditRecordView[] | undefined, asked: strin
   return { missing: ending.erased === true ? 'erased from the audit' : 'not in the audit: no worker looked at them' };
 }
 
-/** The arguments as the last question about the call shows them, masks included, or the arguments that the approver put in their place. */
+/** The arguments as shown in the last question about the call, with its masks, or the arguments that the approver replaced them with. */
 async function argumentsAskedAbout(
   store: AnyStore,
   config: Config,

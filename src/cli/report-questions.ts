@@ -23,8 +23,8 @@ interface Waiting {
 }
 
 /**
- * While the command waits for a call, prints on standard error when a person is asked about
- * it, once per question, and when the call waits for an earlier call of a serial tool.
+ * While the command waits for a call, prints on standard error when an approver is asked about it (once per question), and when the call
+ * waits for an earlier call of a serial tool.
  */
 export function reportQuestions(context: CommandContext, client: Client, waiting: Waiting): { stop(): void } {
   const stop = new AbortController();

@@ -6,13 +6,16 @@ interface Stoppable {
   /** The name in the error message when it fails. */
   readonly name: 'worker' | 'gateway' | 'plane';
   drain(): Promise<void>;
-  /** Rejects when it cannot go on. */
+  /** Rejects when the worker, gateway or plane cannot continue. */
   readonly failed: Promise<never>;
 }
 
-/** npm and npx forward a Ctrl-C that the terminal has already sent to this process. A second signal within this time is the same key press. */
+/**
+ * npm and npx send a Ctrl-C on to this process, although the terminal has already sent it. A second signal within this time is treated as
+ * the same key press.
+ */
 const SAME_PRESS_MS = 300;
-/** How long a process that cannot go on may take to drain before it ends. */
+/** Max time that a failed process may take to drain before it ends. */
 const FAILED_DRAIN_MS = 3000;
 
 /** Runs until the first SIGINT or SIGTERM, then drains. A second signal ends the process at once. Throws when `running` fails. */

@@ -9,14 +9,14 @@ import { commandWords, createProgram, helpCommand, namedCommand, refuseUnknownTo
 import { createTerminal } from './terminal.ts';
 
 /*
- * V8 allocates objects that it expects to live long directly in its old space, and it expects that of the calls of a batch. Everything that
- * these calls refer to then stays in memory until a full collection. Such collections cost workers a third of their time.
+ * V8 allocates objects that it expects to live long directly in its old space, and it wrongly expects that of the calls of a batch.
+ * Everything that these calls refer to then stays in memory until a full collection. Such collections cost workers a third of their time.
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 /**
- * Commands that go on when their standard output is closed, because they end in their own
- * order. `mcp` first hands over the calls of a client that no longer reads.
+ * Commands that continue when their standard output is closed, because they must end in their own order. For example, `mcp` first hands
+ * over the calls of a client that no longer reads.
  */
 const LONG_RUNNING: readonly string[] = ['dev', 'worker', 'gateway', 'mcp'].map((name) => `sallyport ${name}`);
 let isLongRunning = false;
@@ -24,8 +24,8 @@ let isLongRunning = false;
 let help = 'sallyport --help';
 
 /**
- * The reader of the output may close the pipe at any time (`| head`). That is not an error. A full disk behind the output is one, and is
- * reported on standard error; commands that are long-running go on.
+ * The reader of the output may close the pipe at any time (`| head`). That is not an error. A write error such as a full disk is reported
+ * on standard error and ends the command. Long-running commands continue in both cases.
  */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -15,8 +15,8 @@ const ALL = 100_000;
 type Needs = CallReader & CallList & CallHolders & CatalogReader;
 
 /**
- * The call that has the turn of a `serial` tool while `callId` waits for it. Undefined when `callId` is not queued or its tool is not serial.
- * A parked call keeps its turn, so the answer may be a call that waits for a person.
+ * Finds the call that has the turn of a `serial` tool while `callId` waits for it. Undefined if `callId` is not queued or its tool is not
+ * serial. A parked call keeps its turn, so the result may be a call that waits for an approver.
  */
 export async function findTurnHolder(store: Needs, callId: CallId): Promise<LiveCall | undefined> {
   const call = await store.readCall(callId);
@@ -29,8 +29,8 @@ export async function findTurnHolder(store: Needs, callId: CallId): Promise<Live
 }
 
 /**
- * Describes in a sentence for the caller which call has the turn. Undefined if there is
- * none, or if this user may not list calls: a caller on Redis may not.
+ * Describes in a sentence for the caller which call has the turn. Undefined if there is none, or if this user may not list calls, as the
+ * Redis role of a caller may not.
  */
 export async function readTurn(
   context: CommandContext,

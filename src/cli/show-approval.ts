@@ -7,8 +7,8 @@ import { thisCommand } from './own-command.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * The JSON of an approval: everything, but only those parts of the arguments that may be shown. The salt and the digests of changed arguments
- * are left out: guesses of a masked value could be tested against them.
+ * The JSON of an approval. It contains only those parts of the arguments that may be shown. The salt and the digests of changed arguments
+ * are left out, because guesses of a masked value could be tested against them.
  */
 export function toShownJson({ approval, shown, edited }: ShownApproval): unknown {
   const { editedArguments: _, ...rest } = approval;
@@ -27,8 +27,8 @@ export function toShownJson({ approval, shown, edited }: ShownApproval): unknown
 }
 
 /**
- * The JSON of an approval in a list. Long arguments are cut to their beginning. A cut question has no detail and no binding, because the
- * approver has not seen everything that the binding stands for.
+ * The JSON of an approval in a list. Long arguments are cut to their beginning. A cut question has no detail and no binding, so it cannot
+ * be used for a decision on arguments that the approver has not fully seen.
  */
 export function toListedJson(shown: ShownApproval): unknown {
   const whole = toShownJson({

@@ -36,7 +36,7 @@ function toRow(record: ShownRecord): Cell[] {
   return [timeOf(at), event, ended, tool, agent, subject, callId, whyOf(record)];
 }
 
-/** Formats the time of a record. If a writer of the sink has changed the record, it may have any time, or none. */
+/** Formats the time of a record. If a writer of the sink has changed the record, its time may be invalid. */
 function timeOf(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? `time ${at}` : date.toISOString();

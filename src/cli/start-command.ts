@@ -11,8 +11,8 @@ interface Place {
 }
 
 /**
- * The command to type in the current folder to start a plane in the folder of `config`. `dev` without `--modules` needs a folder of modules here; at
- * the top of a clone `npm start` serves the example modules.
+ * The command to type in the current folder to start a plane in the folder of `config`. `dev` without `--modules` needs a folder of modules
+ * here. At the top of a clone, `npm start` serves the example modules.
  */
 export function startCommand(
   { folder, worker }: { readonly folder: string; readonly worker: Pick<Config['worker'], 'modules'> },

@@ -23,7 +23,7 @@ export interface Terminal {
   /** A remark; not shown with --json. Commands in remarks, warnings, hints and fixes are shown as this user types them. */
   note(text: string): void;
   warn(text: string, label?: 'warning' | 'error'): void;
-  /** A line that belongs to the warning or failure above it, such as a command to type. Shown with --json too. */
+  /** Prints a line that belongs to the warning or failure above it, such as a command to type. Shown with --json too. */
   hint(text: string): void;
   fail(text: string, fix: string | undefined): void;
   /** Shows one line that the next output replaces. An empty text clears it. */
@@ -117,7 +117,7 @@ function paint(colors: ReturnType<typeof pc.createColors>, text: string, style: 
   return style === undefined ? text : colors[style](text);
 }
 
-/** Whether the locale excludes UTF-8. No locale at all is usual in containers, and their terminals read UTF-8. */
+/** Whether the locale excludes UTF-8. If no locale is set, as is usual in containers, the terminal is assumed to read UTF-8. */
 function isAsciiOnly(env: Environment): boolean {
   const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find((value) => value !== undefined && value !== '');
   return locale !== undefined && !/utf-?8/i.test(locale);

@@ -2,7 +2,10 @@ import type { TrailPage } from '../domain/ports/audit-store.ts';
 import { nameLane } from '../domain/audit/audit-record.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Warns of records that the trail's index returned for the query although their own text does not match it: the index was changed. */
+/**
+ * Warns of records that the trail's index returned for the query although their own text does not match it. That means that the index was
+ * changed.
+ */
 export function warnOfStrays(terminal: Terminal, { strays = [] }: TrailPage): void {
   const [first] = strays;
   if (first === undefined) return;

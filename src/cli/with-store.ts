@@ -29,7 +29,7 @@ export function traceHeadersOf({ telemetry: { traces } }: Config): string | unde
 }
 
 /**
- * Store options for one-shot commands. They never create an embedded store, because it could be in the wrong folder. Throws if there is none.
+ * Store options for one-shot commands. They never create an embedded store, because the folder could be wrong. Throws if there is none.
  * With `running`, also throws if no plane is running in the folder.
  */
 export function commandStoreOptions(

@@ -15,7 +15,10 @@ export interface JudgedCall {
   readonly canonical: string;
 }
 
-/** The checks of one call. The worker and the library each bring theirs: their histories and their listeners differ, the order does not. */
+/**
+ * The checks of one call. The worker and the library supply different functions, because their histories and event listeners differ.
+ * `judge` calls them in the same order for both.
+ */
 export interface GateChecks {
   detectLoop(current: Pick<JudgedCall, 'arguments' | 'canonical'>): LoopVerdict;
   /** Emits the event for a warning or a block. */
@@ -27,7 +30,7 @@ export interface GateChecks {
 
 export type PassedHooks = Extract<HooksVerdict, { kind: 'passed' }>;
 
-/** No check objects. Rules and hooks may still ask for a person: `decision` and `passed` hold their questions. */
+/** No check refuses the call. Rules and hooks may still ask for an approver: `decision` and `passed` contain their questions. */
 export interface Unopposed {
   readonly kind: 'unopposed';
   readonly loop: LoopVerdict;
@@ -38,12 +41,12 @@ export interface Unopposed {
 export interface Opposed {
   readonly kind: 'opposed';
   readonly by: 'loop' | 'budget' | 'rule' | 'hook';
-  /** Id of the detector, rule or hook that objects. */
+  /** Id of the detector, rule or hook that refuses the call. */
   readonly id: string;
-  /** The hook failed or timed out. The outcome does not name it; events do. */
+  /** The hook failed or timed out. The caller's outcome does not name the hook; events do. */
   readonly hookFailed?: true;
   readonly outcome: Outcome;
-  /** A warning of loop detection is given to the model together with the refusal. */
+  /** If loop detection warned, the model reads the warning together with the refusal. */
   readonly loop: LoopVerdict;
   /** The arguments at this point, if hooks changed them. */
   readonly passed?: PassedHooks;
@@ -53,9 +56,9 @@ export interface Opposed {
 export type Judgement = Unopposed | Opposed | { readonly kind: 'aborted' };
 
 /**
- * The checks between "may call" and "runs", in order: loop detection, rules, hooks; then loop detection and rules again if hooks changed the
- * arguments, because the first answers were about other arguments. The first objection ends it. A call that no check objects to and that
- * no hook is registered for is judged without a wait.
+ * The checks of a call before its tool runs, in order: loop detection, rules, hooks; then loop detection and rules again if hooks changed
+ * the arguments, because the first answers were about other arguments. The first refusal ends it. Returns synchronously if the tool has no
+ * hooks, or if they all answer synchronously.
  */
 export function judge(call: JudgedCall, checks: GateChecks): MaybePromise<Judgement> {
   const loop = checks.detectLoop(call);
@@ -67,7 +70,7 @@ export function judge(call: JudgedCall, checks: GateChecks): MaybePromise<Judgem
   return andThen(checks.runHooks(), (hooked) => afterHooks(call, loop, decision, hooked, checks));
 }
 
-/** What hooks answer that change nothing and ask nothing. */
+/** The verdict of hooks that change nothing and ask nothing. */
 export function unchanged({ arguments: args, canonical }: Omit<JudgedCall, 'tool'>): PassedHooks {
   return { kind: 'passed', arguments: args, canonical, changedBy: [], asks: [] };
 }
@@ -113,7 +116,10 @@ function blockedByHook({ tool }: JudgedCall, blocked: Extract<HooksVerdict, { ki
     : errorOutcome('HOOK_ARGUMENTS_INVALID', { hook, tool: tool.id, problems: [...blocked.problems] });
 }
 
-/** A run is warned once per call: a warning about the caller's arguments stands, and one about the changed arguments is added only without it. */
+/**
+ * A call gets at most one warning. A warning about the caller's own arguments is kept; a warning about the changed arguments is used only
+ * if there is no other.
+ */
 function judgeChanged(call: JudgedCall, first: LoopVerdict, passed: PassedHooks, checks: GateChecks): Judgement {
   const again = checks.detectLoop(passed);
   if (again.kind === 'block' || (again.kind === 'warn' && first.kind !== 'warn')) checks.reportLoop(again);

@@ -68,8 +68,8 @@ export function readRewritten(
 }
 
 /**
- * A call is rejected after this many lost deliveries. A schema that crashes its worker would otherwise crash one at every delivery: the
- * start mark, which stops other crash loops, is written only after the rules.
+ * A call is rejected after this many lost deliveries. If the schema crashes the worker, every delivery would crash another worker: the
+ * start mark, which stops such loops for the tool's code, is written only after the rules.
  */
 const MAX_LOST_DELIVERIES = 3;
 
@@ -103,8 +103,8 @@ function normalise(call: UnjudgedCall, given: JsonObject, needs: Needs): MaybePr
 }
 
 /**
- * Turns the runner's ending into the call's. The tool's own code was not entered, so the call counts as not executed, whatever its schema
- * did.
+ * Turns the ending of the schema's run into the ending of the call. The tool's own code was not started, so the call counts as not
+ * executed, whatever code the schema ran.
  */
 function readEnding(
   call: UnjudgedCall,
@@ -161,8 +161,8 @@ function written({ tool }: UnjudgedCall, value: JsonObject): JudgedArguments | E
 }
 
 /**
- * Ends a call that was stopped before its tool was entered. Safe to call twice: the store takes the call back only once, and the second
- * call returns `lost`.
+ * Ends a call that was stopped before its tool was started. If this worker is draining, the call is given back to the store for another
+ * worker. Safe to call twice: the store accepts it back only once, so the second attempt returns `lost`.
  */
 export async function stopped(
   { admitted: { delivery, signal } }: Pick<UnjudgedCall, 'admitted'>,

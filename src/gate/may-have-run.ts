@@ -11,7 +11,7 @@ export function mayHaveRun(
 ): boolean {
   // This is the first delivery, or the call was parked for an approval before any start and this is the first delivery since.
   if (recovered === undefined || resumedWith?.untouched === true) return false;
-  // Every earlier worker handed the call back in `identify` because it does not serve the tool, so no worker has begun it.
+  // Every earlier worker handed the call back in `identify` because it does not serve the tool, so none of them started it.
   if (handedBack === fence - 1) return false;
   return effect !== 'unsafe' || recovered.starts > 0;
 }

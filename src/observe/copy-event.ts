@@ -8,8 +8,8 @@ const SHARED = Object.keys(SHARED_FIELDS);
 type Plain = string | number | boolean | Readonly<Record<string, string | number | boolean>>;
 
 /**
- * The event that listeners get: a frozen copy that has only the fields in the table, so that a fact which was passed by mistake reaches no
- * listener.
+ * Makes the event that listeners get: a frozen copy with only the fields of the event table. A fact that was passed by mistake therefore
+ * never reaches a listener.
  */
 export function copyEvent(kind: EventKind, seq: number, facts: object, shared?: SharedFields): DiagnosticEvent {
   const event: Record<string, Plain> = { kind, seq, at: nowMs() };
@@ -40,12 +40,12 @@ function copyPrimitive(value: unknown): string | number | boolean | undefined {
   return (typeof value === 'number' && Number.isFinite(value)) || typeof value === 'boolean' ? value : undefined;
 }
 
-/** The difference between the wall clock and the monotonic clock, as of the last call. */
+/** The wall clock minus the monotonic clock, in milliseconds, as of the last call of `nowMs`. */
 let offsetMs = Date.now() - performance.now();
 
 /**
  * Milliseconds since 1970, precise to the microsecond, because stages are shorter than a tick of the wall clock. Stays within one
- * millisecond of the wall clock, however often that clock is set.
+ * millisecond of the wall clock, even if that clock is changed.
  */
 function nowMs(): number {
   const [wall, monotonic] = [Date.now(), performance.now()];

@@ -26,7 +26,7 @@ const DEFAULT_WAITING = 1000;
 const MAX_WAITING = 100_000;
 const MATCHED: readonly string[] = ['callId', 'tool', 'agent', 'tenant', 'session', 'run'] satisfies MatchedField[];
 
-/** One counter per process, so that the events of a client and of a worker in one process have one order. */
+/** One counter for the whole process, so that events of a client and of a worker in the same process can be put in one order. */
 let lastSeq = 0;
 
 export function createEventBus({ onError, drainMs = DRAIN_MS }: EventBusOptions = {}): EventBus {

@@ -17,11 +17,11 @@ export interface QueueSettings {
 }
 
 /**
- * Min events that are delivered before other work of the process gets a turn. In a long queue it is an eighth of the queue, or a busy
- * process would never catch up.
+ * Min events that are delivered in one turn of the event loop. From a long queue an eighth is delivered per turn; otherwise a busy process
+ * would never catch up.
  */
 const AT_ONCE = 64;
-/** Max used places at the front of the array. Beyond this number they are freed. */
+/** Max delivered places at the front of the array. If there are more, the array is cut. */
 const MAX_USED_UP = 1024;
 
 /**
@@ -33,12 +33,12 @@ export class EventQueue {
   readonly #settings: QueueSettings;
   #waiting: (DiagnosticEvent | Gap)[] = [];
   #head = 0;
-  /** The gap after all waiting events. */
+  /** Events that were dropped after the last waiting event. */
   #overflow: Gap | undefined;
   /** Number of lost events to report next. */
   #lost = 0;
   #lostSeq = 0;
-  /** The listener threw when it got the report of its losses. It gets the report again after another event. */
+  /** True after the listener threw on the report of its losses. The report is repeated after the next event. */
   #deaf = false;
   #delivery: Promise<void> | undefined;
   #open = true;
@@ -57,7 +57,7 @@ export class EventQueue {
     this.#delivery ??= this.#deliver();
   }
 
-  /** Nothing is delivered after this, not even waiting events. */
+  /** Ends delivery. Waiting events are dropped. */
   stop(): void {
     this.#open = false;
     this.#waiting = [];
@@ -134,7 +134,7 @@ export class EventQueue {
     return Object.freeze({ kind: 'events.lost', seq: this.#lostSeq, at: Date.now(), lost });
   }
 
-  /** Returns a promise only if the listener returned one. */
+  /** Calls the listener. Returns a promise only if the listener returned one. */
   #hand(event: DiagnosticEvent): Promise<void> | undefined {
     try {
       const hearing = this.#settings.listener(event);

@@ -9,7 +9,7 @@ export interface Refusal {
 
 export interface RefusalLog {
   note(refusal: Refusal): void;
-  /** Logs how many refusals were left out. */
+  /** Logs how many refusals were not logged because of the rate limit. */
   close(): void;
 }
 
@@ -31,9 +31,9 @@ interface Bucket {
 }
 
 /**
- * Logs requests that were refused before they were accepted. Such a request is not a call, so it is not in the audit. A flood of refusals
- * must not become a flood of lines, so each code has a rate limit. The number of lines left out is logged with the next line and at the
- * end.
+ * Logs requests that were refused before they were accepted. Such a request is not a call, so it is not in the audit. Each error code has a
+ * rate limit, so that a flood of refusals does not flood the log. The number of refusals that were not logged is logged with the next line
+ * of that code and at the end.
  */
 export function createRefusalLog(
   log: Pick<Log, 'warn'>,

@@ -28,7 +28,7 @@ export interface TelemetryNeeds {
   readonly log: Log;
 }
 
-/** Facts about the calls whose events are followed. */
+/** Facts about the process whose events are followed: its pool, and which tools it serves. */
 export interface Followed {
   readonly pool?: string;
   readonly serves?: (tool: string) => boolean;
@@ -58,7 +58,7 @@ export interface Telemetry {
 }
 
 const DEFAULT_TOOLS = 100;
-/** Max waiting events. It is large, so that events of a burst are delivered later instead of lost. */
+/** Max waiting events. The queue is long, so that a burst of events is delivered late instead of being lost. */
 const MAX_WAITING = 50_000;
 
 const SERVED: Readonly<Record<Role, readonly string[]>> = {
@@ -70,7 +70,7 @@ const SERVED: Readonly<Record<Role, readonly string[]>> = {
 
 const isServedBy = (role: Role, name: MetricName): boolean => SERVED[role].includes(METRICS[name].where);
 
-/** Loads only what the options ask for. Undefined if they ask for nothing: then there is no listener for events. */
+/** Loads only what the options ask for. Undefined if both are off: then nothing listens to events. */
 export async function startTelemetry(options: TelemetryOptions, needs: TelemetryNeeds): Promise<Telemetry | undefined> {
   if (options.traces === undefined && options.metrics === undefined) return undefined;
   const metrics = options.metrics && (await openMetrics(options.metrics, needs));

@@ -34,8 +34,8 @@ export function inspectAdoptionOf(options: StoreOptions): Promise<Adoption> {
 }
 
 /**
- * Makes the existing data the store from now on. If the data went back in time, unfinished calls of unsafe tools may have run since that copy.
- * They are ended as `indeterminate` and not run again, unless `rerun` is set.
+ * Makes the existing data the store from now on. If the data is an older copy, unfinished calls of unsafe tools may have run after the copy
+ * was made. They are ended as `indeterminate` and not run again, unless `rerun` is set.
  */
 export async function adoptStore(
   options: StoreOptions,

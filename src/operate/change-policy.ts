@@ -5,7 +5,7 @@ import type { PolicyWriter } from '../domain/ports/policy-store.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { pause } from '../base/pause.ts';
 
-/** Max attempts. An attempt fails only if another writer succeeded, so even with this many writers at once every one of them succeeds. */
+/** Max attempts. An attempt fails only if another writer succeeded, so with up to this many writers at once each one succeeds. */
 const MAX_TRIES = 100;
 const MAX_PAUSE_MS = 50;
 

@@ -9,7 +9,7 @@ export interface Check {
   readonly fix?: string;
 }
 
-/** An error as a result of doctor. The general fix of STORE_FAILED, to run doctor, helps no reader of doctor. */
+/** Converts an error to a result of `doctor`. The fix of STORE_FAILED says to run `doctor`, so it is replaced here. */
 export function checkOf(name: string, { code, message, fix }: PlaneError): Check {
   const shown = code === 'STORE_FAILED' ? 'See the log of the store, or of the process that has it open.' : fix;
   return { name, state: 'bad', found: message, ...(shown === undefined ? {} : { fix: shown }) };

@@ -46,7 +46,7 @@ export async function changeAgents(store: Needs, changes: AgentChanges, who: Adm
 
 function withChanges(current: Policy, { declared, removed, tenant }: AgentChanges): Policy {
   const known = tenant === undefined ? current.agents : agentsOfTenant(current, tenant);
-  // No agents are declared, so there is none to remove. Writing an empty group of agents would close every tool to every agent.
+  // No agents are declared, so there is none to remove. Writing an empty group of agents would leave every agent without tools.
   if (known === undefined && Object.keys(declared).length === 0) return current;
   const gone = new Set(removed);
   const agents = Object.entries({ ...known, ...declared }).filter(([name]) => !gone.has(name));

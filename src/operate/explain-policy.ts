@@ -17,17 +17,19 @@ import type { FleetReader } from '../domain/ports/fleet-registry.ts';
 import type { PolicyReader } from '../domain/ports/policy-store.ts';
 import { shellWord } from '../base/shell-word.ts';
 
-/** An explanation for a person: with places in the policy file, and with changes as something to type. */
+/** An explanation for a person. It adds the places in the policy file, and the commands that make the changes. */
 export interface ExplainedPolicy extends Explanation {
   readonly checks: readonly (CheckAnswer & { readonly place?: string })[];
   readonly changes: readonly (PolicyChange & ShownChange)[];
-  /** Whether a live worker serves the tool, which no policy decides. Absent: the tool is not published. */
+  /** Whether a live worker serves the tool. No policy decides that. Absent: the tool is not published. */
   readonly serving?: Serving;
 }
 
 interface ExplainOptions {
   readonly policyFile: string | undefined;
-  /** Called when the policy file cannot be read. The explanation comes from the store, so only the places in the file are missing then. */
+  /**
+   * Called when the policy file cannot be read. The explanation itself comes from the store, so only the places in the file are missing.
+   */
   readonly warn: (error: unknown) => void;
 }
 

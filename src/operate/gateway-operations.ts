@@ -109,7 +109,7 @@ export function createOperations({ store, trail, config, log, audit }: Operation
   };
 }
 
-/** The place of a problem in a request body. A body has no lines, so problems name its members by their paths. */
+/** The place of a problem in a request body, instead of a file and line. The problem itself names its member by its path. */
 function placeInBody(): string {
   return 'body';
 }
@@ -125,7 +125,7 @@ async function readConditions(
   const parsed = conditionsSchema.safeParse(conditions);
   if (!parsed.success)
     return refuseConditions(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
-  // A condition about an argument that the tool cannot have holds for every call, or for none.
+  // A condition about an argument that the tool cannot have would hold for every call or for none, so it is refused.
   const published = indexTools(await store.readCatalog()).get(tool)?.tool;
   const misfits = published?.digest === toolDigest ? findMisfits(published, parsed.data, nearNames) : [];
   return misfits.length > 0 ? refuseConditions(misfits) : canonicalJson(parsed.data as never);

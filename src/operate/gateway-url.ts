@@ -4,8 +4,8 @@ import { DEFAULT_HTTP_PORT } from '../config/gateway-schema.ts';
 import type { Config } from '../config/config-schema.ts';
 
 /**
- * The file with the URL of the gateway, next to the embedded store. Commands use it to
- * find a gateway that took another port. It contains no secret.
+ * The file with the URL of the gateway, next to the embedded store. Commands use it to find a gateway that listens on another port than the
+ * configured one. It contains no secret.
  */
 const urlFile = (folder: string): string => join(folder, 'gateway.json');
 

@@ -36,7 +36,7 @@ const acceptCommand = (lane: number): string => `sallyport audit accept-gap --la
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Reports entries that a role appended by hand: they may be an attack. No action is needed to end the warning; it ends after one day. */
+/** Reports entries that a Redis role appended by hand, because they may be an attack. The warning ends by itself after one day. */
 function appendedByHand({ foreign, foreignAt, surplus, now }: AuditState, lane: number): Check[] {
   if (now - foreignAt > DAY_MS || foreign + surplus === 0) return [];
   const found = `${nameLane(lane)}: a role has appended by hand: ${foreign} entries that are no records, ${surplus} records that the lane had not counted`;

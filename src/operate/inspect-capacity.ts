@@ -47,10 +47,10 @@ export function inspectLaneUse(uses: readonly LaneUse[], limits: ShareSettings):
   ];
 }
 
-/** Max damaged numbers that are listed: a role can write thousands. */
+/** Max damaged counters that are listed. A process with a Redis role can damage thousands. */
 const MAX_NAMED = 5;
 
-/** Reports numbers of a lane that were overwritten with a role's password. Calls of such a lane stay pending or fail. */
+/** Reports counters of a lane that were overwritten with the password of a Redis role. Calls of such a lane stay pending or fail. */
 function inspectDamage(uses: readonly LaneUse[]): Check[] {
   const fix =
     'sallyport store adopt writes it again, and stops the processes that use the store. Then find out whose Redis password was used: docs/security.md';
@@ -68,7 +68,10 @@ const SHARE_NAMES: Readonly<Record<SubjectShare, string>> = {
   pendingApprovals: 'pending approvals',
 };
 
-/** What is refused when a share is full. Calls that run without a question do not count in the shares for calls that wait for a person. */
+/**
+ * What is refused when a subject has used up a share. Calls that run without a question do not count in the shares for calls that wait for
+ * an approver.
+ */
 const SHARE_REFUSES: Readonly<Record<SubjectShare, string>> = {
   liveBytes: 'its new calls are refused',
   parkedBytes: 'its calls that a person would be asked about are refused',
@@ -156,8 +159,8 @@ function inspectMemory(used: number, limit: number): Check {
 }
 
 /**
- * Runs one part of `doctor`. A part that cannot be read becomes a row of its own, and the other parts are still shown: a role can overwrite the
- * content of its keys. If the Redis user may not read a part, the row is a warning.
+ * Runs one part of `doctor`. If a part cannot be read, it is reported as a problem and the other parts are still shown: a process with a
+ * Redis role can overwrite keys. If the Redis user lacks the right to read a part, it is only a warning.
  */
 export async function inspectPart(name: string, inspect: () => Promise<Check[]>): Promise<Check[]> {
   try {

@@ -65,9 +65,9 @@ type Worker = Pick<ServingWorker, 'pool' | 'state' | 'modules'>;
 const NAMED = 5;
 
 /**
- * Reports published tools that no live worker serves. A module without any worker is a ghost: agents
- * see its tools, and their calls are refused, or wait until their deadlines if the pool has no worker
- * at all. If a module is served only in other versions, its callers wait for the published one.
+ * Reports published tools that no live worker serves. A module without any worker is a ghost: agents see its tools, but their calls are
+ * refused, or wait until their deadlines if the pool has no worker at all. If workers serve only other versions of a module, its callers
+ * wait for the published one.
  * @internal
  */
 export function inspectServed(published: readonly Published[], workers: readonly Worker[]): Check[] {

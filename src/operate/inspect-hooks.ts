@@ -50,7 +50,7 @@ export function describeProblem({
   return { state: 'warn', found, fix: 'Let the hook hand its work over instead of doing it.' };
 }
 
-/** Reports pools whose workers have different hooks. Whether a call is checked must not depend on which worker takes it. */
+/** Reports pools whose workers have different hooks. In such a pool it would depend on the worker whether a call is checked. */
 function findDifferentPools(workers: readonly HookedWorker[]): Check[] {
   const setsOf = new Map<string, Set<string>>();
   for (const { pool, hooks = [] } of workers) {

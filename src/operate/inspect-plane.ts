@@ -14,7 +14,7 @@ import { inspectPolicy } from './inspect-policy.ts';
 import { checkOf, type Check } from './check.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 
-/** Runs all checks that an operator should read, in the order to read them. Never creates a store. */
+/** Runs all checks of `doctor` and returns them in the order in which an operator should read them. Never creates a store. */
 export async function inspectPlane(config: Config, options: StoreOptions | undefined): Promise<Check[]> {
   if (options?.store === 'redis') {
     const { checks, usable, mayReadQuestions } = await inspectRedis(options.redis);
@@ -54,7 +54,9 @@ function describeProblem(error: unknown): Check {
   return checkOf('store', error);
 }
 
-/** Runs the checks that need an open store. `mayReadQuestions`: this user may read the questions to people, and not only their number. */
+/**
+ * Runs the checks that need an open store. `mayReadQuestions`: this user may read the questions to approvers, and not only their number.
+ */
 async function inspectStore(options: StoreOptions, config: Config, mayReadQuestions: boolean): Promise<Check[]> {
   let store: AnyStore;
   try {

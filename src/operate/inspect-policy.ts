@@ -11,7 +11,7 @@ import type { CatalogReader } from '../domain/ports/catalog-store.ts';
 import type { FleetReader } from '../domain/ports/fleet-registry.ts';
 import type { PolicyReader } from '../domain/ports/policy-store.ts';
 
-/** Reports the version of the policy, then what its rules and the agents of tenants name in vain. */
+/** Reports the version of the policy, and the names in its rules and in the agents of tenants that match nothing. */
 export async function inspectPolicy(store: PolicyReader & CatalogReader & FleetReader): Promise<Check[]> {
   const { version, policy } = await store.readPolicy();
   const check: Check =
@@ -28,8 +28,8 @@ async function inspectPolicyRules(store: CatalogReader & FleetReader, policy: Po
 }
 
 /**
- * Checks whether the current rules still apply to something. When they were set, they were compared with the tools and agents of that time, but
- * tools and agents come and go. `broken`: modules that could not be loaded, so that their tools are unknown.
+ * Checks whether the current rules still apply to something. They were compared with tools and agents when they were set, but tools and
+ * agents may have been removed since. `broken`: modules that could not be loaded, so their tools are unknown.
  * @internal
  */
 export function inspectRules(

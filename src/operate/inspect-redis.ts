@@ -17,7 +17,7 @@ export interface InspectedServer {
   readonly checks: Check[];
   /** A store exists and can be opened. */
   readonly usable: boolean;
-  /** This Redis user may read the questions to people. */
+  /** This Redis user may read the questions to approvers. */
   readonly mayReadQuestions: boolean;
 }
 
@@ -80,8 +80,8 @@ function describeMissing(options: RedisStoreOptions): Check {
 }
 
 /**
- * Checks whether the server accepts connections without a password. That is bad if a user name is configured, because the roles then protect
- * nothing; otherwise it is a warning.
+ * Checks whether the server accepts connections without a password. If a user name is configured, that is an error, because the roles then
+ * protect nothing. Otherwise it is a warning.
  */
 async function inspectAnonymous(connection: Connection, { username }: RedisStoreOptions): Promise<Check> {
   const name = 'anonymous';
@@ -93,7 +93,10 @@ async function inspectAnonymous(connection: Connection, { username }: RedisStore
   return { name, state: username === undefined ? 'warn' : 'bad', found: OPEN_TO_ANYONE, fix: CLOSE_DEFAULT_USER };
 }
 
-/** Reports which column of the durability table applies, and problems of replication. A managed server may not reveal its settings. */
+/**
+ * Reports which column of the durability table in the documentation applies, and problems of replication. A managed server may not reveal
+ * its settings.
+ */
 async function inspectDurability(connection: Connection, cli: string): Promise<Check[]> {
   const fsync = await readAppendFsync(connection);
   const checks: Check[] = [];

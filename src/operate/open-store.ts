@@ -7,7 +7,7 @@ export type StoreOptions =
   | ({ readonly store: 'embedded' } & EmbeddedStoreOptions)
   | { readonly store: 'redis'; readonly redis: RedisStoreOptions };
 
-/** Opens the store. Loads only the code of the store that is asked for, because a command's start is mostly loading code. */
+/** Opens the store. Loads only the code of the store that is asked for, because loading code takes most of a command's start time. */
 export async function openStore(options: StoreOptions): Promise<AnyStore> {
   if (options.store === 'redis') {
     const { openRedisStore } = await import('../stores/redis/redis-store.ts');

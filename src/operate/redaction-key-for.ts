@@ -10,8 +10,8 @@ import type { StoreOptions } from './open-store.ts';
 const NAME = 'redaction.key';
 
 /**
- * The key that marks are made with. It is read from the named file, or from a file next to the embedded store, which is created when it is
- * missing. On Redis without a file every process has its own key, and marks can be compared only within one process.
+ * Returns the key for the marks that replace secrets. It is read from the given file, or from a file next to the embedded store, which is
+ * created if it is missing. On Redis without a key file every process has its own key, so marks can be compared only within one process.
  */
 export function redactionKeyFor(store: StoreOptions, keyFile?: string): RedactionKey {
   if (keyFile !== undefined) return readKey(keyFile);
@@ -33,7 +33,7 @@ function refused(path: string, problem: string): Error {
   return planeError('CONFIG_INVALID', { problems: [`the redaction key file ${path} ${problem}`] });
 }
 
-/** Creates the key file atomically, and never overwrites an existing one: two processes may start at once. */
+/** Creates the key file atomically, and never overwrites an existing one, because two processes may start at once. */
 function makeKeyFile(path: string): void {
   const found = readPrivateFile(path);
   if (found.kind === 'read' || !found.absent) return;

@@ -16,8 +16,8 @@ export interface SetPolicy {
 }
 
 /**
- * Replaces the current policy by the one that was read, if the current one still has the expected version. Throws POLICY_CONFLICT otherwise, and
- * POLICY_INVALID for rules that the published tools cannot meet.
+ * Replaces the current policy by the one that was read. Throws POLICY_CONFLICT if the current policy no longer has the expected version,
+ * and POLICY_INVALID for rules that the published tools cannot meet.
  */
 export async function setPolicy(
   store: PolicyWriter & CatalogReader,

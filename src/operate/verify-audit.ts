@@ -13,7 +13,7 @@ export async function verifyAudit(
   { keys, trustedKeys, signEveryMs }: Pick<AuditOptions, 'keys' | 'trustedKeys' | 'signEveryMs'>,
   expected?: ExpectedTrail,
 ): Promise<Verification> {
-  // Read these before the trail: each of them was written after the trail had the record, so an intact trail is never behind them.
+  // Read these before the trail. Each of them is written after its record is in the trail, so an intact trail is never behind them.
   const marks = await readMarks(keys, store);
   const known = await knownLengths(store);
   const now = store === undefined ? Date.now() : await store.now();

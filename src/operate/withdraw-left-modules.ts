@@ -16,13 +16,15 @@ interface OwnWorker {
 
 export interface LeftModules {
   readonly withdrawn: readonly ModuleDeclaration[];
-  /** Nothing was withdrawn, because it is not known which published module is the broken one. Try again when the broken module is loaded. */
+  /**
+   * True if nothing was withdrawn because any of the published modules may be the broken one. Try again when the broken module is loaded.
+   */
   readonly isHeldBack: boolean;
 }
 
 /**
- * Withdraws modules that an earlier start of `sallyport dev` published. `dev` owns its store and is its worker. A module that it neither serves
- * nor failed to load was published by an earlier start with other modules, and no worker would serve its tools.
+ * Withdraws modules that an earlier start of `sallyport dev` published. `dev` owns its store and runs a worker itself. A published module
+ * that this worker neither serves nor failed to load comes from an earlier start with other modules, and no worker would run its tools.
  */
 export async function withdrawLeftModules(
   store: CatalogWithdrawal & FleetReader,
@@ -38,15 +40,15 @@ export async function withdrawLeftModules(
   return { withdrawn, isHeldBack };
 }
 
-/** Whether a broken module has no published id. Such a module may be any of the published ones. */
+/** Whether the id of a broken module is not published. That id may be a guess, so the broken module could be any of the published ones. */
 function isAnyUnknown({ modules }: Catalog, { broken }: LoadResult): boolean {
   const published = new Set(modules.map(({ id }) => id));
   return broken.some(({ id }) => !published.has(id));
 }
 
 /**
- * Finds the modules to withdraw. It leaves alone modules of other pools, modules with tools that run in the processes of their callers, and
- * modules that another live worker has. Empty while a broken module has no known id.
+ * Finds the modules to withdraw. Modules of other pools, modules with tools that run in the processes of their callers, and modules of
+ * another live worker are not withdrawn. Empty while a broken module has no known id.
  * @internal
  */
 export function findLeftModules(

@@ -13,7 +13,7 @@ import { byThisProcess } from './by-this-process.ts';
 import { pause } from '../base/pause.ts';
 
 export interface WithdrawRequest {
-  /** Ids of modules. `unserved`: all modules that no live worker has, except those that a live worker failed to load. */
+  /** Ids of modules. `unserved`: all modules that no live worker serves, except those that a live worker failed to load. */
   readonly modules: readonly string[] | 'unserved';
   /** Also withdraw modules that a live worker serves or failed to load. That worker publishes them again at its next start or reload. */
   readonly force?: boolean;
@@ -22,13 +22,13 @@ export interface WithdrawRequest {
 export interface Withdrawal {
   readonly sequence: number;
   readonly withdrawn: readonly ModuleDeclaration[];
-  /** Modules that `unserved` left alone, because a live worker has a module of this name and could not load it. */
+  /** Modules that `unserved` did not withdraw, because a live worker has a module of this name that it could not load. */
   readonly broken: readonly string[];
 }
 
 type Needs = CatalogPublishing & CatalogWithdrawal & FleetReader;
 
-/** Max attempts. An attempt fails only if another writer succeeded, so even with this many writers at once every one of them succeeds. */
+/** Max attempts. An attempt fails only if another writer succeeded, so with up to this many writers at once each one succeeds. */
 const MAX_ATTEMPTS = 50;
 
 /**
@@ -113,9 +113,10 @@ function findNamed(
 }
 
 /**
- * Publishes modules again that a worker serves by now. A worker registers before it reads the catalog. A worker that started after the workers
- * were listed and before the catalog was written found its module published, and would leave it withdrawn. Returns what stays withdrawn. If a
- * named module is served, all named modules are published again, and MODULE_SERVED is thrown.
+ * Publishes modules again that a worker now serves. A worker registers before it reads the catalog. If it started after the workers were
+ * listed and before the catalog was written, it found its module published and did not publish it, so the module would stay withdrawn.
+ * Returns what stays withdrawn. If a module that was named in the request is served, all named modules are published again and
+ * MODULE_SERVED is thrown.
  */
 async function restoreServed(
   store: Needs,
@@ -132,7 +133,10 @@ async function restoreServed(
   throw planeError('MODULE_SERVED', { module: first.id, how: 'is served by', workers: servedAt(first.id, workers) });
 }
 
-/** The workers that serve a module and are not draining, in any pool: a caller's own worker may serve the pinned tools of a module. */
+/**
+ * The workers that serve a module and are not draining, in any pool. Pools do not matter because a caller's own worker may serve the pinned
+ * tools of a module.
+ */
 function servedAt(id: string, workers: readonly WorkerEntry[]): string[] {
   return workers
     .filter(({ modules, state }) => state !== 'draining' && modules.some((module) => module.id === id))

@@ -23,12 +23,12 @@ const MATCHES_TITLES = {
 
 export interface AlwaysDialogProps {
   readonly approval: ApprovalView;
-  /** Resolves with the problems that the gateway found in the grant. If there are none, the dialog is done. */
+  /** Resolves with the problems that the gateway found in the grant. If there are none, the dialog closes. */
   readonly onDecide: (wish: Wish) => Promise<readonly string[]>;
   readonly onClose: () => void;
 }
 
-/** Asks what "always" is to mean. The fields begin with the plane's defaults. A sentence says what was chosen. */
+/** Asks what "always" should cover. The fields start with the plane's defaults. A sentence repeats what was chosen. */
 export function AlwaysDialog({ approval, onDecide, onClose }: AlwaysDialogProps): VNode {
   const [matches, setMatches] = useState<'exact' | 'any' | 'conditions'>('exact');
   const [isAgentOnly, setAgentOnly] = useState(true);

@@ -17,7 +17,7 @@ import { useSecondPress } from './use-second-press.ts';
 
 export interface ApprovalDetailProps {
   readonly approval: ApprovalView;
-  /** The keys that decide apply to the selected questions while there are any. */
+  /** True while questions are selected: then the keys that decide apply to the selected questions and not to this one. */
   readonly areKeysTaken: boolean;
   readonly onDecided: (approval: ApprovalView) => void;
 }
@@ -28,7 +28,7 @@ export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: App
   const [dialog, setDialog] = useState<'always' | 'edit' | 'deny'>();
   const [expandedId, setExpandedId] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  // A revealed text is new to the person, so the time to look at it starts again.
+  // A revealed text is new to the person, so the minimum time on the screen starts again.
   const looked = `${approval.id} ${isMasked}`;
   const isLookedAt = useLookedAt(looked);
   const second = useSecondPress(approval.severity === 'critical', looked);

@@ -33,7 +33,7 @@ export function ApprovalList({ approvals, currentId, selected, onSelect }: Appro
 
 interface ApprovalItemProps {
   readonly approval: ListedApprovalView;
-  /** A short form of its arguments. */
+  /** The arguments of the question in one short line, made by `distinguish`. */
   readonly line: string;
   readonly isCurrent: boolean;
   readonly isSelected: boolean;

@@ -18,9 +18,12 @@ export interface BatchDialogProps {
   readonly onClose: () => void;
 }
 
-/** Decides several questions, listed one below the other. Each is sent as its own request with its own binding, and has its own result. */
+/**
+ * Decides several questions, listed one below the other. Each decision is sent as a separate request with the binding of its question, and
+ * has its own result.
+ */
 export function BatchDialog({ approvals: chosen, decision, onClose }: BatchDialogProps): VNode {
-  // The questions as they were when the dialog opened: a decision that arrives meanwhile must not remove its row.
+  // A copy of the questions as they were when the dialog opened. A decision by another approver in the meantime must not remove a row.
   const [approvals] = useState(chosen);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set());
   const [results, setResults] = useState<ReadonlyMap<string, DecideResult>>(new Map());
@@ -42,7 +45,7 @@ export function BatchDialog({ approvals: chosen, decision, onClose }: BatchDialo
 
   const send = async (): Promise<void> => {
     setSent(true);
-    // The pressed button disappears; the focus moves to the button that stays.
+    // The pressed button disappears, so the focus moves to the button that stays.
     document.querySelector<HTMLElement>('dialog[open] .dialog-actions .button')?.focus();
     const said = comment.trim();
     const wish: Wish = { decision, ...(said === '' ? {} : { comment: said }) };

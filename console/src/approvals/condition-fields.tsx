@@ -6,7 +6,7 @@ import { COMPARISONS, type ConditionRow } from './conditions.ts';
 
 export interface ConditionFieldsProps {
   readonly rows: readonly ConditionRow[];
-  /** The problems that the gateway found, by row. */
+  /** The problems that the gateway found, by the index of the row. */
   readonly problems: ReadonlyMap<number, string>;
   readonly onChange: (rows: readonly ConditionRow[]) => void;
 }

@@ -3,7 +3,7 @@ import type { Comparison } from '../../../src/domain/policy/rule.ts';
 interface ComparisonField {
   readonly title: string;
   readonly hint: string;
-  /** How the text of the form is read: as it is, as JSON, or as a list separated by commas. */
+  /** How the text in the form is parsed: as it is, as JSON, or as a list separated by commas. */
   readonly reads: 'text' | 'json' | 'list';
 }
 
@@ -48,7 +48,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** The rows that the form begins with: a JSON pointer and the value for each member of the arguments that were asked about. */
+/** The rows that the form starts with: for each member of the asked arguments, its JSON pointer and its value. */
 export function pointersOf(shown: string): readonly ConditionRow[] {
   const value = readJson(shown);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];

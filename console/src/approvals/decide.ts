@@ -12,8 +12,8 @@ export interface DecideResult {
 }
 
 /**
- * Sends one decision for one question, bound to what was shown. A refusal, or no answer from the gateway, is returned as a result and not
- * thrown.
+ * Sends one decision for one question, bound to what was shown. A refusal, or a missing answer of the gateway, is returned as a result and
+ * not thrown.
  */
 export async function decide(approval: ApprovalView, wish: Wish): Promise<DecideResult> {
   const body: DecideBody = { ...wish, binding: approval.binding };
@@ -39,12 +39,15 @@ function sayAnswer({ state, missing, grant }: DecideAnswerView): string {
   return { allowed: 'Allowed.', denied: 'Denied.', expired: 'Too late.', cancelled: 'It was withdrawn.' }[state];
 }
 
-/** Whether a list shows all of the question. A cut question has no binding, so it can be decided only where it is read on its own. */
+/**
+ * Whether a list contains the complete question. A question that was cut for a list has no binding, so it can be decided only on its own
+ * page.
+ */
 export function isWhole(approval: ListedApprovalView): approval is ApprovalView {
   return approval.binding !== undefined;
 }
 
-/** Why the question cannot be decided here and now. Undefined: it can. */
+/** Why this person cannot decide the question now. Undefined if they can. */
 export function whyNot(approval: ListedApprovalView, now: number): string | undefined {
   if (approval.state !== 'pending') return `It is ${approval.state}.`;
   if (approval.expiresAt <= now) return 'Time is up.';

@@ -10,7 +10,7 @@ export interface DecisionBarProps {
   /** Why the question cannot be allowed yet. It can still be denied. */
   readonly unread: string | undefined;
   readonly second: SecondPress;
-  /** Present while something is masked. */
+  /** Reveals what is masked. Undefined if nothing is masked. */
   readonly onReveal: (() => void) | undefined;
   readonly isRevealing: boolean;
   readonly onAllow: () => void;

@@ -27,7 +27,7 @@ export function distinguish(approvals: readonly ListedApprovalView[]): ReadonlyM
   );
 }
 
-/** The members of the arguments. Undefined if the text is not a JSON object: lists cut long arguments. */
+/** The members of the arguments. Undefined if the text is not a JSON object, for example because a list has cut long arguments. */
 function membersOf(shown: string): (readonly [name: string, value: string])[] | undefined {
   try {
     const value: unknown = JSON.parse(shown);

@@ -17,7 +17,7 @@ import { usePending } from './use-approvals.ts';
 const HOME = '/console/approvals';
 const pathOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
 
-/** The list and the current question, side by side; on a phone one after the other. */
+/** Shows the list and the current question side by side. A phone shows one at a time. */
 export function PendingApprovals({ openId }: { readonly openId: string | undefined }): VNode {
   const list = usePending();
   const { route } = useLocation();
@@ -143,8 +143,8 @@ interface OneApprovalProps {
 }
 
 /**
- * A question that is not in the list, or is not complete there: the person followed a link, another approver was faster, or the arguments
- * are too long for a list. It stays on the screen as it is.
+ * A question that the list lacks or shows only in part: the person followed a link, another approver has decided it, or its arguments are
+ * too long for a list. It is not replaced by another question.
  */
 function OneApproval({ id, version, areKeysTaken, onDecided }: OneApprovalProps): VNode {
   const one = useResource((signal) => api.get<ApprovalView>(apiPath`/v1/approvals/${id}`, { signal }), [id, version]);
@@ -180,7 +180,7 @@ function isPending({ state }: ListedApprovalView): boolean {
   return state === 'pending';
 }
 
-/** Opens the question and moves the focus to it, for people who read it with the arrow keys or a screen reader. */
+/** Opens the question and moves the focus to it, so that arrow keys and screen readers start there. */
 function openAndFocus(route: (url: string) => void, id: string): void {
   route(pathOf(id));
   requestAnimationFrame(() => document.querySelector<HTMLElement>('.question h2')?.focus());

@@ -11,7 +11,7 @@ import { ARGUMENT_LIMITS } from './argument-limits.ts';
 export interface QuestionProps {
   readonly approval: ApprovalView;
   readonly onExpand: () => void;
-  /** True after a key was pressed to show the arguments whole. */
+  /** True after a shortcut key was pressed that shows the arguments completely. */
   readonly isExpanded: boolean;
 }
 
@@ -64,7 +64,7 @@ interface WhatRunsProps extends Omit<QuestionProps, 'approval'> {
   readonly approval: Pick<ApprovalView, 'arguments' | 'answers'>;
 }
 
-/** Everything the tool gets from the caller: the arguments, and the answers that the caller's person gave. */
+/** Everything that the tool gets from the caller: the arguments, and the answers of the caller's user to the tool's questions. */
 export function WhatRuns({ approval: { arguments: args, answers }, onExpand, isExpanded }: WhatRunsProps): VNode {
   return (
     <>

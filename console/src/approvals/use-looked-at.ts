@@ -4,8 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 const LOOK_MS = 700;
 
 /**
- * Whether this question was on the screen long enough. This prevents an accident: one question takes the place of another just when the key
- * is pressed, or keys meant for another window arrive.
+ * Whether this question was on the screen long enough. This prevents accidental decisions: one question may replace another just when the
+ * key is pressed, or a person may type keys that were meant for another window.
  */
 export function useLookedAt(id: string | undefined): boolean {
   const [seen, setSeen] = useState<string>();

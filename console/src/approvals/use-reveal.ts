@@ -5,15 +5,15 @@ import { tell } from '../components/toast.tsx';
 import { reveal } from './decide.ts';
 
 export interface Revealed {
-  /** The question to show: masked, or without marks once this person has revealed it here. */
+  /** The question to show: masked at first, without marks after this person has revealed it here. */
   readonly approval: ApprovalView;
-  /** Whether the shown question has marks. Then it cannot be allowed yet. */
+  /** Whether the shown question has marks. If it has, it cannot be allowed yet. */
   readonly isMasked: boolean;
   readonly isRevealing: boolean;
   readonly onReveal: () => void;
 }
 
-/** Keeps a revealed text with its own question only. Another question on the same screen stays masked until it is revealed itself. */
+/** Keeps a revealed text only for its own question. Another question on the same screen stays masked until it is revealed too. */
 export function useReveal(asked: ApprovalView): Revealed {
   const [seen, setSeen] = useState<ApprovalView>();
   const [isRevealing, setRevealing] = useState(false);

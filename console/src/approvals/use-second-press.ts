@@ -9,7 +9,7 @@ export interface SecondPress {
   readonly press: (run: () => void) => void;
 }
 
-/** Requires two presses for critical actions. The first press is forgotten after a while, and when `subject` changes. */
+/** Requires two presses for critical actions. The first press expires after a while, and when `subject` changes. */
 export function useSecondPress(isNeeded: boolean, subject: string | undefined): SecondPress {
   const [armed, setArmed] = useState<string>();
   useEffect(() => {

@@ -4,7 +4,7 @@ import type { CallRow } from '../api-types.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The values of `last` in the address: a time span that ends now and moves along, unlike `from` and `to`. */
+/** The values of `last` in the address: a time span that always ends now, unlike `from` and `to`. */
 export const PERIODS: Readonly<Record<string, { readonly title: string; readonly ms: number }>> = {
   '15m': { title: 'Last 15 minutes', ms: 15 * MINUTE_MS },
   '1h': { title: 'Last hour', ms: 60 * MINUTE_MS },
@@ -12,7 +12,7 @@ export const PERIODS: Readonly<Record<string, { readonly title: string; readonly
   '7d': { title: 'Last 7 days', ms: 7 * 24 * 60 * MINUTE_MS },
 };
 
-/** The value of `last` for a span from one moment to another, in addition to the periods. */
+/** The value of `last`, besides the periods, for a span with a fixed beginning and end. */
 export const BETWEEN = 'between';
 
 export const FILTER_NAMES = [

@@ -85,7 +85,7 @@ export function CallFacts({ detail: { call } }: DetailProps): VNode {
   );
 }
 
-/** All ids and digests by which the call can be found again, in full length. */
+/** All ids and digests by which the call can be found elsewhere, in full length. */
 export function CallIds({ detail: { call, parent } }: DetailProps): VNode {
   return (
     <Facts

@@ -80,7 +80,7 @@ interface WordsProps {
   readonly onChange: (event: { currentTarget: HTMLInputElement }) => void;
 }
 
-/** A text field. Typed text stays in it while the list around it changes. */
+/** A text field. What the person has typed is kept while the list around it changes. */
 function Words({ title, value, isFirst, onChange }: WordsProps): VNode {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
@@ -96,7 +96,7 @@ function Words({ title, value, isFirst, onChange }: WordsProps): VNode {
         onInput={(event) => setText(event.currentTarget.value)}
         onChange={onChange}
         onKeyDown={(event) => {
-          // Enter ends the typing: the next keys are shortcuts for the list.
+          // Enter leaves the field, so that the next keys are shortcuts for the list.
           if (event.key === 'Enter') event.currentTarget.blur();
         }}
       />

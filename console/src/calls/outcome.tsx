@@ -89,7 +89,7 @@ interface ResourceProps {
   readonly block: ContentBlockView & { readonly kind: 'resource' };
 }
 
-/** A resource. Its URI is shown as text, not as a link: a tool must not choose where a person goes. */
+/** A resource. Its URI is shown as text, not as a link, because a tool must not decide which page a person opens. */
 function Resource({ callId, block: { uri, mediaType = '', text, index, bytes } }: ResourceProps): VNode {
   return (
     <>

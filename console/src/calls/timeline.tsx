@@ -5,7 +5,7 @@ import { showDuration } from '../show-time.ts';
 
 const ORDER: readonly Stage[] = ['accept', 'admit', 'identify', 'gate', 'execute', 'settle', 'answer'];
 
-/** Every stage in order, including stages without a record. A stage that was passed twice is there twice. */
+/** Every stage in order, including stages without a record. A stage that the call passed twice is listed twice. */
 function allStages(known: readonly StageView[]): readonly StageView[] {
   return ORDER.flatMap((stage) => {
     const found = known.filter((one) => one.stage === stage);

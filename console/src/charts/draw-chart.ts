@@ -73,7 +73,8 @@ function optionsOf({ kind, series }: ChartSpec, width: number, { colourOf, onHov
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'lines' } },
     scales: {
-      // A line ends at its newest value. Alone, one value would stand at the beginning of a day that has not come yet.
+      // A line chart ends at its newest value. Without this range, a single value would be drawn at the start of an axis that reaches into
+      // the future.
       ...(kind === 'lines'
         ? { x: { range: (_plot: uPlot, first: number, last: number) => timeRange(first, last) } }
         : {}),
@@ -106,7 +107,7 @@ function seriesOf(kind: ChartSpec['kind'], label: string, colour: () => string):
 }
 
 function dataOf({ kind, times, series }: ChartSpec): uPlot.AlignedData {
-  // The whole stack is drawn first and each lower layer over it, so the highest sums come first.
+  // The whole stack is drawn first, and each lower layer is drawn over it. So the layer with the highest sums comes first.
   const layers = kind === 'stack' ? stackLayers(series).toReversed() : series.map(({ values }) => [...values]);
   return [[...times], ...layers];
 }

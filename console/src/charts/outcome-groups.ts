@@ -1,6 +1,6 @@
 import type { OutcomeKind } from '../api-types.ts';
 
-/** Groups of outcomes for charts and colours: by who has to look at them. One chart cannot show every kind. */
+/** Groups of outcome kinds for charts and colours, by who has to act on them. A chart cannot show every kind separately. */
 export const CHART_GROUPS = ['ok', 'failed', 'refused', 'stopped', 'unsure'] as const;
 export type OutcomeGroup = (typeof CHART_GROUPS)[number];
 
@@ -12,7 +12,7 @@ export const GROUP_TITLES: Readonly<Record<OutcomeGroup, string>> = {
   unsure: 'may have run',
 };
 
-/** `refused` has the same meaning as in the filter of calls, so that all pages count alike. */
+/** `refused` has the same meaning as in the filter of calls, so that all pages count it in the same way. */
 const GROUP_OF_KIND: Readonly<Record<OutcomeKind, OutcomeGroup>> = {
   ok: 'ok',
   denied: 'refused',

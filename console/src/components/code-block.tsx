@@ -10,7 +10,7 @@ export interface CodeBlockProps {
   readonly label: string;
   readonly limits?: FoldLimits;
   readonly onExpand?: () => void;
-  /** Expanded from outside, by a shortcut key. */
+  /** True if the parent expanded the text, for example by a shortcut key. */
   readonly isExpanded?: boolean;
 }
 

@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import { Inert } from './inert.tsx';
 import { tell } from './toast.tsx';
 
-/** Copies a text as it is stored, not as it is shown: marks for hidden characters are not copied. */
+/** Copies the stored text and not the shown one: marks for hidden characters are not copied. */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }): VNode {
   const copy = async (): Promise<void> => {
     try {

@@ -13,7 +13,8 @@ export interface DialogProps {
 export function Dialog({ title, children, onClose, wide = false }: DialogProps): VNode {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // The dialog opens before the next key arrives: everything typed after the key that opened it belongs to the dialog.
+  // A layout effect opens the dialog before the next key arrives, so that everything that is typed after the opening key goes to the
+  // dialog.
   useLayoutEffect(() => {
     const dialog = ref.current;
     const before = document.activeElement;

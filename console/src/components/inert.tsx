@@ -24,7 +24,7 @@ export function Inert({ text, multiline = false }: InertProps): VNode {
   );
 }
 
-/** The end of an id. It distinguishes ids, because all ids of one subject begin alike. */
+/** The end of an id. All ids of one subject begin alike, so only the end distinguishes them. */
 export function ShortId({ text }: { readonly text: string }): VNode {
   return (
     <span class="mono" title={text}>

@@ -8,7 +8,7 @@ import { MatrixView } from './access/matrix-view.tsx';
 import { Simulator } from './access/simulator.tsx';
 import './access/access.css';
 
-/** The subject that `sallyport call` and a fresh `sallyport dev` act for. */
+/** The default subject: `sallyport call` and a new `sallyport dev` call for it. */
 const USUAL_SUBJECT = 'local';
 
 const VIEWS = [
@@ -67,9 +67,7 @@ interface TypedProps {
   readonly onChange: (value: string) => void;
 }
 
-/**
- * A field whose value is applied when the person has finished typing, not with every letter: each change sends a request to the gateway.
- */
+/** A field whose value is applied when the person has finished typing, because each change sends a request to the gateway. */
 function Typed({ label, value, fallback, onChange }: TypedProps): VNode {
   return (
     <label class="field">

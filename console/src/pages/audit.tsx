@@ -38,7 +38,7 @@ export function Audit(): VNode {
 
 function Records({ filter }: { readonly filter: AuditFilter }): VNode {
   const wanted = JSON.stringify(filter);
-  // The cursors of all pages up to the current one: keyset paging only goes forward, so they are needed to go back.
+  // The cursors of all pages up to the current one. The API can only page forward, so they are needed to go back.
   const [cursors, setCursors] = useState<readonly (string | undefined)[]>([undefined]);
   const [open, setOpen] = useState<ShownRecord>();
   useEffect(() => setCursors([undefined]), [wanted]);

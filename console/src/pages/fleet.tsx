@@ -47,7 +47,7 @@ export function Fleet(): VNode {
     [],
   );
 
-  // The stream only says that something has changed; the page requests its own window and buckets.
+  // The event only says that something has changed. The page then requests the counts for its own time window.
   const readCounts = useAtMostEvery(COUNT_EVERY_MS, () => {
     statistics.reload();
     loops.reload();
@@ -57,7 +57,7 @@ export function Fleet(): VNode {
     onEvent: (data) => workers.change((page) => ({ ...page, ...(data as Page<Worker>) })),
     onResync: workers.reload,
   });
-  // There are no events about queues, and the window moves on even if nothing happens.
+  // Queues have no events, and the time window moves on even if nothing happens.
   useEvery(LOOK_EVERY_MS, () => {
     queues.reload();
     readCounts();

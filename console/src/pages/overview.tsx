@@ -23,8 +23,8 @@ const READ_EVERY_MS = 5000;
 const CATALOG_EVERY_MS = 60_000;
 
 /**
- * What needs a person now: questions, failures, refusals, and the state of the workers. An approver without other scopes sees only the
- * questions.
+ * What a person should look at now: questions, failures, refusals, and the state of the workers. An approver without other scopes sees only
+ * the questions.
  */
 export function Overview(): VNode {
   return (

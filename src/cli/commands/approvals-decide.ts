@@ -103,8 +103,8 @@ function readGrantOptions(options: Readonly<Record<string, unknown>>): GrantOpti
 }
 
 /**
- * Makes sure that the approver saw what they decide on: they name its binding, or it is
- * shown here and they confirm it. Undefined: they did not confirm.
+ * Makes sure that the approver saw what they decide on. Either `--binding` names it, or the question is printed here and the approver
+ * confirms. Undefined: the approver did not confirm.
  */
 async function chooseBinding(
   { terminal, options }: CommandContext,
@@ -142,7 +142,10 @@ function tell({ terminal }: CommandContext, { question }: Approval, { decision, 
   return isDone && isUsed ? EXIT.ok : EXIT.notOk;
 }
 
-/** Prints what became of the edited arguments. Returns false when the decision counts but the call does not run with the arguments that it named. */
+/**
+ * Prints what became of the edited arguments. Returns false if the decision counts, but the call does not run with the arguments that were
+ * given here.
+ */
 function printEdit(terminal: Terminal, callId: string, edit: EditResult): boolean {
   if (terminal.json) return edit.kind === 'used' || edit.kind === 'open';
   switch (edit.kind) {

@@ -37,7 +37,8 @@ export function approvalsListCommand(): Command {
             : (approval: Approval) => toRow(render(approval), now);
           const lines: unknown[] = [];
           let skip: number | undefined = 0;
-          // Read page by page, and keep only what is printed: a question may be as long as the arguments of a call.
+          // Questions are read page by page, and only the printed facts are kept, because a question may be as long as the arguments of a
+          // call.
           while (skip !== undefined && lines.length < limit) {
             const wanted = { limit: limit - lines.length, skip, ...(state === 'all' ? {} : { state }) };
             const page: ApprovalPage = await approvals.page(readApprover(options), wanted);

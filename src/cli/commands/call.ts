@@ -106,7 +106,7 @@ async function callTool(context: CommandContext, tool: string, positional: strin
         : reportQuestions(context, client, { session, tool, callId, config: loaded.config });
     const answer = await Promise.race([calling, onInterrupt()]).finally(() => asking?.stop());
     terminal.showProgress('');
-    // The call id follows from the session and the key, so it is known even before the store has answered.
+    // The call id is computed from the session and the key, so it is known even before the store has answered.
     if (answer === 'interrupted') return showPending(context, callId ?? '', 'Stopped waiting; the call goes on');
     return await showAnswer(context, client, tool, answer);
   } finally {

@@ -77,7 +77,7 @@ async function dev(context: CommandContext): Promise<void> {
     await following?.close();
     await running.drain();
   };
-  // Listen for signals before the lines below are printed: a program that reads them may stop this process at once.
+  // Listen for signals before the lines below are printed. A program that reads these lines may stop this process at once.
   const stopped = runUntilStopped({ name: 'plane', failed, drain }, log, () =>
     terminal.note('\nWaiting for calls under way; again to end at once.'),
   );

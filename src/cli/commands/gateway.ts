@@ -51,7 +51,7 @@ async function serve(context: CommandContext): Promise<void> {
     await following?.close();
     await gateway.drain();
   };
-  // Listen for signals before the gateway prints that it runs: a program that reads this may stop the gateway at once.
+  // Listen for signals before the gateway prints that it runs. A program that reads this line may stop the gateway at once.
   const stopped = runUntilStopped({ name: 'gateway', failed: gateway.failed, drain }, log, (signal) =>
     log.info({ signal }, 'draining'),
   );

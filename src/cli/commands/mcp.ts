@@ -17,7 +17,7 @@ import { SingleOption } from '../single-option.ts';
 import { commandStoreOptions, refuseMissingStore } from '../with-store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The max lifetime of a session. A client that starts this command again gets a new session. */
+/** Max lifetime of the session that this command opens. A client that starts the command again gets a new session. */
 const LIFETIME_MS = 30 * DAY_MS;
 
 interface McpFlags {
@@ -42,7 +42,7 @@ async function serve(context: CommandContext): Promise<void> {
   if (agent === undefined) throw usage('Which agent?', 'Name it: sallyport mcp --agent NAME');
   const loaded = context.loadConfig();
   const { config } = loaded;
-  // Standard output belongs to the protocol. The log goes to standard error, which MCP clients show.
+  // Standard output is used only for the protocol. The log goes to standard error, which MCP clients show.
   const log = createLevelledLog(config.log.level ?? 'warn', createLog('debug'));
   const storeOptions = commandStoreOptions(loaded, { running: true });
   await refuseMissingStore(storeOptions);

@@ -35,7 +35,7 @@ export function sessionsOpenCommand(): Command {
           IDENTITY.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
         ) as unknown as OpenSessionOptions;
         return withFoundedStore(context, async (store) => {
-          // Create the file before the session: a session whose token could not be written would be of no use.
+          // Create the file before the session. If the token could not be written to a file, the session would be useless.
           const file = out === undefined ? undefined : openNewFile(out);
           const wanted = {
             ...identity,

@@ -9,7 +9,7 @@ import { EXIT } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
 import { passwordOf } from '../with-store.ts';
 
-/** What is lost, in words. It cannot be counted any more. */
+/** Describes what is lost. The lost data cannot be counted. */
 const LOST: Readonly<Record<Adoption['kind'], readonly string[]>> = {
   empty: [
     'If there was a store here, all of it is lost: calls and outcomes, sessions, approvals, grants, the policy and the audit that was not drained.',

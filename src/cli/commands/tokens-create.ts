@@ -84,7 +84,10 @@ async function keep(store: TokenIssuing, request: CreateTokenRequest): Promise<G
   throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
 }
 
-/** Creates the file before the token: a token whose text could not be written would be of no use. Deletes the file if a later step fails. */
+/**
+ * Creates the file before the token. If the token's text could not be written to a file, the token would be useless. Deletes the file if a
+ * later step fails.
+ */
 async function keepWithFile(
   store: TokenIssuing,
   request: CreateTokenRequest,

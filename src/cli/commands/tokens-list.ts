@@ -36,7 +36,10 @@ export function tokensListCommand(): Command {
     );
 }
 
-/** Describes what a token is for, in the words of the console, and its bearer: for whom it calls, as whom it decides, and whether its sessions are unattended. */
+/**
+ * Describes what a token is for, in the words of the console: a login, for whom it calls, as whom it decides, and whether its sessions are
+ * unattended.
+ */
 function describeBearer({ identity, decidesAs, unattended, purpose }: GatewayToken): string {
   const logs =
     purpose === undefined ? [] : [purpose === 'login' ? 'a login to the console' : 'a login link, not used yet'];

@@ -52,7 +52,7 @@ async function work(context: CommandContext): Promise<void> {
     await following?.close();
     await worker.drain();
   };
-  // Listen for signals before the lines below are printed: a program that reads them may stop this process at once.
+  // Listen for signals before the lines below are printed. A program that reads these lines may stop this process at once.
   const stopped = runUntilStopped({ name: 'worker', failed: worker.failed, drain }, log, (signal) =>
     log.info({ signal }, 'draining'),
   );

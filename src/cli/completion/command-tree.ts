@@ -25,7 +25,7 @@ export interface CompletedOption extends Described {
 /** The command line as data: every visible command. Each one also has the options of the program itself, because they are accepted anywhere. */
 export function commandTree(program: Command): CompletedCommand[] {
   const shared = program.options.filter(({ hidden }) => !hidden).map(toCompleted);
-  // `help` takes the commands and the hidden topics. It is not among the subcommands that walk() goes through.
+  // `help` takes commands and hidden topics as its argument. It is added by hand, because walk() does not visit it.
   const topics = program.commands.map((child) => child.name());
   const help: CompletedCommand = { path: 'help', subcommands: [], options: [], argumentChoices: [topics] };
   const walk = (command: Command, path: string): CompletedCommand[] => {

@@ -12,7 +12,7 @@ const VERSION = 1;
 
 /**
  * One digest of what an approver agrees to: this tool as it was shown, these argument bytes, this session, and the rules and hooks that
- * asked. If any of them differs when the call is about to run, it is a different question. The order of the askers does not matter.
+ * asked. If any of them differs when the call is about to run, the approval does not apply. The order of the askers does not matter.
  */
 export function bindingOf({ tool, toolDigest, arguments: args, session, askers, salt }: BoundParts): string {
   const asked = askers.map(({ kind, id, digest }) => canonicalJson({ kind, id, digest })).sort();

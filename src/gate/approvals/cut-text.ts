@@ -1,8 +1,8 @@
 import { startOf } from '../../base/cut-text.ts';
 
 /**
- * Cuts a text to `length` and marks the cut visibly. Texts are cut when a question is made: rejecting a question for its length would help
- * no caller and no approver.
+ * Cuts a text to `length` characters and adds a visible mark with its full length. A text that is too long is cut when the question is
+ * made. If the question were rejected instead, no approver would ever see it.
  */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -5,7 +5,7 @@ import type { Executed, Outcome } from '../../domain/outcome/outcome.ts';
 
 type ApprovalErrorCode = keyof typeof APPROVAL_ERRORS;
 
-/** How a call ends that needed an approval. */
+/** One row of `APPROVAL_ENDINGS`: how a call ends that needed an approval. */
 export interface ApprovalEndingRow {
   /** The resolution that callbacks and the audit get: one of the five `RESOLUTIONS`. */
   readonly resolution: Resolution;
@@ -25,13 +25,13 @@ export const APPROVAL_ENDINGS = {
   deny: { resolution: 'deny', code: 'APPROVAL_DENIED', executed: 'no' },
   timeout: { resolution: 'timeout', code: 'APPROVAL_EXPIRED', executed: 'no' },
   'caller-aborted': { resolution: 'cancelled', code: 'APPROVAL_ABORTED', executed: 'no' },
-  /** The session was revoked or is over, or its run is gone. */
+  /** The session was revoked or has ended, or its run has ended. */
   'session-ended': { resolution: 'cancelled', code: 'APPROVAL_SESSION_ENDED', executed: 'no' },
   /** No approver could be asked. */
   'no-route': { resolution: 'cancelled', code: 'APPROVAL_NO_ROUTE', executed: 'no' },
   /** Denied without asking an approver: the run is unattended, or the same call was denied twice before in this run. */
   'immediate-decision': { resolution: 'deny', code: 'APPROVAL_DENIED_AT_ONCE', executed: 'no' },
-  /** The question was asked, but its id is not known. */
+  /** The approver was asked, but returned no id for the question, so no answer can be matched to it. */
   'no-id': { resolution: 'cancelled', code: 'APPROVAL_NOT_ASKED', executed: 'no' },
   'gateway-unavailable': { resolution: 'cancelled', code: 'APPROVAL_UNAVAILABLE', executed: 'no' },
   'storage-error': { resolution: 'cancelled', code: 'APPROVAL_STORE_FAILED', executed: 'no' },

@@ -28,7 +28,8 @@ export function grantMatches(grant: Grant, call: AskedCall, conditionsHold: Cond
   if (grant.revoked || grant.tenant !== identity.tenant || grant.subject !== identity.subject) return false;
   if (grant.agent !== undefined && grant.agent !== identity.agent) return false;
   if (grant.tool !== call.tool || grant.toolDigest !== call.toolDigest) return false;
-  // Rejects a grant if a rule was changed since, if the grant does not know an asker, or if a hook wants an approval every time.
+  // Rejects the grant if a rule was changed after the grant was given, if an asker was not part of the question then, or if a hook wants to
+  // be asked every time.
   if (!askers.every(({ digest, grantable }) => grantable && grant.askers.includes(digest))) return false;
   switch (grant.matches.kind) {
     case 'any':
@@ -52,7 +53,7 @@ export interface GrantOptions {
   readonly uses?: number;
 }
 
-/** Makes a grant that is as narrow as the approver asked for. `effective` is the arguments that were allowed, if the approver edited them. */
+/** Makes a grant that is as narrow as the approver asked for. `effective`: the arguments that were allowed, if the approver edited them. */
 export function makeGrant(
   id: GrantId,
   question: ApprovalQuestion,

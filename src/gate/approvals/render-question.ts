@@ -115,7 +115,10 @@ interface MaskNode {
   readonly below: Map<string, MaskNode>;
 }
 
-/** Builds a tree of masks. Writing a pointer for each value would repeat all keys above it, and the length of a key is not limited. */
+/**
+ * Builds a tree of masks, which is walked together with the arguments. A map by pointer would need the full pointer of every value: it
+ * repeats all keys above the value, and the length of a key is not limited.
+ */
 function treeOf(masks: readonly Mask[]): MaskNode | undefined {
   if (masks.length === 0) return undefined;
   const root: MaskNode = { below: new Map() };
@@ -127,7 +130,7 @@ function treeOf(masks: readonly Mask[]): MaskNode | undefined {
       node.below.set(name, next);
       node = next;
     }
-    // A mask whose place cannot be read masks everything.
+    // A mask whose pointer cannot be parsed masks everything.
     node.mask = steps === undefined ? 'whole' : (spans ?? 'whole');
   }
   return root;
@@ -153,8 +156,8 @@ class ValueWriter {
   }
 
   /**
-   * Renders text that cannot be parsed: answers may be nested one level deeper than the parser allows. It is shown all the same, because it
-   * is what would run. No pointer leads into it, so a mask masks all of it.
+   * Renders answers that cannot be parsed: they may be nested one level deeper than the parser allows. The text is shown anyway, because it
+   * is what would run. A pointer cannot name a part of unparsed text, so any mask masks the whole text.
    */
   writeUnread(text: string, masks: readonly Mask[]): string {
     return masks.length > 0 ? this.#mark(text) : escapeHidden(text);
@@ -195,7 +198,10 @@ class ValueWriter {
   }
 }
 
-/** A JSON string with the same meaning. The bracket of a text that looks like a mark is escaped, so that only marks look like marks. */
+/**
+ * Writes a text as a JSON string with the same value. In a text that looks like a mark the bracket is escaped, so that only real marks look
+ * like marks.
+ */
 function quote(text: string): string {
   return toVisibleJsonString(text).replaceAll(/\[(?=secret\b)/gi, '\\u005b');
 }

@@ -6,7 +6,10 @@ import type { StopSignal } from '../../domain/ports/tool-runner.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 import { showCause, showCauseType } from './show-cause.ts';
 
-/** A hook failure that has its own word (`how`), in contrast to an error that the hook threw. */
+/**
+ * A failure that the gate itself detects (`how` says which): a timeout, an invalid answer, a bad exit. Other errors are those that the hook
+ * threw.
+ */
 export class HookError extends Error {
   override readonly name = 'HookError';
   readonly how: HookFailure;
@@ -34,8 +37,8 @@ export function callHook(
   let answer: unknown;
   try {
     answer = hook.run(event, context);
-    // Any thenable counts as a promise, not only a native one. Taken for the answer itself, it would be rejected although the hook did
-    // nothing wrong.
+    // Any thenable counts as a promise, not only a native one. Otherwise the thenable object itself would be read as the answer and
+    // rejected.
     if (!isThenable(answer)) return { kind: 'answered', answer };
   } catch (thrown) {
     return failed(thrown);
@@ -109,7 +112,7 @@ class LazyContext implements HookContext {
 
 export interface HookReporting {
   readonly log: Log;
-  /** The listener gets the cause only to derive its category; the text of the cause is only for the log. */
+  /** `cause` is passed so that the listener can derive its category. Its text is only for the log. */
   readonly onEvent?: (event: HookFailed, cause: unknown) => void;
 }
 

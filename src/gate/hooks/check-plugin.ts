@@ -94,7 +94,7 @@ function nameOf(given: unknown, index: number): string {
   return typeof id === 'string' && NAME_PATTERN.test(id) ? `hook ${id}` : `hook ${index + 1}`;
 }
 
-/** Names of options by which an author may want calls to pass when the hook fails. No such option exists: a failed hook always blocks. */
+/** Options whose names suggest that calls pass when the hook fails. No such option exists: a failed hook always blocks the call. */
 const LENIENT = /timeout|fail|error|fallback|default|lenient|optional/i;
 
 const KEYS = ['id', 'on', 'run', 'tools', 'effects', 'priority', 'timeoutMs', 'hooks'];

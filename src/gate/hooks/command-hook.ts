@@ -15,9 +15,9 @@ export interface CommandHookSource extends HookMatch {
   readonly id?: string;
   readonly priority?: number;
   readonly timeoutMs?: number;
-  /** Names of environment variables that it gets in addition to PATH, HOME and LANG. */
+  /** Names of environment variables that the command gets in addition to PATH, HOME and LANG. */
   readonly env?: readonly string[];
-  /** The folder it starts in. Default: the working folder of this process. */
+  /** The folder that the command starts in. Default: the working folder of this process. */
   readonly cwd?: string;
 }
 

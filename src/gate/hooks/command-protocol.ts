@@ -78,7 +78,10 @@ const resultOutput = z.strictObject({
 
 const EXIT_DENY = 2;
 
-/** Reads the answer of a `before_tool_call` command. Throws for every ending that is not one of the known ones. */
+/**
+ * Reads the answer of a `before_tool_call` command. Throws for every exit code except 0 and 2, for a signal, and for output that it does
+ * not understand.
+ */
 export function readOutput({ exitCode, signal, stdout, stderr }: ExitedProgram): BeforeAnswer | undefined {
   if (exitCode === EXIT_DENY) return blocked(stderr);
   if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
@@ -105,12 +108,13 @@ export function readResultOutput({ exitCode, signal, stdout }: ExitedProgram): R
   // The message does not name the unknown keys: they may be keys of the result.
   if (!parsed.success) throw new HookError('invalid-answer', 'its output is not that of a PostToolUse hook');
   const answer = parsed.data.hookSpecificOutput?.updatedToolOutput;
-  // A command that prints an answer wants to change something. If its redaction were lost, the result must not pass unredacted.
+  // A command that prints output probably wants to change the result. If its change cannot be found in the output, the unchanged result
+  // must not pass: the change may have been a redaction.
   if (answer === undefined) throw new HookError('invalid-answer', 'its output has no updatedToolOutput');
   return answer;
 }
 
-/** Checks how a command ended that only observes. Its output is ignored; a bad exit is a failure. */
+/** Checks the exit of a command that only observes. Its output is ignored. Throws if the exit code is not 0. */
 export function checkEnding({ exitCode, signal, stderr }: ExitedProgram): void {
   if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
 }

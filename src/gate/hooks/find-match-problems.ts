@@ -13,7 +13,7 @@ export interface HookCatalog {
   readonly near?: (name: string, known: Iterable<string>, limit?: number) => string[];
 }
 
-/** Finds reasons why a hook would not do what its author thinks: a guard for a tool that does not exist guards nothing. */
+/** Finds tools and effects in a hook's match that do not exist. Such a hook would never fire, although its author relies on it. */
 export function findMatchProblems(match: HookMatch, catalog: HookCatalog | undefined): string[] {
   const { tools, effects } = match;
   const problems = [...listProblems('tools', tools, isPattern), ...listProblems('effects', effects, isEffect)];

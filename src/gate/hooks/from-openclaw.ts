@@ -66,9 +66,9 @@ export interface FromOpenClawOptions {
   /** `priority` and `timeoutMs` as they were passed to `api.on`. */
   readonly priority?: number;
   readonly timeoutMs?: number;
-  /** The tools that the handler is called for, by their ids here. Default: all. */
+  /** Sallyport ids of the tools that the handler is called for. Default: all tools. */
   readonly tools?: readonly string[];
-  /** Maps a tool's id here to the name that the handler knows: `{ 'shell.run': 'exec' }`. A tool without an entry keeps its id. */
+  /** Maps a tool's Sallyport id to the name that the handler knows: `{ 'shell.run': 'exec' }`. A tool without an entry keeps its id. */
   readonly toolNames?: Readonly<Record<string, string>>;
   /** Called once for each thing that works differently than in OpenClaw. Default: `process.emitWarning`. */
   readonly warn?: (message: string) => void;
@@ -88,7 +88,8 @@ type OnResolution = NonNullable<OpenClawApproval['onResolution']>;
 
 /**
  * Turns a `before_tool_call` handler of an OpenClaw plugin into a plugin of this gate, for the library and for a worker. The handler needs
- * no change. An answer that cannot be understood blocks the call, as with every hook. `onResolution` is called in the process that asked.
+ * no change. An answer that cannot be understood blocks the call, as with every hook. `onResolution` is called in the process that called
+ * the handler.
  */
 export function fromOpenClaw(handler: OpenClawHandler, options: FromOpenClawOptions = {}): HookPlugin {
   if (typeof handler !== 'function') throw new TypeError('fromOpenClaw takes a before_tool_call handler.');

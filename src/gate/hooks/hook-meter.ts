@@ -6,7 +6,7 @@ const KEPT_DURATIONS = 128;
 /** Counts what one hook does. */
 export interface HookMeter {
   took(durationMs: number): void;
-  /** Adds one and returns the new count. */
+  /** Increments the counter and returns its new value. */
   count(what: 'blocked' | 'asked' | 'changed' | 'dropped'): number;
   failed(how: HookFailure): void;
   read(): HookHealth;

@@ -46,7 +46,7 @@ export function createHookSet(registered: readonly RegisteredHook[]): HookSet {
     matching(on, tool) {
       if (hooks.length === 0) return NONE;
       const found = known.get(tool.id);
-      // A module that was loaded again may declare another effect for the tool.
+      // A module that was loaded again may declare another effect for the tool. Then the cached entry is not used.
       return (found?.effect === tool.effect ? found : match(tool))[on];
     },
     health: () => hooks.map(({ meter }) => meter.read()),

@@ -20,12 +20,12 @@ const IMPORT_TIMEOUT_MS = 20_000;
 const MAX_PROBLEMS = 16;
 
 /**
- * Loads all hooks or none: throws HOOKS_INVALID with the problems, at most 16. A worker that continued without one of its guards would be
- * open where its operator thinks it is closed. Without a catalog, patterns are not compared with existing tools.
+ * Loads all hooks or none: throws HOOKS_INVALID with the problems, at most 16. A worker that started without one of its hooks would allow
+ * calls that the operator believes are blocked. Without a catalog, patterns are not compared with existing tools.
  */
 export async function loadHooks(sources: readonly HookSource[], catalog?: HookCatalog): Promise<HookSet> {
   const checked: CheckedHooks[] = [];
-  // Files are loaded one after the other: what one does during its import may matter to the next.
+  // Files are loaded one after the other, in order: a file may change global state that the next file uses.
   for (const source of sources) {
     checked.push('file' in source ? await loadFile(source, catalog) : checkCommand(source, catalog));
   }

@@ -2,7 +2,7 @@ import type { ContentBlock } from '../../domain/outcome/content.ts';
 import type { ObservedBlock, ObservedOutcome } from '../../domain/policy/hook.ts';
 import type { Outcome, OutcomeError } from '../../domain/outcome/outcome.ts';
 
-/** Max characters of content that an observer gets. A result can have megabytes, and many results may wait for a slow observer. */
+/** Max characters of content that an observer gets. A result can be several megabytes, and many results may wait for a slow observer. */
 const MAX_CHARACTERS = 256 * 1024;
 
 /** The part of an outcome that observers get. */
@@ -22,7 +22,7 @@ export function observeOutcome(outcome: Outcome): ObservedOutcome {
   return fits ? { ...ending, ...shown } : { ...ending, content: [], truncated: true };
 }
 
-/** Removes the state of a tool that asked for input. It is only for the tool and its caller, and it may be large. */
+/** Removes the state of a tool that asked for input. Only the tool and its caller need it, and it may be large. */
 function withoutState(error: OutcomeError): OutcomeError {
   if (error.code !== 'INPUT_REQUIRED' || error.facts?.['state'] === undefined) return error;
   const { state: _state, ...facts } = error.facts;

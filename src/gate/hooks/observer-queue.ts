@@ -18,7 +18,7 @@ export const OBSERVER_BOUNDS: ObserverBounds = Object.freeze({
   queuedCharacters: 32 * 1024 * 1024,
 });
 
-/** An event for one hook. It is kept as text, so that all hooks of the call share one waiting string. */
+/** An event for one hook, as JSON text, so that the queues of all hooks of a call share one string. */
 export interface Observation {
   readonly tool: string;
   readonly callId: string;
@@ -44,7 +44,7 @@ interface Lane {
 const LOG_EVERY = 1000;
 
 export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds = OBSERVER_BOUNDS): ObserverQueue {
-  // At most one lane per hook.
+  // Has at most one entry per hook, so it does not grow without limit.
   const lanes = new Map<RegisteredHook, Lane>();
   const idlers = new Set<() => void>();
 
@@ -71,7 +71,7 @@ export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds
 
   function start(hook: RegisteredHook, lane: Lane, observation: Observation): void {
     lane.running += 1;
-    // Starts in a later turn of the event loop: the call that is being settled comes first, however long the hook computes.
+    // Starts in a later turn of the event loop, so that settling the call is never delayed by the hook's own computing.
     setImmediate(() => void observe(hook, observation).finally(() => onEnd(hook, lane)));
   }
 

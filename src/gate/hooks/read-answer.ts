@@ -58,7 +58,7 @@ const beforeAnswer = z
 const NOTHING: ReadAnswer = Object.freeze({ kind: 'nothing' });
 
 /**
- * Reads an answer once, as JSON, and strictly: an unknown key may be a misspelt `block`. Code in the value (getters, proxies) runs only
+ * Reads an answer once, as JSON, and strictly: an unknown key may be a misspelt `block`. Code in the answer (getters, proxies) runs only
  * here.
  */
 export function readAnswer(answer: unknown, hook: RegisteredHook): ReadAnswer {
@@ -101,7 +101,7 @@ function shown(given: string | undefined, most: number): string | undefined {
   return line === '' ? undefined : line;
 }
 
-/** Keeps line breaks: these texts are shown as they are. */
+/** Shortens a text but keeps its line breaks, because it is shown as several lines. */
 function cut(given: string | undefined, most: number): string | undefined {
   return given === undefined ? undefined : shorten(given, most);
 }

@@ -55,8 +55,8 @@ export interface ReplacedResult {
 }
 
 /**
- * Reads the answer of a result hook once, as JSON, and strictly: a misspelt key could be the redaction. Undefined keeps the result. Throws
- * a HookError whose message contains neither values nor keys of the answer: both may come from the result.
+ * Reads the answer of a result hook once, as JSON, and strictly: a misspelt key may be the one that should redact something. Undefined
+ * keeps the result. Throws a HookError whose message contains neither values nor keys of the answer, because both may come from the result.
  */
 export function readResultAnswer(answer: unknown, before: readonly ContentBlock[]): ReplacedResult | undefined {
   if (answer === undefined) return undefined;

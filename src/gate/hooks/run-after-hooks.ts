@@ -9,8 +9,8 @@ import type { ObserverQueue } from './observer-queue.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 
 /**
- * Sends the call's ending to the observers of its tool and returns at once: nothing they do changes or delays the outcome. The settling
- * code calls this once per call; the event contains the call's id.
+ * Queues the call's ending for the observers of its tool and returns at once: nothing they do changes or delays the outcome. The code that
+ * settles the call runs this once per call. The event contains the call's id.
  */
 export function runAfterHooks(set: HookSet, ended: EndedCall, queue: ObserverQueue): void {
   const hooks = set.matching('after_tool_call', ended.tool);
@@ -38,8 +38,8 @@ export function runAfterHooks(set: HookSet, ended: EndedCall, queue: ObserverQue
 }
 
 /**
- * Passes the resolution of a question to the hooks of its tool. Resolves when all have answered or timed out, and never rejects. The data
- * path does not wait for it. The process that claimed the callback in the store waits for it and calls it once.
+ * Passes the resolution of a question to the hooks of its tool. Resolves when all hooks have answered or timed out, and never rejects. No
+ * call waits for it. On a plane, only the process that claimed the callback in the store runs it, so hooks get each resolution once.
  */
 export async function runResolvedHooks(
   set: HookSet,

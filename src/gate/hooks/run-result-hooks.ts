@@ -24,7 +24,7 @@ interface Frame {
 
 interface State {
   outcome: Outcome;
-  /** A hook has answered, even if only with the same result: the caller then gets what was made from the answer. */
+  /** True after a hook answered, even with an unchanged result. The caller then gets the content that was built from the answer. */
   isAnswered: boolean;
   readonly changedBy: string[];
 }
@@ -113,8 +113,8 @@ function withResult(outcome: Outcome, { content, structured }: ReplacedResult): 
 const MAX_MESSAGE = 2000;
 
 /**
- * The message of a failure consists of the tool's own words, which the hook may have removed. So it is replaced by the first text of the
- * new content.
+ * Replaces the error's message. It consists of the tool's own words, which the hook may have removed from the content. The new message is
+ * the first text of the new content.
  */
 function reworded(error: OutcomeError, { kind }: Outcome, content: Outcome['content']): OutcomeError {
   const text = content.find((block) => block.kind === 'text' && block.text.trim() !== '');

@@ -16,9 +16,9 @@ export interface ArgumentSignatures {
 }
 
 /**
- * `args` are the arguments that run. `changed` is their canonical text, if it differs from the caller's. For a tool that may change
- * something, a member whose whole value is random is kept, because it names the thing that is changed: all calls of a batch may get the
- * same answer.
+ * Computes the signatures of a call. `args` are the arguments that run. `changed` is their canonical text, if it differs from the caller's.
+ * For a tool that may change something, a value that looks random as a whole is kept, because it names the thing that is changed. Otherwise
+ * a batch over many things would look like one repeated call, since all its calls may return the same result.
  */
 export function argumentSignatures(
   { id, effect = 'read' }: { readonly id: string; readonly effect?: Effect | undefined },
@@ -38,9 +38,9 @@ const UNCHANGED: ArgumentSignatures = Object.freeze({ hasVolatile: false });
 const UNREMEMBERED_TARGETS = 10;
 
 /**
- * Signature of the thing that a call may change: the members that name it, without what is written to it. Absent if no member names a
- * thing, or if all members do, because then there is no content that could differ. Also absent for `read` tools and for a tool's first
- * calls.
+ * Signature of the thing that a call may change, made from the members that name it, without the content that is written. Absent for `read`
+ * tools and for the first calls of a tool. Also absent if no member names a thing, or if all members do: then there is no content that
+ * could differ between two calls.
  */
 export function targetSignature(
   { id, effect }: { readonly id: string; readonly effect?: Effect },
@@ -60,7 +60,7 @@ export function targetSignature(
 }
 
 const GONE = '\u0001';
-/** Minimum length of a volatile text: a time of day has 8 characters, and no volatile text is shorter. */
+/** Minimum length of a volatile text. The shortest one is a time of day, with 8 characters. */
 const MIN_LENGTH = 8;
 /** Longer texts are content and are compared as they are: scanning costs 15 ns per character. */
 const MAX_LENGTH = 2048;
@@ -158,7 +158,7 @@ const THINGS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** One for the process. Every argument of every call is asked for, and tools use the same few names. */
+/** Cache for the whole process. The kind of every argument of every call is looked up, and tools use the same few names. */
 const kinds = new BoundedCache<string, NameKind>(4096);
 
 function kindOf(name: string): NameKind {

@@ -5,7 +5,7 @@ import type { AskedTool } from './finding.ts';
 import { PASS, type BlockScope, type Detector, type LoopVerdict } from '../../domain/policy/loop-verdict.ts';
 
 export const COST_UNIT = 1_000_000;
-/** Smaller budgets get no warning: they are used up before it could help. */
+/** Smaller budgets get no warning: they would be used up before the model could react. */
 const MIN_WARNED = 10;
 const WARNED_PART = 0.9;
 
@@ -28,7 +28,7 @@ export function checkBudgets(run: RunState, at: number, budgets: LoopBudgets, to
   return PASS;
 }
 
-/** A call that is known to exceed the budget is not started. */
+/** Whether this call would exceed the cost budget. Such a call is not started. */
 function isTooDear(costSoFar: number, budget: number, own: number): boolean {
   const limit = budget * COST_UNIT;
   return costSoFar >= limit || costSoFar + Math.round(own * COST_UNIT) > limit;

@@ -3,11 +3,14 @@ import { MAX_CYCLE } from '../../domain/policy/loop-settings.ts';
 import type { Detect, Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
 
-/** The first two equal results of a call may be a look and a check. From the third on, the same result of the same call brings nothing new. */
+/** The same result of the same call may be useful twice, for example to check it again. From the third time on, it brings nothing new. */
 const WORK = 2;
 const SLOTS = 2 * HISTORY_LENGTH;
 
-/** Working memory of one synchronous call: a slot is read only after this call has taken it. */
+/**
+ * Working memory of one synchronous detection. `isTaken` is cleared at its start. The other arrays keep old values, so a slot is read only
+ * after `slotOf` has taken it.
+ */
 const isTaken = new Uint8Array(SLOTS);
 const signatureAt = new Float64Array(SLOTS);
 const resultAt = new Float64Array(SLOTS);
@@ -17,8 +20,8 @@ const mixed = new Float64Array(1);
 const halves = new Uint32Array(mixed.buffer);
 
 /**
- * The last resort: a few calls that bring nothing new any more, in any order, including calls that no other detector judges. It applies
- * only to at most eight different calls: going over many things is not a loop.
+ * The last resort: a few calls that bring nothing new any more, in any order. It also counts calls that no other detector judges. It
+ * applies only to at most eight different calls, because going through many different things is not a loop.
  */
 export const detectBreaker: Detect = (window, settings) => {
   if (settings.breaker === false || (window.same <= WORK && !window.blockedSame)) return undefined;

@@ -3,7 +3,7 @@ import { climb, type Detect, type Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
 import type { EffectiveLoopSettings } from './stricter.ts';
 
-/** The same two to eight calls in the same order with the same results, and this call would continue the cycle. */
+/** Detects two to eight calls that repeat in the same order with the same results, if this call would continue the cycle. */
 export const detectCycle: Detect = (window, settings) => {
   if (settings.cycle === false || window.same === 0) return undefined;
   const found = findCycle(window, window.raw, window.ownRaw, settings);
@@ -38,7 +38,10 @@ function findCycle(
 /** Output of `follow`: the calls of the cycle so far, how many of them are still open, and the pauses between them. */
 const followed = { calls: 0, open: 0, pauses: 0 };
 
-/** Follows a possible cycle backwards. False if it is no cycle, or if it is a single call repeated: the repeat detector handles that. */
+/**
+ * Follows a possible cycle backwards through the window. Returns false if there is no cycle, or if it consists of one repeated call, which
+ * the repeat detector handles.
+ */
 function follow(window: LoopWindow, signatures: Float64Array, period: number, paceMs: number): boolean {
   const { length, result, at, state } = window;
   let calls = period;
@@ -66,7 +69,7 @@ function judge(period: number, { cycle, rounds }: EffectiveLoopSettings): Findin
     warn: Math.max(cycle.warn, rounds.warn * period),
     block: Math.max(cycle.block, rounds.block * period),
   };
-  // A round with a pause in it is not counted: the caller is waiting.
+  // A round with a pause in it is not counted: the caller is waiting for something.
   const seen = followed.calls - followed.pauses * period;
   const found = climb(rungs, 'cycle', seen - followed.open, seen);
   return found === undefined ? undefined : { ...found, period };
@@ -76,7 +79,7 @@ function isOtherResult({ state, result }: LoopWindow, index: number): boolean {
   return state[index] !== OPEN && state[index - 1] !== OPEN && result[index] !== result[index - 1];
 }
 
-/** The call belongs to a cycle that was blocked before, in whatever order its calls come now. */
+/** Blocks a call that belongs to a cycle that was blocked before. The order of its calls no longer matters. */
 function findBlockedCycle(window: LoopWindow): Finding | undefined {
   for (let circle = 0; circle < window.circles; circle += 1) {
     const end = window.circleEnd[circle]!;

@@ -9,7 +9,7 @@ function hasNoFailure({ bad, blocked }: LoopWindow): boolean {
   return bad === 0 && blocked === 0;
 }
 
-/** Repeated calls of a tool that does not exist. Calling it again will not make it exist. */
+/** Detects repeated calls of a tool that does not exist. Calling it again will not make it exist. */
 export const detectUnknownTool: Detect = (window, settings) => {
   if (settings.unknownTool === false || hasNoFailure(window)) return undefined;
   const { tool, ownTool, result, state, at } = window;
@@ -27,7 +27,7 @@ export const detectUnknownTool: Detect = (window, settings) => {
   return count === 0 ? undefined : climb(settings.unknownTool, 'unknown-tool', count, seen);
 };
 
-/** One tool that fails in the same way again and again. Its arguments may change: only the class of the failure counts. */
+/** Detects that one tool fails in the same way again and again. Its arguments may change: only the class of the failure counts. */
 export const detectSameFailure: Detect = (window, settings) => {
   if (settings.sameFailure === false || hasNoFailure(window)) return undefined;
   const { tool, ownTool, result, state, at } = window;
@@ -51,8 +51,8 @@ export const detectSameFailure: Detect = (window, settings) => {
 };
 
 /**
- * All recent calls failed. Only tools that failed are blocked: a tool that was not tried yet may be the way out, and its success ends the
- * streak.
+ * Detects that all recent calls failed. Only tools that failed are blocked: a tool that was not tried yet may solve the problem, and its
+ * success ends the streak.
  */
 export const detectAnyFailure: Detect = (window, settings) => {
   if (settings.anyFailure === false || hasNoFailure(window)) return undefined;

@@ -25,8 +25,8 @@ const detectInFlight: Detect = ({ openSame }, { inFlight }) =>
   inFlight === false ? undefined : climb(inFlight, 'in-flight', openSame, openSame);
 
 /**
- * Detectors in their order; `ALWAYS` is for a tool that is polled no faster than its cadence. A block by any of them wins; of several
- * warnings the first is given.
+ * Detectors in the order in which they run. Only `ALWAYS` runs for a polling tool that is called no faster than its declared cadence. A
+ * block by any detector wins; of several warnings the first one is given.
  */
 const ALWAYS: readonly Detect[] = [detectInFlight];
 const UNLESS_SLOW: readonly Detect[] = [
@@ -42,7 +42,7 @@ const UNLESS_SLOW: readonly Detect[] = [
   detectSameTarget,
 ];
 
-/** Working memory of one synchronous call, refilled by each: it carries nothing from one call to the next. */
+/** Working memory of one synchronous detection. Each call of `detectLoop` fills it anew, so nothing is carried over. */
 const window = new LoopWindow();
 
 /**
@@ -72,10 +72,7 @@ export function detectLoop({ history, run, attempt, settings, tool }: LoopQuesti
   };
 }
 
-/**
- * Counts the runs that loop detection ended within `strictMs`. Older ones do not count: a loop of yesterday says nothing about today's
- * conversation.
- */
+/** Counts the runs that loop detection ended within the last `strictMs`. Older ones say nothing about the current conversation. */
 function countLoopEnds({ loopEnds }: RunState, now: number, strictMs: number): number {
   return loopEnds.reduce((count, endedAt) => (now - endedAt < strictMs ? count + 1 : count), 0);
 }
@@ -101,9 +98,9 @@ function scopeOf({ detector, period }: Finding, settings: EffectiveLoopSettings)
 }
 
 /**
- * Whether the run has ended, or would end with one more blocked call. One message of the model may send the same call many times, so such
- * duplicates are counted apart, and only `MAX_COUNTED` of them end the run. That is before they push the calls under way out of the
- * store's history.
+ * Whether the run has ended, or would end with one more blocked call. A model may send the same call many times in one message, so blocked
+ * duplicates of open calls are counted separately, and `MAX_COUNTED` of them end the run. The store's history is longer than that, so the
+ * duplicates cannot push the open calls out of it first.
  */
 function isOver({ endRun }: EffectiveLoopSettings, next?: 'full' | 'small'): boolean {
   const [full, small] = [next === 'full' ? 1 : 0, next === 'small' ? 1 : 0];

@@ -5,7 +5,7 @@ import { OPEN, type LoopWindow } from './loop-window.ts';
 /** A timer may fire up to 10 % early and still keeps its cadence. */
 const CADENCE_SLACK = 0.9;
 
-/** The same call again. Other calls in between do not matter; another result does. */
+/** Detects repetitions of the same call. Other calls in between do not matter; a different result ends the count. */
 export const detectRepeat: Detect = (window, settings, tool) => {
   const { poll } = tool;
   const rungs = poll === undefined ? settings.repeat : settings.poll;
@@ -54,12 +54,15 @@ function repeatsOf(
 }
 
 /**
- * Thresholds for equal calls with different results. Such results may be progress, or contain a volatile value that is not recognised as
- * one. A run is never ended because of them.
+ * Thresholds for equal calls with different results. Different results may be progress, or may differ only in a volatile value that was not
+ * recognised. A run is never ended because of them.
  */
 const CHANGING: LoopLevels = Object.freeze({ warn: 50, block: 200 });
 
-/** Exactly the same call, whatever the results are. A tool that declares a cadence is meant to be called like this and is skipped. */
+/**
+ * Counts repetitions of exactly the same call, whatever the results are. A tool that declares a polling cadence is meant to be called
+ * repeatedly and is skipped.
+ */
 export const detectChanging: Detect = (window, settings, tool) => {
   if (settings.repeat === false || tool.poll !== undefined || window.tally < CHANGING.warn) return undefined;
   const count = window.tallyWithin(settings.paceMs);
@@ -69,7 +72,7 @@ export const detectChanging: Detect = (window, settings, tool) => {
 
 const WARN_TARGET = 10;
 
-/** Different content is written to the same target again and again. That may be work, so the model is only warned. */
+/** Detects that different content is written to the same target again and again. That may be useful work, so the model is only warned. */
 export const detectSameTarget: Detect = ({ sameTarget }, { repeat }) =>
   repeat === false || sameTarget === 0 || sameTarget % WARN_TARGET !== 0
     ? undefined

@@ -4,16 +4,19 @@ import { codeOf, tagCode } from '../../domain/call/history.ts';
 import { climb, type Detect } from './finding.ts';
 import { BAD, OPEN, type LoopWindow } from './loop-window.ts';
 
-/** The first two times may be a look and a check: a conversation that makes a call twice is not continuing an earlier conversation's loop. */
+/**
+ * Two equal results of a call prove nothing: the second call may be a check. A new run that makes the call twice does not yet continue the
+ * loop of an earlier run.
+ */
 const WORK = 2;
-/** Three tries of something that fails are no loop. */
+/** Three equal failures are retries, not yet a loop. */
 const TRIES = 3;
-/** Factor for the thresholds: a session may be shared by many conversations, so it needs more evidence than a run. */
+/** Factor for the thresholds. Many conversations may share one session, so a session needs more evidence than a run. */
 const MORE_EVIDENCE = 2;
 
 /**
- * Runs of one session that loop, each of them too short to be stopped: opening a new run must not reset detection. Only the third and later
- * repetitions within a run count, and only those are blocked.
+ * Detects a loop over several runs of one session, each of them too short to be stopped by itself: opening a new run must not reset
+ * detection. Only the third and later repetitions within a run count, and only those are blocked.
  */
 export const detectStall: Detect = (window, settings) => {
   const { stalls } = window;
@@ -63,7 +66,7 @@ export interface Remembered {
 
 const NOTHING: Remembered = Object.freeze({});
 
-/** Computes the tally and the stall of an attempt that has ended. `history` holds the attempts before it. */
+/** Computes what to store about an attempt that has ended: its tally and its stall. `history` holds the attempts before it. */
 export function rememberAttempt(
   history: RunHistory,
   attempt: Pick<Attempt, 'tool' | 'raw' | 'effective' | 'at' | 'ending' | 'result'>,
@@ -89,7 +92,7 @@ export function rememberAttempt(
   }
   const isStalled = same >= (isOk ? WORK : TRIES) && attempt.at - lastSameAt < paceMs;
   return {
-    // A repetition that comes at least `paceMs` after the last one is not counted.
+    // A repetition that comes `paceMs` or more after the previous one does not raise the tally.
     ...(tally === 0 ? {} : { tally: attempt.at - lastAt < paceMs ? tally + 1 : tally }),
     ...(isStalled ? { stall: isOk ? (attempt.effective ?? attempt.raw) : attempt.result! } : {}),
   };

@@ -7,7 +7,7 @@ import { DETECTORS } from '../../domain/policy/loop-verdict.ts';
 import { blockMark } from './loop-verdict.ts';
 import { resultSignature } from './result-signature.ts';
 
-/** `neutral` outcomes say nothing about the call itself: sent again, it may well succeed. */
+/** The weight of each outcome kind. `neutral` outcomes say nothing about the call itself: it may succeed if it is sent again. */
 const WEIGHT_OF_KIND: Readonly<Record<OutcomeKind, 'ok' | 'neutral' | 'failed' | 'refused'>> = {
   ok: 'ok',
   cancelled: 'neutral',
@@ -41,7 +41,10 @@ export function endOfAttempt(
   return { ending: weight, result: failureSignature(failureClass(outcome)) };
 }
 
-/** The mark of a block by loop detection or a budget. Undefined for a block by a hook: loop detection counts that as a refusal. */
+/**
+ * The mark for a call that loop detection or a budget blocked. Undefined for a call that a hook blocked: loop detection counts that as a
+ * refusal.
+ */
 function markOf({ error }: Outcome): string | undefined {
   const detector = error?.facts?.['detector'];
   const period = error?.facts?.['period'];
@@ -50,8 +53,8 @@ function markOf({ error }: Outcome): string | undefined {
 }
 
 /**
- * Cost in millionths of the tool's unit. The cost that the tool counted itself wins over the declared one. A call that did not run costs
- * nothing.
+ * Cost in millionths of the tool's unit. The cost that the tool reported for this call wins over the declared cost. A call that did not run
+ * costs nothing.
  */
 export function costOfCall(outcome: Outcome, tool: Pick<ToolDeclaration, 'cost'> = {}): number {
   if (outcome.executed === 'no') return 0;

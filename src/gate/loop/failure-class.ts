@@ -10,8 +10,8 @@ export function failureSignature(failureClass: string): string {
 export const UNKNOWN_TOOL = failureSignature('TOOL_UNKNOWN');
 
 /**
- * The class of a failure. What the tool author states comes first: a code, then a type or a status. Only without them the text counts,
- * reduced to its words.
+ * The class of a failure. What the tool's author states comes first: a code, then a type or a status. If there is none, the class is made
+ * from the words of the error text.
  */
 export function failureClass(outcome: Outcome): string {
   const { error } = outcome;
@@ -29,7 +29,7 @@ export function failureClass(outcome: Outcome): string {
 interface Structure {
   /** Fields that describe the failure: codes, types, states. */
   facts: string;
-  /** One of the fields identifies the failure; an exit code alone does not. */
+  /** True if one of the fields identifies the failure. An exit code alone does not. */
   isNamed: boolean;
   text?: string;
 }
@@ -74,7 +74,7 @@ const MAX_LINE_LENGTH = 300;
 const QUOTED = /(?<![\p{L}\p{N}])(["'`])[^"'`]{0,300}\1/gu;
 const WORD = /(?<![^\s([{<"'`])\p{L}[\p{L}_-]*(?=[:.,;!?)\]}>"'`]*(?:\s|$))/gu;
 
-/** The first and the last line as bare words: a traceback names its error at the end, most other messages at the beginning. */
+/** The words of the first and of the last line: a traceback names its error at the end, most other messages at the beginning. */
 function skeleton(text: string): string {
   const trimmed = text.trim();
   const first = trimmed.slice(0, MAX_LINE_LENGTH).split('\n', 1)[0]!;

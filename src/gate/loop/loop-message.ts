@@ -2,7 +2,10 @@ import { RUN_ENDED_ADVICE } from '../../domain/errors/gate-errors.ts';
 import type { Finding } from './finding.ts';
 import type { BlockScope } from '../../domain/policy/loop-verdict.ts';
 
-/** A name that no published tool can have is text of the caller. It is not repeated: inside the advice it would read like text of the plane. */
+/**
+ * A name that does not match cannot be a published tool: it is text of the caller. It is not repeated, because inside the advice it would
+ * read like text of the plane.
+ */
 const TOOL_NAME = /^[\w.-]{1,129}$/;
 const unknownName = (tool: string): string => (TOOL_NAME.test(tool) ? tool : 'of that name');
 
@@ -32,7 +35,10 @@ export function warningText({ detector, count, period }: Finding, tool: string):
   }
 }
 
-/** The text that the model reads instead of a result. It never promises or threatens more than what is done. */
+/**
+ * The text that the model reads instead of a result. It describes only what was really done: the call, the pattern or the whole run is
+ * blocked.
+ */
 export function blockText(finding: Finding, scope: BlockScope, tool: string): string {
   if (finding.detector === 'ended') {
     return RUN_ENDED_ADVICE;

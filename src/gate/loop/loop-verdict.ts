@@ -5,7 +5,7 @@ import { DETECTORS, type Detector, type LoopBlock } from '../../domain/policy/lo
 import { codeOf } from '../../domain/call/history.ts';
 import { signatureOf } from './signature.ts';
 
-/** The answer to every call in a run that was ended before. It has no `restMs`: the rest began when the run was ended. */
+/** The answer to every call in a run that has already ended. It has no `restMs`, because the rest period began when the run ended. */
 export const RUN_ENDED: LoopBlock = Object.freeze({
   kind: 'block',
   code: 'RUN_ENDED_BY_LOOP',
@@ -21,7 +21,10 @@ export function factsOfBlock({ message, detector, scope, count, period, restMs }
   return { message, detector, scope, count, ...more };
 }
 
-/** The result that a blocked attempt is stored with: which detector blocked it, and the length of the cycle that ended there (0: none). */
+/**
+ * The result signature that is stored for a blocked attempt. It encodes which detector blocked it, and the length of the cycle that it
+ * would have continued (0: none).
+ */
 export function blockMark(detector: string, period: number): string {
   return signatureOf(`blocked\0${detector}\0${period}`);
 }
@@ -30,8 +33,8 @@ export interface BlockMark {
   readonly detector: Detector;
   readonly period: number;
   /**
-   * How much this block counts towards the end of the run. `none`: a spent budget, or a call whose results differ. `small`: duplicates sent
-   * at once, which count only in large numbers. `full`: every other block.
+   * How much this block counts towards the end of the run. `none`: a spent budget, or a repeated call whose results differ. `small`:
+   * duplicates sent at once, which count only in large numbers. `full`: every other block.
    */
   readonly step: 'full' | 'small' | 'none';
 }

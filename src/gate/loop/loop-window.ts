@@ -3,7 +3,7 @@ import { codeOf, tagCode } from '../../domain/call/history.ts';
 import { DETECTORS, type Detector } from '../../domain/policy/loop-verdict.ts';
 import { readBlockMark } from './loop-verdict.ts';
 
-/** The call in question. `hasVolatile`: calls with its effective signature may differ in volatile values. */
+/** The call that is checked. `hasVolatile`: calls with the same effective signature may differ in volatile values. */
 export type AskedAttempt = Pick<Attempt, 'tool' | 'raw' | 'effective' | 'target' | 'at'> & {
   readonly hasVolatile?: boolean;
 };
@@ -41,15 +41,15 @@ export class LoopWindow {
   ownAt = 0;
   ownTarget = NaN;
   hasVolatile = false;
-  /** Calls that wrote something else to the same target. */
+  /** Number of calls that wrote different content to the same target as this call. */
   sameTarget = 0;
-  /** How often exactly this call, byte for byte, was made before: blocked or not, and including calls older than the window. */
+  /** How often exactly this call, byte for byte, was made before. Includes blocked calls and calls older than the window. */
   tally = 0;
   #lastTallyAt = -Infinity;
   stalls: readonly Stall[] = [];
-  /** Some arguments were changed, so the two signatures differ somewhere. */
+  /** True if the arguments of some call were changed, so that `raw` and `effective` are not the same list. */
   rewritten = false;
-  /** Attempts of the same call. */
+  /** Number of attempts in the window that made the same call. */
   same = 0;
   openSame = 0;
   /** Time of the last attempt of the same call, blocked or not. */
@@ -57,10 +57,12 @@ export class LoopWindow {
   bad = 0;
   /** Blocked calls that count fully towards the end of the run. */
   blocked = 0;
-  /** Blocked duplicates of calls under way. */
+  /** Number of blocked duplicates of open calls. */
   blockedInFlight = 0;
   blockedSame = false;
-  /** Per detector: blocked attempts that belong to the same loop as this call. They continue the loop although they did not run. */
+  /**
+   * Per detector: number of blocked attempts that belong to the same loop as this call. They continue the loop although they did not run.
+   */
   readonly blockedBy: Record<Detector, number> = Object.fromEntries(
     DETECTORS.map((detector) => [detector, 0]),
   ) as Record<Detector, number>;
@@ -127,20 +129,23 @@ export class LoopWindow {
     this.state[place] = ending === 'ok' ? OK : isBad ? BAD : OPEN;
     if (raw !== effective) this.rewritten = true;
     if (isSame) this.same += 1;
-    // Open calls that differ in volatile values may well be a batch: their results are not known yet.
+    // Open calls that differ only in volatile values may be a batch, so they do not count as duplicates: their results are not known yet.
     if (ending === 'open' && (raw === this.ownRaw || (isSame && !this.hasVolatile))) this.openSame += 1;
     if (isBad) this.bad += 1;
     else if (raw !== this.ownRaw && history.target(index) === this.ownTarget) this.sameTarget += 1;
     this.length = place + 1;
   }
 
-  /** An ended attempt stores how often its call had been made by then; attempts that are under way add one each. */
+  /**
+   * Counts one earlier attempt of exactly this call. An attempt that has ended stores how often the call had been made by then; an open
+   * attempt adds one.
+   */
   #count(tally: number, at: number): void {
     this.tally = Math.max(this.tally + 1, tally);
     this.#lastTallyAt = at;
   }
 
-  /** The tally; 0 if at least `paceMs` have passed since the last such call, because then this call repeats nothing. */
+  /** The tally. It is 0 if the last such call was `paceMs` or longer ago, because then this call is not a repetition. */
   tallyWithin(paceMs: number): number {
     return this.ownAt - this.#lastTallyAt < paceMs ? this.tally : 0;
   }

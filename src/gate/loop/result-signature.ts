@@ -8,15 +8,15 @@ import { signatureOf } from './signature.ts';
 import { StableText } from './stable-text.ts';
 
 /**
- * Short digest of a tool's result. It stays the same if only ids and times have changed. It reads at most 32 Ki characters, so a huge
- * result costs no more than a large one. If the tool declares `progress` pointers, only the values they name count, unscrubbed.
+ * Short digest of a tool's result. It stays the same if only ids and times have changed. At most 32 Ki characters are read, which limits
+ * the time for a huge result. If the tool declares `progress` pointers, only the values they name count, unscrubbed.
  */
 export function resultSignature(outcome: Outcome, tool: Pick<ToolDeclaration, 'progress'>): string {
   const declared = tool.progress === undefined ? undefined : projection(outcome.structured, tool.progress);
   return signatureOf(declared ?? stableText(outcome));
 }
 
-/** Parsed pointers by the list that declares them. A tool's declaration never changes, so an entry is valid for as long as the list lives. */
+/** Cache of parsed pointers, by the list that declares them. A tool's declaration never changes, so an entry never becomes stale. */
 const parsedLists = new WeakMap<readonly string[], readonly (readonly MemberStep[] | undefined)[]>();
 
 function parsed(pointers: readonly string[]): readonly (readonly MemberStep[] | undefined)[] {

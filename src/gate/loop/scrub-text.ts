@@ -1,4 +1,4 @@
-/** Replaces what was removed: it still counts that something was there, but not what it was. */
+/** Replaces a volatile value: its presence still counts, its content does not. */
 const GONE = '\u0001';
 
 const DIGIT = 1;
@@ -12,14 +12,17 @@ for (const letter of '._+-') KIND[letter.charCodeAt(0)] = OTHER;
 KIND[':'.charCodeAt(0)] = COLON;
 
 const MIN_HEX_LENGTH = 16;
-/** A token of 20 characters may begin and end with `-` or `_`, which are not counted as part of the word, so 18 remain. */
+/**
+ * A random token of 20 characters may begin and end with `-` or `_`. These are not counted as part of the word, so 18 characters may
+ * remain.
+ */
 const MIN_TOKEN_LENGTH = 18;
 const MAX_JUDGED_LENGTH = 4096;
 
 /**
  * Removes from a text what differs each time although nothing has changed: UUIDs, ULIDs, long hex numbers, ids of 17 to 20 digits, times of
  * day, times since 1970, durations, process ids, random tokens. It goes word by word and never backtracks, so the cost per character does
- * not depend on the content. Dates, ports, short hex and plain numbers stay: progress shows in those.
+ * not depend on the content. Dates, ports, short hex and plain numbers are kept, because they can show progress.
  */
 export function scrubText(text: string): string {
   const { length } = text;
@@ -104,7 +107,7 @@ function isVolatile(text: string, start: number, end: number, kinds: number): bo
   return HEX.test(word) || UUID.test(word) || ULID.test(word) || (length >= MIN_TOKEN_LENGTH && isRandom(word));
 }
 
-/** Requires seconds, or a date before the time: `10:30` alone may well be an appointment. */
+/** A time of day must have seconds, or a date before it: `10:30` alone may be the time of an appointment. */
 function isTimeOfDay(word: string): boolean {
   return CLOCK.test(word) && (word.includes('T') || word.indexOf(':') !== word.lastIndexOf(':'));
 }
@@ -153,8 +156,9 @@ function isSeconds(value: number): boolean {
 }
 
 /**
- * Whether a word looks random: digits and letters alternate often, or lower and upper case letters do. No word, name or identifier does
- * that. In names the parts between `-` and `_` are long, so characters next to these signs do not count.
+ * Whether a word looks random: digits and letters alternate often, or lower and upper case letters do. Ordinary words, names and
+ * identifiers do not look like that. Names have long parts between `-` and `_`, so a change of character class next to these signs does not
+ * count.
  */
 function isRandom(word: string): boolean {
   let mixed = 0;

@@ -6,7 +6,7 @@ const NUMBER_CHARACTERS = 16;
 /** Max depth at which a result is read. The wire format rejects deeper values anyway. */
 const MAX_DEPTH = 100;
 
-/** Names of values that are measured each time. A number alone does not show that; only its name does. */
+/** Names of values that are measured anew each time. The number itself does not show that, so the name decides. */
 const MEASURED = /duration|elapsed|took|latency|uptime/i;
 const TIME = /time|date|stamp|epoch|expir|since|until|(?:^|_)(?:ts|at|exp|iat|nbf|now)$|[a-z]At$/i;
 
@@ -25,7 +25,7 @@ export class StableText {
     this.#scrubs = scrubs;
   }
 
-  /** Adds a word of fixed size, unscrubbed. */
+  /** Adds a short fixed word. It is not scrubbed and does not count towards the limit. */
   mark(word: string): void {
     this.text += `\u0002${word}`;
   }
@@ -37,7 +37,8 @@ export class StableText {
       this.text += this.#scrubs ? scrubText(text) : text;
       return;
     }
-    // Logs grow at their end and pages change at their beginning, so both are kept. Only the total length stands for the part between them.
+    // A log grows at its end and a page may change at its beginning, so both ends are kept. The part between them is represented only by
+    // the total length.
     const half = this.#left >> 1;
     this.#left = 0;
     const [head, tail] = [text.slice(0, half), half === 0 ? '' : text.slice(-half)];
@@ -84,7 +85,10 @@ export class StableText {
   }
 }
 
-/** Seconds since 1970 look like any other large number, so the name must show that they are a time. Milliseconds look like nothing else. */
+/**
+ * Seconds since 1970 look like any other large number, so the member's name must show that they are a time. Milliseconds since 1970 are
+ * recognised by their size alone.
+ */
 function isVolatile(value: number, name: string): boolean {
   if (name !== '' && (MEASURED.test(name) || PROCESS.test(name))) return true;
   if (isLongId(value)) return true;

@@ -6,12 +6,12 @@ export interface EffectiveLoopSettings extends LoopSettings {
   readonly rounds: LoopLevels;
 }
 
-/** Minimum thresholds after tightening: three tries of something that fails stay possible, however often runs of the session were ended. */
+/** Minimum thresholds after tightening. Three tries of something that fails stay possible, however many runs of the session were ended. */
 const MIN_BLOCK = 5;
 const MIN_WARN = 3;
 const MIN_END = 3;
 
-/** By the settings, which never change; at most one entry per number of ended runs. */
+/** Cache by settings object, which never changes. The list has at most one entry per number of ended runs. */
 const known = new WeakMap<LoopSettings, (EffectiveLoopSettings | undefined)[]>();
 
 /**
@@ -30,7 +30,7 @@ function tighten(settings: LoopSettings, step: number): EffectiveLoopSettings {
   const tightened: Record<string, unknown> = { ...settings };
   for (const name of RUNG_NAMES) {
     const rungs = settings[name];
-    // Duplicates sent at once are no sign that an earlier loop continues.
+    // Duplicates that are sent at once do not show that an earlier loop continues, so their thresholds stay.
     if (rungs !== false && name !== 'inFlight') tightened[name] = tightenRungs(rungs, step);
   }
   return {

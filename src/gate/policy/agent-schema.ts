@@ -43,7 +43,10 @@ const switches = z
   .record(toolName, z.boolean('expected true or false'))
   .refine((names) => Object.keys(names).length <= MAX_NAMES, { message: `expected at most ${MAX_NAMES} names` });
 
-/** One group with all four members, so that a problem is reported at its own place and not as "no form fits". */
+/**
+ * One schema with all four members, not a union of the two forms. A union would only report that no form fits, and not where the problem
+ * is.
+ */
 const entry = z
   .strictObject({
     module: moduleName.exactOptional(),
@@ -65,7 +68,9 @@ const entry = z
     return entry as SelectionInput[number];
   });
 
-/** The allowed sets of keys. An entry may lack its module, like a form that was not filled in, but never what it selects. */
+/**
+ * The allowed sets of keys. An entry may omit its module, as if a form field was left empty, but it must always say which tools it selects.
+ */
 const FORMS = ['module,tools', 'tools', 'setup_id,triggers', 'triggers'];
 
 function isBlank(name: string): boolean {

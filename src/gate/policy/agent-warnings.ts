@@ -12,7 +12,10 @@ const EMPTY = {
   tenant: 'agents of this tenant have only what is declared in general',
 };
 
-/** Warns when the first agents are declared. Until then, every agent had the tools that the permissions give it. */
+/**
+ * Warns when the first agents are declared. Before that, every agent had the tools that the permissions allow; now undeclared agents have
+ * none.
+ */
 export function warnOfFirstAgents(names: readonly string[], tenant?: string): string {
   const first = names.length === 1 ? `${names[0]} is the first agent` : `${names.join(', ')} are the first agents`;
   const where = tenant === undefined ? '' : ` of tenant ${tenant}`;

@@ -63,7 +63,10 @@ function judgedTypes(condition: ArgumentCondition): readonly JsonType[] {
   return isListed ? [...typesOf(condition), 'null'] : typesOf(condition);
 }
 
-/** The types of values for which a comparison can hold. Some comparisons can also judge null, but never look for it. */
+/**
+ * The types of values for which a comparison can hold. `equals` and `in` can also be evaluated on null, where they normally fail;
+ * `judgedTypes` adds null for them.
+ */
 export function typesOf(condition: ArgumentCondition): readonly JsonType[] {
   const [comparison] = comparisonsOf(condition);
   if (comparison === undefined) return JSON_TYPES;
@@ -89,7 +92,7 @@ export function typesOf(condition: ArgumentCondition): readonly JsonType[] {
   }
 }
 
-/** True if one condition asks only for values that the other excludes: `range 1–10` and `not range 0–20`. */
+/** True if every value that one condition accepts is excluded by the other, as in `range 1–10` and `not range 0–20`. */
 function coversNegated(one: ArgumentCondition, other: ArgumentCondition): boolean {
   if (one.not === other.not) return false;
   const [wanted, excluded] = one.not === true ? [other, one] : [one, other];

@@ -2,7 +2,7 @@ import type { LoopOptions, LoopPolicy } from '../../domain/policy/loop-settings.
 import { toolPatternMatches } from '../../domain/policy/policy.ts';
 import type { NearNames } from '../../base/settings/describe-issue.ts';
 
-/** Finds loop settings for unknown agents and tools. Without `agents` or `ids` nothing is compared with them. */
+/** Finds loop settings for agents and tools that do not exist. Without `agents` or `ids`, names of agents or tools are not checked. */
 export function findLoopWarnings(
   loops: LoopPolicy,
   agents: readonly string[] | undefined,

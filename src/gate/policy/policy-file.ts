@@ -193,7 +193,10 @@ function declaredIn({ agents, tenants = {} }: Policy): string[] | undefined {
   return [...Object.keys(agents ?? {}), ...ofTenants];
 }
 
-/** Finds privileged tools that an entry seems to open to everybody. A privileged tool is opened only by name and only to named subjects. */
+/**
+ * Finds privileged tools that an entry with `allow: *` seems to open to all subjects. They stay closed: a privileged tool is opened only by
+ * its own name and only to named subjects.
+ */
 function findClosedWarnings(
   entry: string,
   allow: readonly string[],

@@ -16,8 +16,8 @@ import type { GateOptions } from '../wrap/gate-options.ts';
 const MAX_NAMES = 10_000;
 
 /**
- * The parts of a policy that apply to tools in the caller's own process. `permissions` and
- * `agents` are rejected, because nothing would enforce them here.
+ * The parts of a policy that apply to tools in the caller's own process. `permissions` and `agents` are rejected, because the library does
+ * not enforce them.
  */
 const schema = z.strictObject({
   roles: z
@@ -34,8 +34,8 @@ const schema = z.strictObject({
 });
 
 /**
- * Checks a policy with the schemas and messages of a policy file, and returns a frozen
- * copy. Throws POLICY_INVALID with at most 8 problems of the schema.
+ * Checks a policy with the schemas and messages of a policy file, and returns a frozen copy. Throws POLICY_INVALID with at most 8 problems
+ * of the schema.
  */
 export function readGatePolicy({ policy: given = {}, tools }: Pick<GateOptions, 'policy' | 'tools'>): Policy {
   if (!isJsonObject(given)) throw planeError('POLICY_INVALID', { problems: ['policy: expected an object'] });

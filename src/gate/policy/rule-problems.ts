@@ -101,9 +101,9 @@ function findTwinProblem(rule: Rule, earlier: Map<string, Rule>): ProblemOfRule[
 }
 
 /**
- * Checks rules, approvers and the roles in permissions. Throws POLICY_INVALID for problems in what the file itself sets, with their places
- * (at most 8). Problems in the parts that the file leaves unchanged are returned as doubts: they must not block a change to another part. So
- * are conditions that are probably misspelt.
+ * Checks rules, approvers and the roles in permissions. Throws POLICY_INVALID for problems in the parts that the file sets, with their places
+ * (at most 8). Problems in the parts that the file leaves unchanged are returned as warnings, because they must not block a change to another
+ * part. Conditions that are probably misspelt are returned as warnings, too.
  */
 export function checkRules(
   file: { readonly speaksOf: readonly string[]; readonly placeOf: SettingsFile['placeOf'] },
@@ -121,7 +121,7 @@ export function checkRules(
   return [...found.map(({ text }) => text), ...findRuleWarnings(policy, known, near)];
 }
 
-/** Conditions that compare what no tool declares. They can be met, so they only warn. */
+/** Warns about conditions on arguments that no tool declares. A call could still contain such an argument, so this is not an error. */
 function findRuleWarnings({ rules = [] }: Policy, known: KnownTools | undefined, near: NearNames): string[] {
   if (known === undefined) return [];
   return rules.flatMap((rule) => findUndeclared(rule, known, near).map((text) => `rule "${rule.id}": ${text}`));

@@ -126,8 +126,8 @@ const condition = z
 export const conditionsSchema = z.array(condition).min(1).max(MAX_CONDITIONS);
 
 /**
- * Other gates can allow a call when no approver answers in time. A policy author who writes such an option gets an error, because here it
- * does not exist.
+ * Other gates have options that allow a call when no approver answers in time. Here no such option exists, so a policy author who writes
+ * one gets an error.
  */
 const NEVER_ALLOWS = z.never('a question that nobody answers in time is denied; nothing else can be chosen');
 const ON_TIMEOUT = ['onTimeout', 'timeoutBehavior', 'timeoutDecision', 'timeoutAction', 'allowOnTimeout'] as const;

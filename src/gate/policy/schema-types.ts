@@ -19,8 +19,8 @@ const BY_SCHEMA_NAME: Readonly<Record<string, JsonType>> = {
 const MAX_DEPTH = 64;
 
 /**
- * Which members an object may have besides its `properties`. `written`: those that the schema does not forbid, as JSON Schema reads it.
- * `refused`: those that it allows in so many words; the tool's own code refuses others. `declared`: none.
+ * Which members an object may have besides its `properties`. `written`: all that the schema does not forbid, as in JSON Schema. `refused`:
+ * only those that the schema allows explicitly, because the tool's own code refuses all others. `declared`: none.
  */
 type OtherMembers = 'written' | 'refused' | 'declared';
 
@@ -36,7 +36,7 @@ export function typesAt(
 ): JsonTypes {
   if (schema === false) return NONE;
   if (!isJsonObject(schema) || depth > MAX_DEPTH) return ANY;
-  // Each branch of an `allOf` declares a part of the members, and the others are declared elsewhere.
+  // Each branch of an `allOf` declares only some of the members. A branch must not exclude members that another branch declares.
   const mode = Array.isArray(schema['allOf']) ? 'written' : others;
   const below = (part: JsonValue | undefined): JsonTypes => typesAt(part, steps, mode, depth + 1);
   const parts = [ownTypesAt(schema, steps, mode, depth)];

@@ -68,7 +68,7 @@ function findPointerProblems(rule: Rule, about: readonly RuleTool[], near: NearN
   });
 }
 
-/** Finds conditions about arguments that a tool accepts and does not declare: they may be meant, or misspelt. */
+/** Finds conditions on arguments that a tool accepts but does not declare. Such an argument may be intended or misspelt. */
 export function findUndeclared(rule: Rule, { tools }: KnownTools, near: NearNames): string[] {
   const about = tools.filter((tool) => isAbout(rule, tool));
   return (rule.arguments ?? []).flatMap(({ at }) => {
@@ -81,7 +81,7 @@ export function findUndeclared(rule: Rule, { tools }: KnownTools, near: NearName
   });
 }
 
-/** Finds conditions of a grant that the tool can never meet as they are meant. */
+/** Finds conditions of a grant that no value of the tool's arguments can meet. */
 export function findMisfits(tool: RuleTool, conditions: readonly ArgumentCondition[], near: NearNames): string[] {
   return conditions.flatMap((condition, index) => {
     const misfit = findMisfit(tool, condition, near);

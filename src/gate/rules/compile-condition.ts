@@ -7,7 +7,7 @@ import { matchHost } from './match-host.ts';
 import { matchRoot } from './match-root.ts';
 import { matchGlob, matchPattern, matchPrefix } from './match-text.ts';
 
-/** A record, so that the compiler notices a comparison that is missing here. */
+/** A record instead of a list, so that the compiler reports a comparison that is missing here. */
 const EVERY_COMPARISON: Readonly<Record<Comparison, true>> = {
   exists: true,
   equals: true,

@@ -29,7 +29,7 @@ const KEYS: readonly string[] = [
 ];
 const MAX_KEPT = 10_000;
 
-/** The compiled rules of a policy. They never change; the cache next to them is derived from them alone. */
+/** The compiled rules of one policy version. They never change, and the cache is derived only from them. */
 export class CompiledRules {
   readonly #rules: readonly CompiledRule[];
   /** Cache of the rules that apply to a tool, so that rules for other tools cost nothing. */
@@ -43,7 +43,7 @@ export class CompiledRules {
   about(tool: RuleCall['tool']): readonly CompiledRule[] {
     if (this.#rules.length === 0) return this.#rules;
     const known = this.#byTool.get(tool.id);
-    // During a deployment two definitions of one tool can differ in effect or privilege.
+    // During a deployment two definitions of one tool can differ in effect or privilege. Then the cached entry is not used.
     if (known?.effect === tool.effect && known.privileged === tool.privileged) return known.rules;
     const rules = Object.freeze(this.#rules.filter(({ rule }) => isAbout(rule, tool)));
     if (this.#byTool.size >= MAX_KEPT) this.#byTool.clear();
@@ -64,7 +64,7 @@ export function isAbout(rule: Rule, { id, effect, privileged }: RuleCall['tool']
   );
 }
 
-/** Keyed by the list of rules: another version of a policy has another list. */
+/** Compiled rules by the list of rules. Each version of a policy has its own list. */
 const compiled = new WeakMap<readonly Rule[], CompiledRules>();
 const NO_RULES: readonly Rule[] = Object.freeze([]);
 
@@ -79,8 +79,8 @@ export function compileRules({ rules = NO_RULES }: Pick<Policy, 'rules'>): Compi
 }
 
 /**
- * A key that a later release added may narrow the rule. If the key is ignored, a strict rule only gets stricter, but an allow rule would
- * allow too much, so such an allow rule is dropped.
+ * A key that a later release added may narrow the rule. Ignoring the key makes a strict rule stricter, which is safe. An allow rule would
+ * then allow too much, so an allow rule with an unknown key is dropped.
  */
 function isUsable(rule: Rule): boolean {
   return rule.verdict !== 'allow' || Object.keys(rule).every((key) => KEYS.includes(key));

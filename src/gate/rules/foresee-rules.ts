@@ -4,8 +4,8 @@ import { compileRules, type CompiledRule } from './compile-rules.ts';
 import { decideByRules, isAboutCaller, strictest, unmatchedVerdict } from './decide-by-rules.ts';
 
 /**
- * Predicts the verdict of a policy's rules on a call, as far as that is possible without its arguments. Meant for people: the gate itself
- * always has the arguments.
+ * Predicts the verdict of a policy's rules on a call, as far as that is possible without its arguments. Used only to explain a policy to
+ * people: the gate itself always has the arguments.
  */
 export function foreseeRules(call: Omit<RuleCall, 'arguments'> & { readonly arguments?: JsonObject }): RuleForesight {
   const { arguments: args, ...rest } = call;

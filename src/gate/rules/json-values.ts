@@ -28,8 +28,8 @@ function sameJson(one: JsonValue, other: JsonValue): boolean {
 }
 
 /**
- * Whether a value is one of `expected`. A value of a type that none of them has is unclear, because many tools accept "5" for 5, or
- * ["prod"] for "prod". Null is never accepted in place of another value.
+ * Whether a value is one of `expected`. A value whose type none of them has is `unclear`, because many tools accept "5" for 5, or ["prod"]
+ * for "prod". Null is never accepted in place of another value.
  */
 export function oneOfValues(expected: readonly JsonValue[]): Compare {
   const types = new Set(expected.map(typeOfJson));

@@ -1,8 +1,8 @@
 import { ofText, type Compare, type ComparisonResult } from './comparison-result.ts';
 
 /**
- * A path without `.`, `..` and repeated slashes. Only the text is considered: where links lead is known only to the tool that opens the
- * path.
+ * A path without `.`, `..` and repeated slashes. Only the text is considered: only the tool that opens the path can know where symbolic
+ * links lead.
  */
 interface Place {
   readonly absolute: boolean;
@@ -31,7 +31,7 @@ function readPlace(text: string, separator: RegExp): Place | undefined {
   return { absolute, parts };
 }
 
-/** Parses a folder that a rule names. Undefined for a text that is no folder or that leads out of its start. */
+/** Parses a folder that a rule names. Undefined if the text contains `..` or a backslash, or does not show which folder it means. */
 export function readRoot(text: string): Place | undefined {
   const isPlain = !text.includes('\\') && !text.split('/').includes('..');
   return isPlain ? readPlace(text, SLASH) : undefined;

@@ -5,8 +5,8 @@ import { andThen } from '../../base/maybe-promise.ts';
 export type Advise = (result: unknown, advice: string | undefined) => unknown;
 
 /**
- * Adds advice to a result that the model reads as it is. A result that is neither a text, nor a list of texts or blocks, nor an object is
- * returned unchanged.
+ * Adds advice to a result that the model reads as it is: a text, a list of texts or blocks, or an object. Any other result is returned
+ * unchanged.
  */
 export function addToResult(result: unknown, advice: string): unknown {
   if (typeof result === 'string') return textWithAdvice(result, advice);
@@ -37,7 +37,7 @@ export function textWithAdvice(text: string, advice: string): string {
 
 type ToModelOutput = (this: unknown, options: { readonly output: unknown }) => unknown;
 
-/** Advice for results and errors that must stay exactly what the tool gave. Weak: an entry disappears together with its value. */
+/** Advice for results and errors that must not be changed. Weak: an entry disappears together with its value. */
 const advised = new WeakMap<object, string>();
 
 /**
@@ -62,7 +62,7 @@ function isReference(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** The AI SDK asks a tool separately for what the model reads, so the result itself can stay what the program expects. */
+/** The AI SDK gets the text for the model from a separate function of the tool, so the result itself stays what the program expects. */
 export const adviseInModelOutput: Advise = (result, advice) => {
   if (typeof result === 'string') return advice === undefined ? result : textWithAdvice(result, advice);
   storeAdvice(result, advice);

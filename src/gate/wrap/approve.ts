@@ -42,7 +42,7 @@ export async function approve(
       durationMs: elapsedMs(askedAt),
     }));
   }
-  // The gate does not wait for these hooks: whatever a callback does, the decision stands.
+  // The gate does not wait for these hooks: the decision stands, whatever they do.
   void hooks.resolved(tool, {
     approvalId,
     resolution,
@@ -84,7 +84,7 @@ function writeQuestion(
   const bound = { tool: tool.id, toolDigest: tool.digest, session };
   const { askers } = merged;
   const binding = bindingOf({ ...bound, session: session as SessionId, arguments: canonical, askers });
-  // Copied through text, so that the approver holds no object that the tool, a rule or a hook will see.
+  // A copy made through JSON, so that the approver shares no object with the tool, the rules or the hooks.
   const copy = JSON.parse(JSON.stringify({ ...merged, ...bound, callId, run, identity, binding })) as GateQuestion;
   return deepFreeze({ ...copy, arguments: JSON.parse(canonical) as JsonObject });
 }

@@ -12,7 +12,10 @@ export interface AskedEnding {
   readonly facts?: EndingFacts;
 }
 
-/** Asks and waits. Only a yes that was offered, for exactly this question and in time, lets the call run. Never throws. */
+/**
+ * Asks the approver and waits. The call may run only after a yes that the question offered, that names exactly this question, and that came
+ * in time. Never throws.
+ */
 export async function askApprover(
   approver: GateApprover,
   question: GateQuestion,

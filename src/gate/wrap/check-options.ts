@@ -2,14 +2,14 @@ import { planeError } from '../../domain/errors/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { nearNames } from '../../base/near-names.ts';
 
-/** A check per option that returns a problem; undefined for an option that is checked elsewhere. */
+/** A check per option, which returns the problem if there is one. Undefined for an option that other code checks. */
 export type OptionTable<Options> = {
   readonly [Name in keyof Required<Options>]: ((value: never) => string | undefined) | undefined;
 };
 
 /**
- * Rejects unknown options and values that cannot be meant. An option that is ignored silently could be the one that should close the gate:
- * `rules` next to `policy`, `hook`, `efect`. Throws CONFIG_INVALID with the problems, at most 8.
+ * Rejects unknown options and values that cannot be meant. If an option were ignored silently, the gate could let calls pass that the
+ * author wanted to block: `rules` next to `policy` instead of in it, `hook`, `efect`. Throws CONFIG_INVALID with the problems, at most 8.
  */
 export function checkOptions<Options extends object>(
   where: string,
@@ -59,7 +59,7 @@ export const aFunction = (value: unknown): string | undefined =>
 export const aBoolean = (value: unknown): string | undefined =>
   typeof value === 'boolean' ? undefined : 'expected true or false';
 
-/** Checks for an object that has no other members than these. */
+/** Returns a check that accepts only an object without other members than these. */
 export const membersOf =
   (known: readonly string[]) =>
   (value: unknown): string | undefined => {

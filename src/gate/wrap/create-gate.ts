@@ -30,7 +30,7 @@ import type { CheckOutput } from './review-result.ts';
 import { createRunMemory, createSessionMemories } from './run-memory.ts';
 import { replaceMember, wrapEntries } from './wrap-tool.ts';
 
-/** The checks of the plane, for tools that run in this process. */
+/** The plane's checks (loop detection, rules, hooks, approvals) for tools that run in this process. */
 export interface Gate {
   /** Returns a tool whose calls are checked first. A call that may not run throws `GateBlocked`. */
   wrapTool<Tool extends object>(tool: Tool, options?: WrapOptions): Tool;
@@ -46,7 +46,7 @@ export interface Gate {
   idle(timeoutMs: number): Promise<boolean>;
 }
 
-/** Functions of the rest of the package that the gate uses: how policies, schemas and results are read. */
+/** Functions from other parts of the package that the gate uses to read policies, schemas and results. */
 export interface GateBindings {
   /** The policy from the options, checked. */
   readonly policy: Policy;
@@ -73,7 +73,7 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
   const ownSession = options.session ?? randomId();
   const memories = createSessionMemories();
 
-  /** Identifies this gate in all of its runs. */
+  /** An object whose identity stands for this gate in all of its runs. */
   const thisGate = {};
 
   function isChecked(tool: GatedTool): boolean {
@@ -206,7 +206,7 @@ function withConverter<Tool extends object>(wrapped: Tool, tool: object): Tool {
   return isThere ? wrapped : replaceMember(wrapped, ['toModelOutput'], convert);
 }
 
-/** The host's trace option may be a function of its own that throws. A call must not fail because of a trace. */
+/** Reads the host's trace option, which may be a function that throws. A call must not fail because of a trace. */
 function parseSafely(trace: RunOptions['trace']): ReturnType<RunFrame['trace']> {
   try {
     return parseTrace(typeof trace === 'function' ? trace() : trace);

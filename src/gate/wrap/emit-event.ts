@@ -22,7 +22,7 @@ interface JudgedArguments {
   readonly canonical: string;
 }
 
-/** Emits a worker's event for a call that runs in this process. Its facts are computed only if there is a listener. */
+/** Emits the same event as a worker would, for a call that runs in this process. Its facts are computed only if there is a listener. */
 export function emitEvent<Kind extends EventKind>(
   kind: Kind,
   { callId, session, run, identity, tool, spans }: GatedCall,
@@ -67,7 +67,7 @@ export function emitStarted(call: GatedCall, { arguments: args, canonical }: Jud
   }));
 }
 
-/** Emits `tool.completed` or `tool.failed`. `fault` is the category and status that the failure itself showed. */
+/** Emits `tool.completed` or `tool.failed`. `fault` is the category and HTTP status that were read from the failure itself. */
 export function emitEnded(
   call: GatedCall,
   outcome: Outcome,

@@ -6,7 +6,10 @@ import { costOfCall, endOfAttempt } from '../loop/end-of-attempt.ts';
 import type { LoopFacts } from './gate-parts.ts';
 import type { EndedAttempt } from './run-memory.ts';
 
-/** What the run remembers of a call that has its outcome. An outcome that cannot be remembered does not change the result. */
+/**
+ * What the run remembers of a call that has its outcome. If the outcome's signature cannot be computed, only `ok` or `failed` is
+ * remembered; the caller's result does not change.
+ */
 export function endedAttempt(outcome: Outcome, tool: LoopFacts, isReadable = true, loops?: LoopSettings): EndedAttempt {
   const { ending, result } = endSafely(outcome, tool);
   const restMs = restAfterLoop(outcome);

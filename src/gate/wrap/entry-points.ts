@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { StopSignal } from '../../domain/ports/tool-runner.ts';
 
-/** Where the code of a tool object is entered, and how its parameters are read. */
+/** A function through which a tool object's code is called, and how its parameters are read. */
 export interface EntryPoint {
   /** The path from the tool to the function: `['execute']`, `['function', 'function']`. */
   readonly path: readonly string[];
@@ -10,8 +10,8 @@ export interface EntryPoint {
   readonly holder: object;
   readonly reads: ParameterOrder;
   /**
-   * A framework passes the return value of this function to the model, and ends the whole run if it throws. So a refusal is returned as
-   * text.
+   * The framework passes the return value of this function to the model, and ends the whole run if the function throws. So a refusal is
+   * returned as text.
    */
   readonly returnsErrors: boolean;
 }
@@ -27,7 +27,7 @@ export const PARAMETER_ORDERS = ['input-first', 'call-id-first', 'context-first'
  */
 export type ParameterOrder = (typeof PARAMETER_ORDERS)[number];
 
-/** Every known way into a tool; a way that is missing here would bypass the gate. `_call` and `func` are LangChain's. */
+/** The paths to all functions that run a tool. A missing path would bypass the gate. `_call` and `func` are LangChain's. */
 const PATHS: readonly (readonly string[])[] = [
   ['execute'],
   ['run'],
@@ -61,7 +61,7 @@ export interface ReadCall {
   readonly signal: StopSignal | undefined;
 }
 
-/** Reads the parameters of a call. Never throws: if what a framework passes next to the input cannot be read, it is ignored. */
+/** Reads the parameters of a call. Never throws: parameters besides the input that cannot be read are ignored. */
 export function readCall(reads: ParameterOrder, given: readonly unknown[]): ReadCall {
   if (reads === 'call-id-first') {
     const [callId, input, signal] = given;

@@ -18,7 +18,7 @@ export class GateBlocked extends Error {
   /** Error code, as in `docs/errors.md`. */
   readonly code: string;
   readonly kind: Extract<OutcomeKind, 'blocked' | 'denied' | 'invalid' | 'cancelled' | 'failed'>;
-  /** `no`: the tool's code was not entered. `yes`: it ran, and its result is withheld. */
+  /** `no`: the tool's code was not started. `yes`: it ran, and its result is withheld. */
   readonly executed: Executed;
   readonly tool: string;
   readonly callId: string;

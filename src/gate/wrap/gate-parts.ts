@@ -21,7 +21,7 @@ export type LoopFacts = Pick<ToolDeclaration, 'poll' | 'progress' | 'cost'>;
 
 export interface GatedTool extends HookedTool, LoopFacts {
   readonly id: ToolDeclaration['id'];
-  /** Digest of id, effect, privilege and description: an approval is for the tool as it was. */
+  /** Digest of id, effect, privilege and description. An approval is only for the tool as it was shown. */
   readonly digest: string;
 }
 
@@ -45,7 +45,7 @@ export interface GateParts {
   readonly events?: Events;
 }
 
-/** Puts questions to people. Two steps: a question has an id before the gate waits for its answer. */
+/** Asks people. It has two steps, so that a question has an id before the gate waits for its answer. */
 export interface GateApprover {
   /** Asks a question. If the receipt has a `decision`, it is already answered; `null` means that there is no approver to ask. */
   request(question: GateQuestion): MaybePromise<GateReceipt>;

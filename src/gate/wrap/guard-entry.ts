@@ -16,7 +16,7 @@ import { enterAs, passedBefore, updatesAs, type EnteredCall } from './nested-cal
 import type { CheckOutput } from './review-result.ts';
 import { createFinish, refuse, type Finish, type Passage, type PassageNeeds, type Thrown } from './passage.ts';
 
-/** Reads rewritten arguments in the way the tool's own schema does. */
+/** Parses arguments that a hook rewrote, with the tool's own schema. */
 export type ParseInput = (value: JsonObject) => MaybePromise<ParsedInput>;
 export type ParsedInput =
   | { readonly ok: true; readonly value: unknown }
@@ -27,7 +27,10 @@ export interface GuardedTool {
   readonly parse: ParseInput;
   /** Fills in defaults. Returns the same object if no default is missing. */
   readonly fill: (value: JsonObject) => JsonObject;
-  /** Rules or hooks apply to the tool. Otherwise its calls are only counted, and its input is passed on unchanged, whatever it is. */
+  /**
+   * True if rules or hooks apply to the tool. Otherwise its calls are only counted for loop detection, and the input is passed on
+   * unchanged.
+   */
   readonly checked: boolean;
   readonly advise: Advise;
   readonly checkOutput: CheckOutput;
@@ -38,7 +41,7 @@ type Proceed = (parameters: unknown[], entered: EnteredCall, finish: Finish | un
 /** Makes the function that replaces a tool's own function. */
 export function guardEntry(entry: EntryPoint, guarded: GuardedTool, needs: PassageNeeds): EntryPoint['enter'] {
   const { enter, holder } = entry;
-  /** Identifies this function. */
+  /** An object whose identity stands for this guarding function. */
   const id = {};
   const guard = isTagged(enter, 'AsyncGeneratorFunction')
     ? async function* (...given: unknown[]): AsyncGenerator {
@@ -54,7 +57,7 @@ export function guardEntry(entry: EntryPoint, guarded: GuardedTool, needs: Passa
         pass({ ...entry, id }, given, guarded, needs, (parameters, entered, finish, waited) =>
           run(entered, () => enter.apply(holder, parameters), finish, waited),
         );
-  // A caller of an async function expects a rejected promise; a caller of a plain function expects it to throw.
+  // The caller of an async function expects a rejected promise for an error. The caller of a plain function expects it to throw.
   return isTagged(enter, 'AsyncFunction') ? async (...given: unknown[]) => guard(...given) : guard;
 }
 
@@ -110,7 +113,7 @@ interface BroughtInput {
   readonly canonical: string;
   readonly arguments: JsonObject;
   readonly parameters: ValueSummary;
-  /** Why the arguments cannot be checked. */
+  /** Why the rules and hooks cannot check the arguments. */
   readonly problem?: string;
 }
 
@@ -161,7 +164,7 @@ function begin(
   return { call, open: memory.begin(tool.id, canonical), startedAt: performance.now(), advise, checkOutput };
 }
 
-/** A default is data of the schema: the rules see it, and the tool gets it. */
+/** Fills in the defaults of the tool's schema, so that rules judge the same values that the tool gets. */
 function withDefaults(written: WrittenArguments, { fill }: GuardedTool): CheckedArguments {
   const value = JSON.parse(written.canonical) as JsonObject;
   const filled = fill(value);
@@ -169,8 +172,9 @@ function withDefaults(written: WrittenArguments, { fill }: GuardedTool): Checked
 }
 
 /**
- * Most frameworks apply the schema before they enter the tool, so arguments that a hook wrote go through it, too. The rules judge what the
- * schema returns, and the tool gets it. Text input is passed on as text: its tool parses it itself.
+ * Reads arguments that a hook wrote through the tool's schema, because most frameworks apply the schema before they call the tool. The
+ * rules judge what the schema returns, and the tool gets exactly that. If the caller's input is text, the tool gets text and parses it
+ * itself.
  */
 function readRewritten({ parse }: GuardedTool, { input }: ReadCall): ReadRewritten {
   return (value, canonical) =>
@@ -185,7 +189,10 @@ function readRewritten({ parse }: GuardedTool, { input }: ReadCall): ReadRewritt
     });
 }
 
-/** A text that distinguishes calls, only for loop detection. Input that JSON cannot express counts as a different call each time. */
+/**
+ * A text that distinguishes this call from others, only for loop detection. Input that JSON cannot express gets a random text, so each such
+ * call counts as a different one.
+ */
 function looseText(input: unknown): string {
   try {
     return (JSON.stringify(input) as string | undefined) ?? randomId();
@@ -194,13 +201,18 @@ function looseText(input: unknown): string {
   }
 }
 
-/** Parses text input: OpenAI passes what the model wrote to functions that have no parser. */
+/**
+ * Parses input that is a text: OpenAI passes the model's text unparsed to functions that have no parser. Undefined if the text is not JSON.
+ */
 function readText(text: string): unknown {
   const parsed = parseStrictJson(text);
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** The input that runs is the input that was judged. It is a copy, so no other holder can change it any more. */
+/**
+ * Returns the input for the tool. For a checked tool it is exactly what the checks judged, and an object is a copy, so the caller and the
+ * hooks cannot change it any more.
+ */
 function inputFor(
   verdict: Pick<JudgedCall, 'canonical'>,
   { input }: ReadCall,
@@ -214,7 +226,7 @@ function inputFor(
 }
 
 function run(entered: EnteredCall, enter: () => unknown, finish: Finish | undefined, waited: boolean): unknown {
-  // Without `finish` this is an inner guard: the outer guard of the same call counts and observes it.
+  // Without `finish` this is an inner guard. The outer guard of the same call counts it and notifies observers.
   if (finish === undefined) return runInside(entered, enter);
   let result: unknown;
   try {
@@ -254,8 +266,8 @@ function runInside(entered: EnteredCall, enter: () => unknown): unknown {
 }
 
 /**
- * Passes updates on as they come; the last one is the result. A reader that stops early has cancelled the call. Updates of a tool that has
- * result hooks are held back: they would show what the hooks may remove.
+ * Passes updates on as they come; the last one is the result. A reader that stops early cancels the call. If the tool has result hooks,
+ * updates are held back, because they could show what the hooks would remove.
  */
 async function* observe(updates: AsyncIterable<unknown>, finish: Finish): AsyncGenerator {
   let last: unknown;
@@ -275,7 +287,7 @@ async function* observe(updates: AsyncIterable<unknown>, finish: Finish): AsyncG
   }
 }
 
-/** Returns only the last update: the caller already got a promise and takes its value for the result. */
+/** Returns only the last update. The caller was given a promise and uses its value as the result. */
 async function readLast(updates: AsyncGenerator): Promise<unknown> {
   let last: unknown;
   for await (const update of updates) last = update;
@@ -290,7 +302,10 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return hasFunction(value, 'then');
 }
 
-/** If a member of a result throws when it is read, the caller of the tool deals with that, as it would without a gate. */
+/**
+ * Whether a value has a function of this name. If reading the member throws, the answer is false: the tool's caller handles such a value as
+ * it would without a gate.
+ */
 function hasFunction(value: unknown, name: string | symbol): boolean {
   try {
     return (

@@ -18,7 +18,7 @@ import type { GatedCall, GateParts } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
 import { reportLoop } from './emit-event.ts';
 
-/** The call with its current arguments. */
+/** The arguments of a call after the hooks that ran so far, and which hooks changed them. */
 export interface JudgedCall {
   readonly arguments: JsonObject;
   readonly canonical: string;
@@ -34,7 +34,7 @@ export type CallVerdict = JudgedCall &
 
 const NO_CHANGES: readonly ArgumentChange[] = Object.freeze([]);
 
-/** The checks of `judge` on a call of a wrapped tool, then its approver. */
+/** Applies the checks of `judge` to a call of a wrapped tool, then asks the approver if a rule or hook wants an approval. */
 export function judgeCall(
   call: GatedCall,
   open: OpenAttempt,
@@ -95,7 +95,7 @@ function approveIfAsked(
     ...(loop.kind === 'warn' ? { advice: loop.message } : {}),
     ...judged,
   };
-  // The last check of the stop signal before the tool is entered.
+  // This is the last check of the stop signal before the tool is started.
   const unlessStopped = (): CallVerdict => (call.signal?.aborted === true ? { kind: 'aborted', ...judged } : allowed);
   const [first, ...rest] = [...asksOf(decision), ...passed.asks];
   if (first === undefined) return unlessStopped();
@@ -104,7 +104,7 @@ function approveIfAsked(
   );
 }
 
-/** `current` are the arguments after the hooks that ran so far. */
+/** Runs loop detection. `current` are the arguments after the hooks that ran so far. */
 function detectLoopOf(
   { tool, canonical, arguments: given }: GatedCall,
   open: OpenAttempt,
@@ -127,7 +127,7 @@ function refusalOf({ outcome, id, hookFailed, loop }: Opposed): Refusal {
   return advised(hookFailed === true ? { outcome, failedHook: id } : { outcome, by: id }, loop);
 }
 
-/** For a call that loop detection warned about and that another check refused: the model reads the advice next to the refusal. */
+/** Adds the advice of loop detection to a refusal by another check, so that the model reads both. */
 function advised(refusal: Refusal, loop: LoopVerdict): Refusal {
   return loop.kind === 'warn' ? { ...refusal, outcome: withAdvice(refusal.outcome, loop.message) } : refusal;
 }

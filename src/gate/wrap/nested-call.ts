@@ -7,13 +7,16 @@ export interface EnteredCall {
   /** The arguments that run, as canonical JSON. */
   readonly canonical: string;
   /**
-   * Set only for a tool that no rule or hook applies to, because its input need not be JSON. For other tools only the text counts: an
-   * object can be changed.
+   * The input object itself. Set only for a tool that no rule or hook applies to, because its input need not be JSON. For other tools calls
+   * are compared only by their canonical text, because an object can be changed.
    */
   readonly input?: unknown;
-  /** The guards that this call has passed: several if a wrapped tool was decorated and wrapped again. Guards are added while the call runs. */
+  /**
+   * The guards that this call has passed. There are several if a wrapped tool was decorated and wrapped again. Guards are added while the
+   * call runs.
+   */
   readonly guards: Set<object>;
-  /** Set when the call has ended. Later calls by code that its tool left running are calls of their own. */
+  /** Set when the call has ended. If code that the tool left running calls a tool later, that is a separate call. */
   isOver: boolean;
   /** What the tool threw at an inner guard, before a framework turned it into text. */
   thrown?: { readonly error: unknown };
@@ -24,7 +27,7 @@ interface Entered {
   readonly outer: Entered | undefined;
 }
 
-/** Inside a tool's code, and in everything it waits for: the calls that led there, the innermost first. */
+/** The calls that led to the code that is running now, innermost first. Set inside a tool's code and in everything it awaits. */
 const entered = new AsyncLocalStorage<Entered>();
 
 /**
@@ -38,7 +41,7 @@ export function passedBefore(
   call: Pick<EnteredCall, 'gate' | 'tool' | 'canonical' | 'input'>,
 ): EnteredCall | undefined {
   let inner = entered.getStore();
-  // Guards of another gate between two guards of this gate do not change the call.
+  // Skips guards of other gates. They may be between two guards of this gate, and it is still the same call.
   while (inner !== undefined && inner.call.gate !== call.gate) inner = inner.outer;
   const found = inner?.call;
   if (found === undefined || found.isOver || found.tool !== call.tool || found.guards.has(guard)) return undefined;
@@ -53,7 +56,10 @@ export function enterAs<Result>(call: EnteredCall, enter: () => Result): Result 
   return entered.run({ call, outer: entered.getStore() }, enter);
 }
 
-/** The updates of a tool, each produced as part of this call: a generator's code runs where the next update is requested. */
+/**
+ * Wraps the updates of a tool so that each one is produced as part of this call: a generator's code runs in the context of the code that
+ * requests the next update.
+ */
 export function updatesAs(call: EnteredCall, updates: AsyncIterable<unknown>): AsyncIterable<unknown> {
   return {
     [Symbol.asyncIterator]() {

@@ -19,7 +19,9 @@ const MAX_ERROR_CHARACTERS = 1024 * 1024;
 const MAX_COPIED_CHARACTERS = 64 * 1024 * 1024;
 const MAX_MESSAGE = 2000;
 
-/** Whether a result can be compared with earlier ones. If JSON cannot express it, or it is too large, it is not known whether it changed. */
+/**
+ * Whether a result can be compared with earlier ones. A result that JSON cannot express, or that is too large, has no content to compare.
+ */
 export function isReadable(value: unknown, { structured, content }: Outcome): boolean {
   return value === undefined || structured !== undefined || content.length > 0;
 }
@@ -71,7 +73,7 @@ export function faultOfResult({ error, structured }: Outcome): Fault | undefined
     : undefined;
 }
 
-/** The value as JSON. Undefined if JSON cannot express it: only the tool's caller knows what it is. */
+/** The value as JSON. Undefined if JSON cannot express it or if it is too large; the caller still gets the value itself. */
 function toPlain(value: unknown): JsonValue | undefined {
   if (typeof value === 'string') return value;
   try {

@@ -154,7 +154,7 @@ export function createFinish(
       return andThen(reviewing, giveOn);
     },
     threw(error) {
-      // A hook withheld the result, and that was already reported.
+      // A result hook withheld the result and `returned` threw the error for it. That was already reported.
       if (ended && reviews) return { error };
       endThrown(error);
       if (!reviews) {
@@ -184,7 +184,7 @@ export function createFinish(
     return { call, judged: verdict, advice, durationMs: performance.now() - enteredAt, checkOutput };
   }
 
-  /** The outcome in full length: a hook may be there to shorten it. */
+  /** The outcome with its full text, not shortened: a hook may exist to shorten it. */
   function wholeOutcome(value: JsonValue | undefined): Outcome {
     if (returnsErrors && isErrorText(value))
       return { ...outcomeOfErrorText(value), content: [{ kind: 'text', text: value }] };
@@ -194,7 +194,7 @@ export function createFinish(
   function giveOn(reviewed: Reviewed): unknown {
     notifyObservers(reviewed.outcome, verdict, passage, needs);
     if (reviewed.kind === 'returned') return adviseSafely(reviewed.value);
-    // A framework ends the whole run of an agent if it gets an error here.
+    // Here a framework would end the agent's whole run if the function threw, so the message is returned.
     if (returnsErrors && reviewed.error instanceof GateBlocked) return reviewed.error.message;
     throw reviewed.error;
   }
@@ -203,7 +203,7 @@ export function createFinish(
     try {
       return advise(value, advice);
     } catch (error) {
-      // The result of a tool that ran is worth more than advice about it.
+      // If adding the advice fails, the caller still gets the tool's result, without the advice.
       needs.log.error({ stage: 'gate', tool: call.tool.id, callId: call.callId, error }, 'advice was not given');
       return value;
     }

@@ -36,7 +36,7 @@ export function readResult(value: unknown): { readonly value: JsonValue | undefi
   }
 }
 
-/** Calls the result hooks with what a tool returned. Never throws or rejects. */
+/** Calls the result hooks with the value that a tool returned. Never throws or rejects. */
 export function reviewReturned(
   value: JsonValue | undefined,
   own: Outcome,
@@ -50,8 +50,8 @@ export function reviewReturned(
 }
 
 /**
- * Calls the result hooks with what a tool threw. Hooks see the error's message, or the JSON of a value that is no error, as the text of the
- * content.
+ * Calls the result hooks with the value that a tool threw. Hooks see it as one text: the message of an error, or the JSON of any other
+ * value.
  */
 export function reviewThrown(
   error: unknown,
@@ -79,7 +79,7 @@ export function stoppedCall({ call }: ReviewedCall, executed: Outcome['executed'
   return { kind: 'threw', error: reason instanceof Error ? reason : blocked(outcome, { call }), outcome };
 }
 
-/** Withholds a result that hooks cannot be shown, as a worker rejects it. */
+/** Withholds a result that cannot be shown to hooks, with the same error as on a worker. */
 export function unreadable(problem: string, reviewed: ReviewedCall): Reviewed {
   const { call } = reviewed;
   const outcome = errorOutcome('RESULT_UNSERIALISABLE', { tool: call.tool.id, problem }, { executed: 'yes' });
@@ -129,7 +129,7 @@ function blocked(
   return new GateBlocked(refusal, { tool: tool.id, callId });
 }
 
-/** Why a replaced result cannot be used. A function returns one value: either the structured value or the text. */
+/** Why a replaced result cannot be used. A function returns one value, so the hook may give either a structured value or text, not both. */
 function findProblem(outcome: Outcome, checkOutput: CheckOutput): MaybePromise<string | undefined> {
   const { content, structured, kind } = outcome;
   if (content.some((block) => block.kind !== 'text')) return 'the content may hold texts only';
@@ -151,7 +151,7 @@ function textOf(thrown: unknown): string | undefined {
   try {
     const said: unknown = thrown instanceof Error ? thrown.message : thrown;
     const text = typeof said === 'string' ? said : JSON.stringify(copyPlain(said ?? null));
-    // The conversion through bytes replaces half of a surrogate pair, which is not valid text.
+    // Converting to bytes and back replaces a lone half of a surrogate pair, which is not valid text.
     return Buffer.from(text).toString('utf8');
   } catch {
     return undefined;

@@ -16,8 +16,8 @@ export interface SessionMemory {
   /** When loop detection ended the latest runs. The next runs are watched more strictly for a while. */
   loopEnds: readonly number[];
   /**
-   * Calls that have brought nothing new in the session's runs. Cleared when loop detection ends a run, because then the next runs are
-   * watched more strictly anyway.
+   * Calls in the session's runs that brought nothing new. Cleared when loop detection ends a run, because the next runs are then watched
+   * more strictly anyway.
    */
   stalls?: readonly Stall[];
 }
@@ -42,7 +42,7 @@ export function createSessionMemories(): SessionMemories {
   };
 }
 
-/** What this process remembers of one run for loop detection: as much as a store would keep. */
+/** What this process remembers of one run for loop detection. It keeps the same facts as a store. */
 export interface RunMemory {
   begin(tool: string, canonical: string): OpenAttempt;
 }
@@ -52,7 +52,7 @@ export interface OpenAttempt {
   /** The attempts before this one, in their current state. */
   readonly history: RunHistory;
   readonly state: RunState;
-  /** Loop detection has ended the run, and its rest is not over. The call does not run, and nothing is recorded about it. */
+  /** True if loop detection has ended the run and its rest period is not over. The call does not run, and nothing is recorded about it. */
   readonly inEndedRun: boolean;
   /** Adds the signatures of the arguments that run, as far as they are known. */
   describe(signatures: Pick<Attempt, 'effective' | 'target'>): void;
@@ -73,7 +73,9 @@ const MAX_TOOLS = 1000;
 
 export function createRunMemory(session: SessionMemory, now: () => number = Date.now): RunMemory {
   let part = beginPart(session, now());
-  /** When the run opens again. Set only while loop detection has ended the run. Refused calls do not change it. */
+  /**
+   * When the run opens again; undefined unless loop detection has ended the run. Calls that are refused in the meantime do not change it.
+   */
   let opensAt: number | undefined;
 
   function endRun(restMs: number): void {

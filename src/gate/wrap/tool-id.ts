@@ -9,8 +9,8 @@ const MAPPED = new RegExp(`_[0-9a-f]{${DIGEST_LENGTH}}$`);
 /**
  * The id by which rules, hooks, events and approvals know a tool. A name that is already an id stays as it is: `search`, `web.search`. Any
  * other name (`admin.tools.list`, `x/y`, 70 characters) keeps its module and the readable part of the rest, and gets a digest of the whole
- * name: `admin.tools_list_4c1b…`. The same name always gets the same id. A name that looks like a mapped id is mapped, too, so that a tool
- * cannot be given a name that maps to the id of another tool.
+ * name: `admin.tools_list_4c1b…`. The same name always gets the same id. A name that looks like a mapped id gets a digest, too. Otherwise a
+ * tool could be named like the mapped id of another tool.
  */
 export function toolIdOf(name: string): ToolId {
   return (isToolId(name) && !MAPPED.test(name) ? name : mapName(name)) as ToolId;

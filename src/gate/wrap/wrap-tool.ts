@@ -1,8 +1,8 @@
 import { findEntryPoints, type EntryPoint, type ParameterOrder } from './entry-points.ts';
 
 /**
- * Marks a guarding function for all code, including another copy of this package. Only `isWrapped` reads it. No check depends on it: a tool
- * could set it on itself.
+ * Marks a guarding function, so that another copy of this package recognises it too. Only `isWrapped` reads the mark. No check depends on
+ * it, because a tool could set it on itself.
  */
 const WRAPPED = Symbol.for('sallyport.gate.wrapped');
 
@@ -13,10 +13,13 @@ interface Guarded {
   readonly entry: EntryPoint;
 }
 
-/** Keyed by the guarding function, because a copied object (`{ ...tool }`) keeps it. Weak: an entry disappears together with its tool. */
+/**
+ * Facts about each guarding function. The key is the function and not the tool object, because a copied object (`{ ...tool }`) keeps the
+ * function. Weak: an entry disappears together with its function.
+ */
 const guards = new WeakMap<object, Guarded>();
 
-/** Whether all known ways into this tool lead through a gate. */
+/** Whether all known functions of this tool are called through a gate. */
 export function isWrapped(tool: unknown): boolean {
   if (typeof tool !== 'object' || tool === null) return false;
   const entries = findEntryPoints(tool, 'input-first');
@@ -31,9 +34,9 @@ export interface Wrapping {
 }
 
 /**
- * Returns a copy of the tool whose code is entered through the gate: same prototype, same members, same flags on them. A tool without code
- * is returned as it is, and so is a tool that was wrapped for this run. A tool that was wrapped for another run of the same gate is checked
- * only once, for the new run. Checks of another gate are made in addition.
+ * Returns a copy of the tool with the same prototype, members and flags, whose functions are called through the gate. A tool without
+ * functions is returned as it is, and so is a tool that was wrapped for this run. A tool that was wrapped for another run of the same gate
+ * is checked only once, for the new run. The checks of another gate are made in addition.
  */
 export function wrapEntries<Tool extends object>(tool: Tool, wrapping: Wrapping): Tool {
   const open = findEntryPoints(tool, wrapping.reads).filter(({ enter }) => guards.get(enter)?.run !== wrapping.run);
@@ -52,7 +55,7 @@ function guardOnce(found: EntryPoint, { gate, run, guard }: Wrapping): EntryPoin
   });
 }
 
-/** A copy with one member replaced: same prototype, same members, same flags on them. */
+/** Returns a copy with one member replaced. The prototype, the other members and their flags stay the same. */
 export function replaceMember<Holder extends object>(holder: Holder, path: readonly string[], value: unknown): Holder {
   const [name, ...rest] = path as [string, ...string[]];
   const inner = (holder as Record<string, unknown>)[name] as object;

@@ -19,7 +19,7 @@ function findNodeProblem(node: JsonValue, depth: number): string | undefined {
   if (Array.isArray(node)) return firstProblem(node, depth);
   for (const name of REFERENCES) {
     const target = node[name];
-    // With a remote reference the worker would fetch, and trust, what others can change.
+    // The attack: a remote reference would make the worker fetch a schema that an attacker can change, and trust it.
     if (typeof target === 'string' && !target.startsWith('#'))
       return `it refers to "${target.slice(0, 100)}"; only local references (#…) are allowed`;
   }

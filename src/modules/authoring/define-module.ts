@@ -27,17 +27,17 @@ export interface ToolOptions<
   readonly input: Input;
   /** Schema of what `run` returns. A result that does not match is `failed`; a result that reports failure is not checked. */
   readonly output?: Output;
-  /** Default `unsafe`: the tool is never started twice for one call. */
+  /** Default `unsafe`: the plane never starts the tool twice for one call. */
   readonly effect?: Effect;
-  /** True for a shell, code execution and anything unsandboxed. Such a tool is closed unless the policy names it. */
+  /** True for a shell, code execution and anything else without a sandbox. No agent may call such a tool unless the policy names it. */
   readonly privileged?: boolean;
   /** True if calls of the tool start in accept order, one at a time per subject. */
   readonly serial?: boolean;
   readonly pinned?: 'caller';
   /**
-   * True if the schema changes arguments (trims, lowers, coerces) and its result is JSON. The worker then parses once, before the rules,
-   * and rules, hooks, approvers, the audit and `run` all get the result. Without it, a schema that changes arguments makes the call
-   * `invalid`.
+   * True if the schema changes arguments (trims, lowers, coerces) and its result is JSON. The worker then parses the arguments once, before
+   * the rules, and rules, hooks, approvers, the audit and `run` all get the parsed arguments. Without this flag, arguments that the schema
+   * would change make the call `invalid`.
    */
   readonly normalises?: boolean;
   /**
@@ -46,11 +46,11 @@ export interface ToolOptions<
    */
   readonly secrets?: readonly string[];
   readonly limits?: Partial<ToolLimits>;
-  /** The tool is made to be called again and again. Calls that are no faster than `everyMs` are never taken for a loop. */
+  /** Set for a tool that is meant to be polled. Calls that are no faster than `everyMs` are never treated as a loop. */
   readonly poll?: ToolPoll;
-  /** JSON pointers into the result: only a change in what they name counts as progress. An empty list: nothing does. */
+  /** JSON pointers into the result. Only a change in these values counts as progress. With an empty list no change counts. */
   readonly progress?: readonly string[];
-  /** Cost of one call, for the budget of its run. If `ctx.cost` is called, its value counts instead. */
+  /** Cost of one call, for the budget of its run. If the tool calls `ctx.cost`, that value counts instead. */
   readonly cost?: number;
   /** RE2 patterns. A bare string that this tool returns and that matches one of them is a denial. */
   readonly denials?: readonly string[];
@@ -61,7 +61,7 @@ type Returned<Output extends StandardSchema> = StandardSchema extends Output
   ? ToolReturn
   : InputOf<Output> | ToolContent | readonly ToolContent[];
 
-/** A tool as the runner calls it. The types of arguments and result were checked where the tool was written. */
+/** A tool as the runner calls it. The TypeScript types of arguments and result were already checked in the tool author's code. */
 export interface ToolDefinition {
   readonly description: string;
   readonly input: StandardSchema | JsonObject;
@@ -111,7 +111,7 @@ export interface ModuleOptions<Setup extends StandardSchema, Needs extends keyof
   /** Configuration of one instance of this module. */
   readonly setup?: Setup;
   readonly needs?: readonly Needs[];
-  /** If it is a function, it gets a `tool` that knows the types of `ctx.setup` and `ctx.services`. */
+  /** If this is a function, it gets a `tool` function whose context has the types of this module's setup and services. */
   readonly tools:
     | Readonly<Record<string, ToolDefinition>>
     | ((tool: ToolMaker<OutputOf<Setup>, Needs>) => Readonly<Record<string, ToolDefinition>>);
@@ -144,7 +144,7 @@ export function defineModule<
   }) as ModuleDefinition;
 }
 
-/** Makes a list of definitions. The maker is the same function for every module; only its types are those of the module. */
+/** Makes a list of definitions. At run time every module gets the same maker function; only its type differs. */
 function made<Definition, Maker>(
   given: readonly Definition[] | ((maker: Maker) => readonly Definition[]),
   maker: unknown,

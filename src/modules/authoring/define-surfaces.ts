@@ -24,7 +24,7 @@ export interface AskedCompletion {
   readonly known: Readonly<Record<string, string>>;
 }
 
-/** The proposed values, the best first. Only the first 100 are sent. */
+/** The proposed values, best first. Only the first 100 are sent. */
 export type GivenCompletion =
   | readonly string[]
   | { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };

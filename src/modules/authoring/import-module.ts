@@ -2,17 +2,24 @@ import { pathToFileURL } from 'node:url';
 import type { ModuleDefinition } from './define-module.ts';
 import { offerOwnPackage } from '../../base/own-package.ts';
 
-/** The URL of one generation of a module file. Each URL is evaluated once per process; a reload makes a new generation, hence a new URL. */
+/**
+ * The URL under which one generation of a module file is imported. Node evaluates each URL once per process; changed code has another
+ * generation and so another URL.
+ */
 export function moduleUrl(source: { readonly file: string; readonly generation: string }): string {
   return `${pathToFileURL(source.file).href}?${encodeURIComponent(source.generation)}`;
 }
 
 /**
- * Imported modules by URL. Node's own cache does not suffice: with loader hooks each import looks for the file again, and a module whose
- * file is gone could not be run although it is in memory. Node keeps every imported module as well, so nothing is held longer than before.
+ * Imported modules by URL, in addition to Node's own cache. With loader hooks, Node looks for the file at each import, so a module whose
+ * file was deleted could no longer run although it is in memory. Node never releases an imported module either, so this map does not keep
+ * anything in memory longer.
  */
 const imported = new Map<string, Promise<ModuleDefinition>>();
-/** The same by the object that names the source; a reload makes another object. Saves every call the way through the module loader. */
+/**
+ * Imported modules by the source object that names them, so that a call does not have to go through the module loader. A reload makes a new
+ * source object.
+ */
 const loaded = new WeakMap<object, ModuleDefinition>();
 
 /** The module, if `importModule` was called with this same object before and has finished. */
@@ -20,7 +27,9 @@ export function loadedModule(source: object): ModuleDefinition | undefined {
   return loaded.get(source);
 }
 
-/** Runs the module file. It may throw whatever its code throws, and take as long as its top-level awaits do. */
+/**
+ * Imports the module file, which runs its code. It rejects with whatever that code throws, and takes as long as its top-level awaits do.
+ */
 export function importModule(source: {
   readonly file: string;
   readonly generation: string;

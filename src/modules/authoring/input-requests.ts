@@ -2,7 +2,7 @@ import type { InputKind, SampleMessage } from '../../domain/call/input.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { OutputOf, StandardSchema } from './standard-schema.ts';
 
-/** What `ctx.requestInput` takes. */
+/** One request of `ctx.requestInput`: what the caller is asked for. */
 export type AskedInput =
   | {
       readonly kind: 'elicit';
@@ -58,7 +58,7 @@ export interface RequestInputOptions {
   readonly state?: JsonValue;
 }
 
-/** The input that the caller sent with the call. It is the caller's claim: nothing of it is checked but its size. */
+/** The input that the caller sent with the call. It is not proven: the plane checks only its size. */
 export interface ToolInput {
   /** The kinds of input that the caller can be asked for; absent if the caller did not state them. */
   readonly kinds?: readonly InputKind[];

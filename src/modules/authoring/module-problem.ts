@@ -16,14 +16,14 @@ export function fail(where: string, problem: string): never {
   throw new ModuleProblem(`${where} ${problem}${problem.endsWith('?') ? '' : '.'}`);
 }
 
-/** The names of a definition's members. A table that lacks one of them does not compile. */
+/** The names of a definition's members. The compiler reports a table that lacks one of them. */
 export function membersOf<Definition>(members: Readonly<Record<keyof Required<Definition>, true>>): readonly string[] {
   return Object.keys(members);
 }
 
 /**
- * Rejects members that a definition may not have. If a misspelt `privileged` were ignored, a tool would be open that its author means to be
- * closed.
+ * Rejects unknown members of a definition. If a misspelt `privileged` were ignored, every agent could call a tool that its author wants to
+ * restrict.
  */
 export function checkMembers(definition: object, known: readonly string[], where: string): void {
   if (!isPlainObject(definition)) fail(where, NOT_PLAIN);
@@ -71,8 +71,8 @@ export function checkFlag(flag: unknown, where: string, name: string): boolean {
 }
 
 /**
- * Only a schema with code of its own can change arguments. A plain JSON Schema is data, so the flag is rejected there: it would have no
- * effect.
+ * Checks the flag `normalises`. Only a schema with its own code can change arguments, so the flag is rejected for a plain JSON Schema,
+ * where it would have no effect.
  */
 export function normalisesOf(flag: unknown, input: unknown, where: string): { normalises?: true } {
   if (!checkFlag(flag, where, 'normalises')) return {};

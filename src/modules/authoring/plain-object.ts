@@ -1,6 +1,7 @@
 /**
- * Whether all members of an object are its own, enumerable and named by text. Other members get lost when a definition is copied or
- * checked: without a `privileged: true` that it inherits from a base class, a tool would be open that its author means to be closed.
+ * Whether all members of an object are its own, enumerable and named by text. Other members are lost when a definition is copied or
+ * checked. If a `privileged: true` that is inherited from a base class were lost, every agent could call a tool that its author wants to
+ * restrict.
  */
 export function isPlainObject(object: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(object);

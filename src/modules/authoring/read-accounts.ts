@@ -61,7 +61,8 @@ function findCostProblem(cost: unknown): string | undefined {
 }
 
 /**
- * A value as text for an error message. Numbers are not written as JSON: the usual mistake is one that JSON cannot express, such as NaN.
+ * A value as text for an error message. A number is written as JavaScript and not as JSON, because the usual mistakes, such as NaN, cannot
+ * be expressed in JSON.
  */
 function shown(value: unknown): string {
   return typeof value === 'number' ? String(value) : String(JSON.stringify(value)).slice(0, 40);

@@ -15,8 +15,8 @@ export type ResolvedLimits =
   | { readonly kind: 'problem'; readonly problem: string };
 
 /**
- * Checks the limits and adds the defaults. An unsafe tool has one attempt; more attempts are a contradiction and are rejected, not reduced
- * to one.
+ * Checks the limits and adds the defaults. An unsafe tool has one attempt. If its author asks for more, the limits are rejected and not
+ * silently reduced.
  */
 export function resolveLimits(given: Partial<ToolLimits>, effect: Effect): ResolvedLimits {
   if (!isPlainObject(given)) return problem(`has "limits", which ${NOT_PLAIN}`);

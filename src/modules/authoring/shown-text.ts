@@ -4,8 +4,8 @@ interface HiddenRange {
 }
 
 /**
- * Characters that a human reviewer does not see and a model does read. The attack: a description that carries instructions in tag
- * characters, or that a bidi override shows in another order than it is read.
+ * Characters that a human reviewer does not see but a model reads. The attack: a description hides instructions in tag characters, or a
+ * bidirectional override shows the text in another order than the model reads it.
  */
 const HIDDEN: readonly HiddenRange[] = [
   // Tab and newline are allowed: people write them in descriptions.
@@ -17,7 +17,7 @@ const HIDDEN: readonly HiddenRange[] = [
       /\u034F|[\u00AD\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200D\u2060-\u2065\u206A-\u206F\u3164\uFEFF\uFFA0]/u,
   },
   { what: 'a tag character', pattern: /[\u{E0000}-\u{E0FFF}]/u },
-  // One selector after an emoji is usual; a sequence of them can carry data.
+  // One variation selector after an emoji is usual. A sequence of selectors can carry hidden data.
   { what: 'a variation selector', pattern: /[\uFE00-\uFE0D]|[\uFE0E\uFE0F]{2}/u },
   { what: 'half a surrogate pair', pattern: /\p{Surrogate}/u },
 ];

@@ -7,7 +7,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly vendor: string;
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    /** Standard JSON Schema. zod below 4.2 lacks it, so such a schema is converted by zod itself. */
+    /** Standard JSON Schema. zod before 4.2 lacks it; schemas of these versions are converted with zod's own function. */
     readonly jsonSchema?: SchemaConverter | undefined;
   };
 }
@@ -41,8 +41,9 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
 }
 
 /**
- * Whether parsing removes the members that the published schema neither declares nor allows: objects of zod do, and zod writes
- * `additionalProperties` for those that keep them. The runner refuses arguments that parsing changed, and a tool that normalises never sees them.
+ * Whether parsing removes members that the published schema neither declares nor explicitly allows. zod's objects do, and zod writes
+ * `additionalProperties` for the objects that keep such members. The runner refuses arguments that parsing changed, and a tool with
+ * `normalises` does not get removed members.
  */
 export function removesUndeclared(schema: unknown): boolean {
   return isStandardSchema(schema) && schema['~standard'].vendor === 'zod';
@@ -61,7 +62,8 @@ export type Parsed =
 export function parseWith(schema: unknown, value: unknown): MaybePromise<Parsed> {
   if (!isStandardSchema(schema)) return { kind: 'parsed', value };
   const result = schema['~standard'].validate(value);
-  // Any object with `then` counts as a promise, not only native ones: taken for a result, it would let every value through.
+  // Any object with `then` counts as a promise, not only native ones. If such an object were read as a result, it would have no issues and
+  // every value would pass.
   return 'then' in result ? Promise.resolve(result).then(toParsed) : toParsed(result);
 }
 

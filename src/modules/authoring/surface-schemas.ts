@@ -4,7 +4,7 @@ import { URI_LIMITS } from '../../base/uri-template.ts';
 import { deriveJsonSchema } from './json-schema.ts';
 import type { PromptDefinition, ResourceDefinition } from './define-surfaces.ts';
 
-/** Schema of a request for completions. A call of a surface either uses it or asks for completions of one of its arguments. */
+/** Schema of a request for completions. A call of a resource or prompt either uses it or asks for completions of one of its arguments. */
 const COMPLETE: JsonObject = {
   type: 'object',
   properties: {
@@ -66,7 +66,8 @@ function callSchema(uses: JsonObject, required: string[], completes: boolean): J
 }
 
 /**
- * Whether a schema has references outside of `$defs`. The schema is moved one level down, so they would break; `$defs` stays where it was.
+ * Whether a schema has references to places outside `$defs`. They would break, because the schema is nested one level deeper; `$defs` stays
+ * at the root.
  */
 function refersElsewhere(node: JsonValue): boolean {
   if (typeof node !== 'object' || node === null) return false;

@@ -51,7 +51,10 @@ function resourceTool(definition: ResourceDefinition): ToolDefinition {
   };
 }
 
-/** The URI and variables to read. The URI is matched again here, whatever the caller made of it. */
+/**
+ * The URI and the variables of the resource to read. The URI is matched against the template again here, even if the caller's process has
+ * already done so.
+ */
 function locate(definition: ResourceDefinition, asked: string | undefined): Located | undefined {
   if (definition.uri !== undefined) return { uri: definition.uri, params: {} };
   const parsed = parseUriTemplate(definition.uriTemplate);
@@ -84,7 +87,7 @@ function promptTool(definition: PromptDefinition): ToolDefinition {
   };
 }
 
-/** The input schema of a prompt: the tool author's own schema parses what is under `arguments`. */
+/** The input schema of a prompt. It parses what is under `arguments` with the tool author's own schema. */
 function promptInput(definition: PromptDefinition): StandardSchema | JsonObject {
   const validate = async (value: unknown): Promise<SchemaResult<unknown>> => {
     const { arguments: given, complete } = value as Asked;

@@ -9,7 +9,7 @@ import type { Progress } from '../../domain/ports/tool-runner.ts';
 import type { Services } from '../../domain/ports/tool-services.ts';
 import type { AnswerTo, AskedInput, RequestInputOptions, ToolInput } from './input-requests.ts';
 
-/** Everything a tool gets. Least authority: no store, no configuration of the worker, no registry. */
+/** Everything that a tool gets. By least authority it has no access to the store, the worker's configuration or the registry of modules. */
 export interface ToolContext<Setup = Record<string, unknown>, Needs extends keyof Services = never> {
   /** The identity of the caller, from the session, never from the envelope. */
   readonly identity: Identity;
@@ -20,7 +20,7 @@ export interface ToolContext<Setup = Record<string, unknown>, Needs extends keyo
   /** This module instance's configuration, parsed by the module's `setup` schema. */
   readonly setup: Setup;
   readonly callId: CallId;
-  /** Grows with every new owner of the call: pass it to systems that can refuse an older writer. */
+  /** A number that grows each time another worker takes over the call. Pass it to systems that can refuse an older writer. */
   readonly fence: number;
   /** W3C trace context, if there is one: spread it into the headers of your requests. Calls made with `call` have it already. */
   readonly trace: TraceContext | undefined;
@@ -47,7 +47,7 @@ export interface ToolContext<Setup = Record<string, unknown>, Needs extends keyo
     options?: RequestInputOptions,
   ): { readonly [Name in keyof Asked]: AnswerTo<Asked[Name]> };
   readonly log: ToolLog;
-  /** Calls another tool through the same path: identity, permission, gate and audit apply. */
+  /** Calls another tool. The call takes the same path as any other: identity, permissions, gate and audit apply. */
   call(tool: string, args: JsonObject, options?: NestedCallOptions): Promise<Outcome>;
   /** The platform of the session: messages, files, raw operations. Tools never hold its credentials. */
   readonly platform: PlatformProxy;
@@ -102,7 +102,7 @@ export interface PlatformProxy {
   edit(messageId: string, message: string | SentMessage, options?: EffectOptions): Promise<SentEffect>;
   react(messageId: string, reaction: string, options?: EffectOptions): Promise<SentEffect>;
   sendFile(file: SentFile, options?: EffectOptions & { readonly text?: string }): Promise<SentEffect>;
-  /** A raw operation of the platform, answered by its adapter. It is never done again once it was answered. */
+  /** A raw operation of the platform, answered by its adapter. After it was answered, it is never executed again. */
   call(operation: string, args?: JsonObject, options?: RawOptions): Promise<JsonValue>;
 }
 
@@ -116,9 +116,9 @@ export interface EffectOptions {
   /** Another channel or platform than the session's; refused unless the operator allows it. */
   readonly channel?: string;
   readonly platform?: string;
-  /** Names the effect in place of its number, for tools that may send in another order when they are run again. */
+  /** Names the effect instead of its number. Needed by a tool that may send its effects in another order when it runs again. */
   readonly key?: string;
-  /** How long to wait for the delivery; then the answer is `queued`. Default: 10 s. 0: do not wait. */
+  /** How long to wait for the delivery; after that the state is `queued`. Default: 10 s. 0: do not wait. */
   readonly waitMs?: number;
 }
 

@@ -5,7 +5,9 @@ const MARK = Symbol.for('sallyport.tool-failure');
 const CODE_PATTERN = /^[A-Z][A-Z0-9_]{0,63}$/;
 const MAX_MESSAGE = 4096;
 
-/** The one class that tool authors throw: its message is shown to the model. Anything else they throw stays in the operator's log. */
+/**
+ * The only error class for tool authors: its message is shown to the model. The message of any other error goes only to the operator's log.
+ */
 export class ToolFailure extends Error {
   override readonly name: string = 'ToolFailure';
   /** The author's own code for programs, e.g. `NOTE_NOT_FOUND`. */
@@ -34,7 +36,7 @@ export interface ReportedFailure {
   readonly code?: string;
 }
 
-/** What a thrown ToolFailure reports; undefined for anything else. It reads foreign objects, whose getters may throw. */
+/** What a thrown ToolFailure reports; undefined for any other value. Never throws, although getters of the value may. */
 export function readToolFailure(thrown: unknown): ReportedFailure | undefined {
   try {
     if (typeof thrown !== 'object' || thrown === null) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Orders versions as semver does, and tolerates what authors write instead: missing parts count as 0, a leading `v` and build
- * metadata are ignored, a pre-release is below its release.
+ * Compares versions as semver does, but also accepts common deviations: missing parts count as 0, and a leading `v` and build metadata are
+ * ignored. A pre-release is below its release.
  */
 export function compareVersions(a: string, b: string): number {
   const [releaseA, preA] = split(a);

@@ -14,8 +14,8 @@ import { findSchemaFault } from './inspect-schema.ts';
 import { compileSchema } from './validate-arguments.ts';
 
 /**
- * The program of the process in which modules are first imported. Whatever their top-level code does (hang, exit or crash), it does here,
- * with an empty environment, and not in the worker.
+ * The program of the child process in which modules are first imported. If their top-level code hangs, exits or crashes, only this process
+ * is affected and not the worker. It has an empty environment.
  */
 const send = process.send?.bind(process);
 if (send === undefined) throw new Error('This program is started by the module loader.');

@@ -9,7 +9,7 @@ export type Description =
   | { readonly kind: 'broken'; readonly id?: string; readonly reason: string };
 
 export interface Describer {
-  /** Describes one module after the other, so that a crash has only one suspect. */
+  /** Describes one module at a time, so that it is clear which module crashed the process. */
   describe(request: Omit<DescribeRequest, 'ticket'>): Promise<Description>;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export function createDescriber({ importTimeoutMs }: { readonly importTimeoutMs:
       const inUse = child !== undefined;
       tickets += 1;
       let attempt = await tryOnce({ ...request, ticket: tickets });
-      // An earlier module may have left a timer or a promise that ended the process now, so the request is repeated in a new process.
+      // A timer or promise that an earlier module left in this process may have ended it, so the request is repeated in a new process.
       if (attempt.kind === 'lost' && inUse && (attempt.how !== 'hung' || !attempt.importing)) {
         tickets += 1;
         attempt = await tryOnce({ ...request, ticket: tickets });

@@ -12,12 +12,13 @@ export interface DescribeRequest {
 }
 
 /**
- * A message from the child process. `importing` comes first: if the child is blocked before that, the requested module is not the cause.
+ * A message from the child process. `importing` is sent just before the import: if the child hangs before that, the requested module is not
+ * the cause.
  */
 export type DescribeAnswer =
   | { readonly kind: 'ready' }
   | { readonly kind: 'importing'; readonly ticket: number }
-  /** JSON text of a DescribedModule. It is parsed strictly, because it was made in a process that runs module code. */
+  /** JSON text of a DescribedModule. The loader parses it strictly, because it comes from a process that runs module code. */
   | { readonly kind: 'described'; readonly ticket: number; readonly json: string }
   | { readonly kind: 'broken'; readonly ticket: number; readonly id?: string; readonly reason: string };
 

@@ -4,7 +4,7 @@ import { startOf } from '../../base/cut-text.ts';
 const MAX_REASON = 400;
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}]+/gu;
 
-/** One printable line for the operator about a value that a module threw. It may be any value, with getters that throw. */
+/** Describes a value that a module threw, in one printable line for the operator. Accepts any value, also one with getters that throw. */
 export function describeThrown(thrown: unknown, file: string, knownLine?: string): string {
   try {
     if (!(thrown instanceof Error) && !(typeof thrown === 'object' && thrown !== null && 'message' in thrown)) {

@@ -7,8 +7,8 @@ import { compileSchema, type Validate } from './validate-arguments.ts';
 export type FillDefaults = (value: JsonObject) => JsonObject;
 
 /**
- * Max steps for one value: references may fan out without end although the schema is small. What lies beyond the limit stays as it was
- * sent.
+ * Max steps for one value: a small schema can have references that multiply without end. Parts of the value that are not reached within the
+ * limit stay as they were sent.
  */
 const MAX_STEPS = 100_000;
 const MAX_DEPTH = 256;
@@ -35,7 +35,8 @@ export function compileDefaults(root: JsonObject): FillDefaults | undefined {
   }
 
   function fillBy(schema: JsonObject, value: JsonValue): JsonValue {
-    // Members are filled first: which branch fits may depend on a default next to it, and a second pass must choose the same branch.
+    // Members are filled before a branch is chosen. A default of a neighbouring member can decide which branch fits, and filling a value a
+    // second time must choose the same branch.
     let filled = fillOwn(schema, value);
     const target = referenceOf(schema);
     if (target !== undefined) filled = fill(target, filled);
@@ -76,8 +77,8 @@ export function compileDefaults(root: JsonObject): FillDefaults | undefined {
   }
 
   /**
-   * Whether `patternProperties` has a pattern for the name. A pattern that cannot be compiled counts for every name: too few defaults are
-   * detected later, too many are not.
+   * Whether `patternProperties` has a pattern for the name. If a pattern cannot be compiled, the answer is true, so that no default is
+   * added: a missing default is detected later, when the tool's own schema adds it, but a wrong one is not.
    */
   function hasPattern({ patternProperties }: JsonObject, name: string): boolean {
     if (!isJsonObject(patternProperties)) return false;
@@ -107,8 +108,8 @@ export function compileDefaults(root: JsonObject): FillDefaults | undefined {
   }
 
   /**
-   * Whether the value fits a branch. A branch that cannot be checked by itself does not fit: its defaults stay out, and a schema that adds
-   * them is detected later.
+   * Whether the value fits a branch. A branch that cannot be compiled by itself does not fit, so its defaults are not added. If the tool's
+   * own schema adds them, that is detected later.
    */
   function fits(branch: JsonObject, value: JsonValue): boolean {
     let validate = branches.get(branch);

@@ -55,7 +55,7 @@ function isModuleName(name: string): boolean {
 
 async function moduleFile(path: string): Promise<string[]> {
   const facts = await stat(path).catch(() => undefined);
-  // A broken link is listed too: it is meant to be a module, and must be reported rather than skipped.
+  // A broken link is listed too: it is meant to be a module, so the loader reports it instead of skipping it.
   if (facts === undefined || facts.isFile()) return CODE_ENDINGS.includes(extname(path)) ? [path] : [];
   if (!facts.isDirectory()) return [];
   for (const ending of CODE_ENDINGS) {

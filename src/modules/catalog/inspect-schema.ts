@@ -7,8 +7,8 @@ import { resolveLocalReference, subschemasOf } from './schema-walk.ts';
 export const SCHEMA_LIMITS = Object.freeze({ bytes: 256 * 1024, depth: 64, subschemas: 2_000 });
 
 /**
- * The first reason why a schema could not be used to validate; undefined if there is none. The schema is not compiled: a catalog of ten
- * thousand tools is inspected in seconds, and each schema is compiled when its tool is first called. The limits bound what that costs.
+ * The first reason why a schema cannot be used for validation; undefined if there is none. The schema is not compiled here, so a catalog of
+ * ten thousand tools is inspected in seconds; it is compiled when its tool is first called. The limits bound the cost of both.
  */
 export function findSchemaFault(schema: JsonObject): string | undefined {
   const bytes = countBytes(schema);
@@ -47,7 +47,7 @@ function collect(root: JsonObject): Walked | string {
     }
     nodes.push(...level);
     for (const node of level) {
-      // An inner $id changes what references mean, and a schema could claim the $id of another one.
+      // An inner `$id` changes what references mean, and a schema could take the `$id` of another schema.
       if (node !== root && Object.hasOwn(node, '$id')) return 'an inner part has its own $id';
       for (const keyword of ['$anchor', '$dynamicAnchor']) {
         const anchor = node[keyword];
@@ -63,8 +63,8 @@ function collect(root: JsonObject): Walked | string {
 
 function findPatternFault(node: JsonObject): string | undefined {
   const { pattern, patternProperties, format } = node;
-  // Next to a format, a pattern repeats the same rule (zod writes both) and may be unusable: the format is checked, and the module's own
-  // schema too.
+  // A pattern next to a format repeats the same rule (zod writes both), so it may be unusable: the format is checked here, and the module's
+  // own schema checks both.
   if (typeof pattern === 'string' && format === undefined && !isLinearPattern(pattern))
     return 'a pattern cannot be used: RE2 syntax without look-around or back-references is supported';
   if (!isJsonObject(patternProperties)) return undefined;
@@ -88,7 +88,7 @@ function findReferenceFault(root: JsonObject, { nodes, anchors }: Walked): strin
       .filter((sub) => sub.inPlace)
       .map((sub) => sub.schema);
     for (const reference of referencesOf(node)) {
-      // The attack: a reference that makes the worker fetch, and trust, what others can change.
+      // The attack: a reference that makes the worker fetch, and trust, a document that an attacker can change.
       if (!reference.startsWith('#')) return 'it refers to another document; only references within it are followed';
       const target = resolveLocalReference(root, reference, anchors);
       if (target === undefined) return 'a reference leads nowhere';

@@ -6,15 +6,19 @@ import type { FleetReader } from '../../domain/ports/fleet-registry.ts';
 import type { Log } from '../../domain/ports/log.ts';
 import { publishModules, type Published, type PublishRequest } from './publish-catalog.ts';
 
-/** Keeps the modules of one worker published for as long as it serves them and no other version takes precedence. */
+/** Keeps the modules of one worker in the catalog as long as the worker serves them and no other version takes precedence. */
 export interface KeptPublication {
-  /** Modules that the catalog has in another version than this worker, and those that were rolled back last. For the start screen. */
+  /**
+   * Modules of which the catalog keeps another version than this worker's, and modules that this worker last published in place of a higher
+   * version. For the start screen.
+   */
   readonly versions: Pick<Published, 'older' | 'rolledBack'>;
   /** Publishes the modules of this worker, after a start or a reload. Returns those that were refused. */
   publish(request: Pick<PublishRequest, 'modules' | 'gone' | 'broken'>): Promise<Published['refused']>;
   /**
-   * Checks the publication with every heartbeat, at the cost of one small request. The published version may have lost its last worker
-   * since, or this worker's version may have been replaced at the moment when it started. Then what this worker serves is published again.
+   * Called with every heartbeat; costs one small read request. The published version of a module may have lost its last worker, or may have
+   * replaced this worker's version while this worker started. If the catalog has another version, this worker tries to publish its own
+   * version again.
    */
   check(): Promise<void>;
   /** The digest under which a tool is published now, by any worker. */
@@ -66,7 +70,7 @@ export function keepPublished(store: Needs, log: Log): KeptPublication {
     },
     async check() {
       const found = new Map((await readCatalog()).modules.map(({ id, digest }) => [id, digest]));
-      // A module that is not published at all was removed by another worker, or by an operator.
+      // If a module is not published at all, another worker or an operator removed it, so it is not published again.
       const others = own.filter(({ id, digest }) => found.has(id) && found.get(id) !== digest);
       if (others.length === 0) versions = { ...versions, older: [] };
       else tell(await publishModules(store, { modules: others, served, yieldsToEqual: true }));

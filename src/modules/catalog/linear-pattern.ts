@@ -5,11 +5,11 @@ const MAX_PATTERN_LENGTH = 2_000;
 
 export interface LinearPattern {
   test(text: string): boolean;
-  /** Ajv distinguishes patterns by this text. */
+  /** Ajv uses this text to distinguish patterns. */
   toString(): string;
 }
 
-/** One for the process. Compiling takes up to a millisecond, and modules repeat the same few patterns. */
+/** Cache for the whole process. Compiling a pattern takes up to a millisecond, and modules repeat the same few patterns. */
 const patterns = new BoundedCache<string, LinearPattern>(500);
 
 /**

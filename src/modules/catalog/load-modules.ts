@@ -17,7 +17,7 @@ export interface LoadOptions {
   /** Pool for modules and entries that name none. */
   readonly pool?: string;
   readonly importTimeoutMs?: number;
-  /** Keep this map between loads: an entry that is unchanged, its code included, is then the same object again. */
+  /** Pass the same map to each load. An entry whose setup and code are unchanged is then the same object again. */
   readonly known?: KnownModules;
   /** The ids that are published. They keep their place: a new module with an id that a reader could confuse with one of them is refused. */
   readonly established?: () => Promise<readonly string[]>;
@@ -27,14 +27,14 @@ export interface LoadOptions {
 export type KnownModules = Map<string, LoadedModule>;
 
 const DEFAULT_POOL = 'default';
-/** Long enough for a busy machine: a module whose import times out is missing until its file is changed. */
+/** Long enough for a busy machine. A module whose import times out is not served until its file is changed. */
 const IMPORT_TIMEOUT_MS = 20_000;
 const MAX_CHILDREN = 4;
 const MODULES_PER_CHILD = 16;
 
 /**
- * Loads every module a folder or manifest names; each ends up in exactly one of the two lists. Module code runs in a child
- * process only. Throws MODULES_MISSING when the folder or manifest itself cannot be read.
+ * Loads every module that a folder or manifest names. Each one is either in `modules` or in `broken` of the result. Module code runs only
+ * in a child process. Throws MODULES_MISSING if the folder or manifest itself cannot be read.
  */
 export async function loadModules(path: string, options: LoadOptions = {}): Promise<LoadResult> {
   const { importTimeoutMs = IMPORT_TIMEOUT_MS, known = new Map<string, LoadedModule>() } = options;
@@ -57,7 +57,7 @@ interface Needs {
   readonly describer: Describer;
   readonly generationOf: (file: string) => Promise<Generation>;
   readonly known: KnownModules;
-  /** One loaded setup for each module code. Other setups of the same code share its schemas. */
+  /** One already loaded module for each module code. Other setups of the same code share its schemas. */
   readonly twins: Map<string, LoadedModule>;
   readonly pool: string;
 }
@@ -114,7 +114,8 @@ async function loadEntry(entry: ModuleEntry, needs: Needs): Promise<Loaded> {
   const result = twin === undefined ? own : { ...own, declaration: shareSchemas(own.declaration, twin.declaration) };
   needs.twins.set(codeOf(own), twin ?? result);
   needs.known.set(key, result);
-  // Inline modules stay in memory once they are imported. Child processes import again and again, so they need the sources.
+  // The process keeps inline modules in memory once they are imported. Child processes import the code again and again, so the sources are
+  // kept for them.
   if (result.runner !== 'inline') keepSources(result, found.sources);
   return { key, result };
 }

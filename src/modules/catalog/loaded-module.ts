@@ -19,7 +19,10 @@ export interface LoadedModule {
   readonly builtIn?: ToolRunner;
 }
 
-/** An entry that could not be loaded. Unless a manifest named it, its id is the best guess, because the module may never have stated it. */
+/**
+ * An entry that could not be loaded. `named` means that a manifest states its id. Otherwise the id is a guess, because the module failed
+ * before it stated one.
+ */
 export interface BrokenEntry extends BrokenModule {
   readonly named?: true;
 }

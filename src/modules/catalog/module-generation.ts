@@ -5,14 +5,16 @@ import type { ModuleSources } from './module-sources.ts';
 
 const CODE: readonly string[] = ['.js', '.mjs', '.cjs', '.json', '.node', '.wasm'];
 const MAX_FILES = 2_000;
-/** Max bytes of code that are read. Beyond this, size and time of change stand for the content. */
+/**
+ * Max bytes of code that are read. For files beyond this limit, the digest covers the size and the time of change instead of the content.
+ */
 const MAX_CONTENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * Names the code of each module file: a digest over the file and the other code in its folder, so that a reload of unchanged code keeps its
- * generation. The digest does not cover the other modules there (`entries`), `node_modules`, hidden names and the manifest: a change of one
- * setup in the manifest is not a change of every module's code. In a folder with more than 2,000 code files, the first 2,000 count. The
- * returned function rejects for a file that cannot be read.
+ * Returns a function that names the code of a module file by a digest over the file and the other code in its folder. A reload of unchanged
+ * code keeps the name. The digest does not cover other modules in the folder (`entries`), `node_modules`, hidden names and the manifest, so
+ * a changed setup in the manifest does not change every module's generation. Of a folder with more than 2,000 code files, only the first
+ * 2,000 count. The returned function rejects if the file cannot be read.
  */
 export function createGenerations(
   entries: ReadonlySet<string>,
@@ -32,7 +34,7 @@ export function createGenerations(
 
 export interface Generation {
   readonly name: string;
-  /** The code that the generation names, without files beyond the size limit. */
+  /** The code that the digest covers, without files beyond the size limit. */
   readonly sources: ModuleSources;
 }
 

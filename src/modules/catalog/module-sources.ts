@@ -1,4 +1,7 @@
-/** The code that a module was loaded from, as it was then: its own file, and what it shares with others in its folder. */
+/**
+ * The code that a module was loaded from, as it was at that time: its own file, and the other code in its folder that it shares with other
+ * modules.
+ */
 export interface ModuleSources {
   readonly file: string;
   readonly own: Uint8Array;

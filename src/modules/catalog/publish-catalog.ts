@@ -10,7 +10,10 @@ import { pause } from '../../base/pause.ts';
 
 export interface PublishRequest {
   readonly modules: readonly ModuleDeclaration[];
-  /** Modules that this worker published before and no longer has. Each is removed only while the published one is still exactly that. */
+  /**
+   * Modules that this worker published before and no longer has. Each is removed from the catalog only if the published digest is still the
+   * given one.
+   */
   readonly gone?: readonly Pick<ModuleDeclaration, 'id' | 'digest'>[];
   /**
    * Modules that could not be loaded. Their published entries stay: a module that broke in a reload is still served in its old generation.
@@ -18,13 +21,14 @@ export interface PublishRequest {
    */
   readonly broken?: readonly Pick<BrokenModule, 'id'>[];
   /**
-   * Digests of the modules that live workers serve. A published version that no live worker serves is replaced, also by a lower one: every
-   * call of it would end as stale. The digests are read only if they decide something. Absent: a lower version is never published.
+   * Returns the digests of the modules that live workers serve. A published version that no live worker serves is replaced, even by a lower
+   * one, because every call of it would end as `stale`. It is called only if the answer decides something. If absent, a lower version is
+   * never published.
    */
   readonly served?: () => Promise<ReadonlySet<string>>;
   /**
-   * If true, an equal version with other content also waits until no live worker serves the published one; otherwise the last worker to
-   * start would win.
+   * If true, a module with the published version number but other content waits until no live worker serves the published one. Otherwise
+   * the worker that started last would always win.
    */
   readonly yieldsToEqual?: boolean;
   /** Max attempts. An attempt fails if another process changes the catalog at the same time. */
@@ -61,7 +65,10 @@ export interface OtherVersion {
 
 const MAX_ATTEMPTS = 50;
 
-/** Adds modules to the catalog by compare-and-set: a process that loses the race reads again and merges into what the other wrote. */
+/**
+ * Adds modules to the catalog by compare-and-set. If another process changed the catalog in between, it reads the catalog again and merges
+ * again.
+ */
 export async function publishModules(store: CatalogPublishing, request: PublishRequest): Promise<Published> {
   const { maxAttempts = MAX_ATTEMPTS } = request;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
@@ -76,7 +83,7 @@ export async function publishModules(store: CatalogPublishing, request: PublishR
       modules,
     });
     if (answer.kind === 'written') return { sequence: answer.sequence, written: true, ...merge };
-    // Many workers start at once; random pauses let them through one after the other.
+    // When many workers start at once, random pauses prevent them from colliding again and again.
     await pause(Math.random() * Math.min(10 * attempt, 200));
   }
   throw planeError('STORE_FAILED', {
@@ -85,8 +92,8 @@ export async function publishModules(store: CatalogPublishing, request: PublishR
 }
 
 /**
- * Reads which modules live workers serve. It is read after the catalog, so that a worker which published something in the catalog is
- * included: a worker registers before it publishes.
+ * Reads which modules live workers serve. A worker registers before it publishes, and this is read after the catalog, so every worker that
+ * published something in this catalog is included.
  */
 async function servedNow(catalog: Catalog, request: PublishRequest): Promise<ReadonlySet<string> | undefined> {
   const published = new Map(catalog.modules.map((module) => [module.id, module]));
@@ -94,7 +101,7 @@ async function servedNow(catalog: Catalog, request: PublishRequest): Promise<Rea
   return decides ? request.served?.() : undefined;
 }
 
-/** Whether this module gives way to what is published, as long as a live worker serves that. */
+/** Whether this module has to wait as long as a live worker serves the published version. */
 function yieldsTo(
   published: ModuleDeclaration | undefined,
   module: ModuleDeclaration,
@@ -154,7 +161,10 @@ export function mergeModules(catalog: Catalog, request: MergeRequest): Merge {
   return { modules: sorted, changed: changed.sort(), removed: removed.sort(), older, rolledBack, refused };
 }
 
-/** Whether a module equals the published one. Digests leave out limits and the module's description, so equal digests are not enough. */
+/**
+ * Whether a module equals the published one. The digest does not cover limits and the module's description, so equal digests are not
+ * enough.
+ */
 function isSame(module: ModuleDeclaration, published: ModuleDeclaration | undefined): boolean {
   if (published === undefined || module.digest !== published.digest) return false;
   return isDeepStrictEqual(withSortedTools(module), withSortedTools(published));

@@ -124,7 +124,9 @@ function withDigests<Declaration extends ToolDeclaration>(entries: readonly obje
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Finds an entry whose id does not match its kind. Selections and permissions use the id, so no entry may pass for something else. */
+/**
+ * Finds an entry whose id does not match its kind, for example a tool with the id of a resource. Selections and permissions go by the id.
+ */
 function findMisnamed(module: string, { tools, surfaces = [] }: z.infer<typeof descriptionShape>): string | undefined {
   const misnamed =
     tools.find(({ id }) => isSurfaceToolName(id.slice(module.length + 1))) ??
@@ -145,7 +147,7 @@ function findNameProblem(id: string, wanted: string | undefined, tools: readonly
   const taken = new Map<string, string>();
   for (const tool of tools) {
     if (!tool.startsWith(`${id}.`)) return 'A tool does not belong to it.';
-    // Model providers and file systems ignore case and treat `_` like `-`, so the two would become one name there.
+    // Model providers and file systems ignore case and treat `_` like `-`, so two such tools would get the same name there.
     const folded = tool.toLowerCase().replaceAll('_', '-');
     const other = taken.get(folded);
     if (other !== undefined) return `Its tools ${other} and ${tool} are easily confused.`;

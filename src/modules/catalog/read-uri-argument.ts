@@ -4,15 +4,15 @@ import { parseUriTemplate, type ReadUri } from '../../base/uri-template.ts';
 import type { FillDefaults } from './fill-defaults.ts';
 import type { Validate } from './validate-arguments.ts';
 
-/** How the arguments of one tool are read before any decision about them. */
+/** How the arguments of one tool are checked and completed before rules and hooks see them. */
 interface ReadArguments {
   readonly validate: Validate;
   readonly fill: FillDefaults;
 }
 
 /**
- * Reads the `uri` of a resource with a template like the tool reads it: a URI that the template refuses is a problem, and any other
- * spelling is replaced by the canonical one. A URI that the template does not match is left to the tool, which does not find it.
+ * Treats the `uri` of a resource with a template as the resource itself will: a URI that the template refuses is a problem, and any other
+ * spelling is replaced by the canonical one. A URI that does not match the template is passed on; the tool answers that it was not found.
  */
 export function readUriArgument({ surface }: Pick<ToolDeclaration, 'surface'>, schema: ReadArguments): ReadArguments {
   if (surface?.kind !== 'resource' || !('uriTemplate' in surface)) return schema;

@@ -28,9 +28,12 @@ export function schemaValidatorFor(schema: JsonObject): SchemaValidator | undefi
 }
 
 const STEP = 'sallyport:step';
-/** Max steps of one validation. References may fan out without end although the schema is small; each one followed costs a step. */
+/** Max steps of one validation; following a reference costs one step. A small schema can have references that multiply without end. */
 const MAX_STEPS = 200_000;
-/** Refilled before each validation. Module-level, because compiled validators are synchronous and get no argument of ours. */
+/**
+ * Remaining steps of the running validation; reset before each one. It is at module level because compiled validators are synchronous and
+ * take no extra argument.
+ */
 let stepsLeft = 0;
 
 class OutOfSteps extends Error {}
@@ -38,7 +41,7 @@ class OutOfSteps extends Error {}
 const linearEngine = Object.assign((source: string) => compileLinearPattern(source), { code: 'compileLinearPattern' });
 
 const OPTIONS: Options = {
-  // Unknown keywords and formats are annotations: schemas of tool authors are full of them.
+  // Unknown keywords and formats are ignored like annotations, because the schemas of tool authors contain many of them.
   strict: false,
   logger: false,
   coerceTypes: false,
@@ -66,7 +69,7 @@ function createAjv(dialect: Dialect, all: boolean): Ajv {
       return true;
     },
   });
-  // Ajv's own implementation compares each item with each other: 100,000 items would block for minutes.
+  // Ajv's own implementation compares each item with every other item: 100,000 items would block the process for minutes.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
     keyword: 'uniqueItems',
@@ -127,8 +130,8 @@ function run(validate: ValidateFunction, value: unknown): readonly ErrorObject[]
   try {
     return validate(value) ? [] : [...(validate.errors ?? [])];
   } catch (error) {
-    // The recursion was as deep as the value, or as wide as its references. The value is at fault, so this is reported as a problem and not
-    // thrown.
+    // The validation ran out of steps or of stack. The value is too deep or follows too many references, so this is reported as a problem
+    // of the value and not thrown.
     if (error instanceof OutOfSteps || error instanceof RangeError) return [TOO_COMPLEX];
     throw error;
   } finally {
@@ -144,12 +147,12 @@ const TOO_COMPLEX: ErrorObject = Object.freeze({
   message: 'is too complex to be checked',
 });
 
-/** One `$id` for all schemas: the authors' own ids could collide, and without any `$id` Ajv does not resolve `#`. */
+/** The same `$id` replaces the `$id` of every schema. The authors' own ids could collide, and without an `$id` Ajv does not resolve `#`. */
 const OWN_ID = 'sallyport:schema';
 
 /**
- * A copy of a schema with the same meaning and bounded work. References count steps. A pattern that only a backtracking engine could run is
- * removed if a format next to it is checked.
+ * Returns a copy of a schema with the same meaning and bounded work. Following a reference costs a step. A pattern that needs a
+ * backtracking engine is removed if a format next to it is checked.
  */
 function prepare(schema: JsonObject): JsonObject {
   const prepared = mapSchemas(schema, (node) => {

@@ -1,7 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { readReference } from '../../base/json-pointer.ts';
 
-/** Keywords whose value is one schema, a list of schemas, or schemas by name. Everything else is data and is never searched for schemas. */
+/**
+ * Keywords whose value is one schema (`ONE`), a list of schemas (`LISTS`), or schemas by name (`NAMED`). All other values are data and are
+ * never searched for schemas.
+ */
 const ONE = [
   'additionalItems',
   'additionalProperties',
@@ -18,7 +21,7 @@ const ONE = [
 ];
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
 const NAMED = ['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'];
-/** Keywords whose schemas are applied to the same value, not to a part of it. */
+/** Keywords whose schemas apply to the same value and not to a part of it. */
 const IN_PLACE: ReadonlySet<string> = new Set([
   'allOf',
   'anyOf',
@@ -53,10 +56,7 @@ export function subschemasOf(schema: JsonObject): Subschema[] {
   return found;
 }
 
-/**
- * A copy in which every subschema is replaced by what `change` returns, the outermost first. Data inside keywords is shared with the
- * original.
- */
+/** Returns a copy in which every subschema is replaced by what `change` returns, outermost first. Data inside keywords is not copied. */
 export function mapSchemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const copy = change(schema);
   const inner = (value: JsonValue): JsonValue => (isJsonObject(value) ? mapSchemas(value, change) : value);

@@ -5,11 +5,12 @@ import { splitToolId } from '../../domain/identity/ids.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 
 /**
- * The declaration with the schemas of another setup of the same code in place of equal ones, so that they are held in memory once, however
- * often a module is set up. Schemas that differ stay, because code may describe itself differently each time it is imported.
+ * Returns the declaration with its schemas replaced by equal ones of `twin`, another setup of the same code. Equal schemas are then in
+ * memory only once, however many setups there are. Schemas that differ are kept, because code may describe itself differently each time it
+ * is imported.
  */
 export function shareSchemas(declaration: ModuleDeclaration, twin: ModuleDeclaration): ModuleDeclaration {
-  // Only tools share schemas: those of resources and prompts are small.
+  // Only schemas of tools are shared; those of resources and prompts are small.
   const shared = new Map(twin.tools.map((tool) => [nameOf(tool), tool]));
   const tools = declaration.tools.map((tool): ToolDeclaration => {
     const other = shared.get(nameOf(tool));

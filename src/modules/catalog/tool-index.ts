@@ -10,7 +10,7 @@ import { nearNames } from '../../base/near-names.ts';
 import { readUriArgument } from './read-uri-argument.ts';
 import { createValidatorCache, type ValidatorCache } from './validate-arguments.ts';
 
-/** The tools of one load. Immutable: a reload makes another index, and running calls keep the tools of the old one. */
+/** The tools of one load. Immutable: a reload makes a new index, and running calls keep the tools of the old one. */
 export interface ToolIndex extends ServedTools {
   readonly modules: readonly LoadedModule[];
   readonly toolDigests: readonly string[];
@@ -18,8 +18,8 @@ export interface ToolIndex extends ServedTools {
 }
 
 /**
- * Indexes the tools of modules. Schemas are compiled when a tool is first called. Give the same `validators` to the next index, so that
- * unchanged tools keep their compiled schemas over a reload.
+ * Indexes the tools of modules. Schemas are compiled when a tool is first called. Pass the same `validators` to the next index, so that
+ * unchanged tools keep their compiled schemas after a reload.
  */
 export function createToolIndex(
   modules: readonly LoadedModule[],

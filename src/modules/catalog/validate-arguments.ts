@@ -9,7 +9,10 @@ export type Validate = (value: unknown) => string[];
 
 /** @internal */
 export const MAX_PROBLEMS = 8;
-/** Max members of a value for which all problems are collected. For a larger value that would cost more than it is worth. */
+/**
+ * Max members of a value for which all problems are collected. For a larger value only the first problem is reported, because collecting
+ * all would take too long.
+ */
 const MAX_MEMBERS_FOR_ALL = 1_000;
 
 /** Compiles a schema. Throws if the schema cannot be used; `findSchemaFault` returns the reason beforehand. */
@@ -17,7 +20,8 @@ export function compileSchema(schema: JsonObject): Validate {
   const fault = findSchemaFault(schema);
   if (fault !== undefined) throw new TypeError(`The schema cannot be used: ${fault}.`);
   const validator = schemaValidatorFor(schema)!;
-  // There are two compiled programs. The usual one stops at the first problem; the other is compiled when all problems have to be reported.
+  // There are two compiled programs. The first one stops at the first problem and is used for every value. The second one finds all
+  // problems and is compiled only when a value is wrong.
   const findFirst = validator.compile(schema, false);
   let findAll: ReturnType<typeof validator.compile> | undefined;
   return (value) => {
@@ -53,8 +57,8 @@ export function createValidatorCache(mostCharacters = MAX_CHARACTERS): Validator
   let characters = 0;
 
   /**
-   * Evicts entries until there is room. An entry that was used since it was last at the front gets a second chance; an exact order of use
-   * would cost every call time.
+   * Evicts entries until there is room. An entry that was used since it was last examined is kept for one more round. An exact order of use
+   * would slow down every call.
    */
   function makeRoom(wanted: number): void {
     for (const [digest, entry] of kept) {
@@ -86,8 +90,8 @@ export function createValidatorCache(mostCharacters = MAX_CHARACTERS): Validator
 }
 
 /**
- * Compiles a schema without throwing. A schema that passed inspection and still does not compile closes its tool; it must not end the
- * worker.
+ * Compiles a schema without throwing. If a schema passed inspection but cannot be compiled, all calls of its tool are invalid; the worker
+ * continues.
  */
 function compileSafely(schema: JsonObject): Validate {
   try {

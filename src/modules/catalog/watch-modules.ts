@@ -6,7 +6,7 @@ import type { BrokenEntry, LoadedModule, LoadResult } from './loaded-module.ts';
 import { loadModules, type KnownModules, type LoadOptions } from './load-modules.ts';
 
 export interface Reloaded extends LoadResult {
-  /** Ids of those `modules` whose new file is broken and which are still served in their old generation. */
+  /** Ids of those `modules` whose changed file is broken. The worker still serves their old generation. */
   readonly kept: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface ModuleWatch {
 }
 
 export interface WatchOptions extends LoadOptions {
-  /** The modules that are served now. */
+  /** The modules that are served when the watch starts. */
   readonly current: LoadResult;
   /** Called with the modules that should be served from now on. Calls do not overlap. */
   readonly onReload: (result: Reloaded) => void | Promise<void>;
@@ -122,15 +122,18 @@ function placesOf(root: string, { modules, broken }: LoadResult): string[] {
   return [...new Set([root, ...files.map((file) => dirname(file))])];
 }
 
-/** Keeps serving, for each broken module, the module that was served from its file, if there was one: the one with its id, or else any. */
+/**
+ * Keeps serving the old generation of each broken module. The old module is found by file: the one with the same id, or else any other
+ * module of that file.
+ */
 export function keepServing(previous: LoadResult, next: LoadResult): Reloaded {
   const served = new Set(next.modules.map((module) => module.declaration.id));
   const kept: LoadedModule[] = [];
-  // A broken file may not have stated its id; those that did choose first.
+  // The id of a broken file may be a guess. So broken modules with an exact match choose first, and the others take what is left.
   for (const byId of [true, false]) {
     for (const broken of next.broken) {
       if (kept.some((module) => module.file === broken.file && module.declaration.id === broken.id)) continue;
-      // An id from a manifest is not a guess: another setup of the file is not the one that is broken.
+      // An id from a manifest is not a guess, so only the setup with exactly this id is kept.
       const exact = byId || broken.named === true;
       const old = previous.modules.find(
         ({ file, declaration: { id } }) => file === broken.file && !served.has(id) && (!exact || id === broken.id),
@@ -155,7 +158,7 @@ function sameResult(a: LoadResult, b: LoadResult): boolean {
 }
 
 function fingerprint({ modules, broken }: LoadResult): string {
-  // The file too: a renamed file with the same code is another place to load it from.
+  // The file is part of the fingerprint too: if a file is renamed, the same code must be loaded from another place.
   const facts = modules.map(({ declaration, file, generation, runner, setup }) => [
     declaration.id,
     declaration.digest,

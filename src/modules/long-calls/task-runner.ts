@@ -18,7 +18,7 @@ export interface TaskNeeds {
 }
 
 const MAX_LISTED = 50;
-/** Max live calls of a subject that `list` reads. Calls of the subject's other agents are filtered out afterwards. */
+/** Max live calls of a subject that `list` reads. The result is then filtered to the calls that this agent may see. */
 const MAX_LOOKED_AT = 1000;
 const POLL_FIRST_MS = 25;
 const MAX_POLL_MS = 500;
@@ -101,7 +101,10 @@ export class TaskRunner implements ToolRunner {
     return returned({ calls });
   }
 
-  /** Finds the call that the arguments name, if this agent may see it. Excludes the running call: it would wait for its own end. */
+  /**
+   * Finds the call that the arguments name, if this agent may see it. The running call itself is excluded, because it would wait for its
+   * own end.
+   */
   async #find({ arguments: args, identity, session, callId: own }: RunRequest): Promise<CallRecord | undefined> {
     const asked = typeof args['call'] === 'string' ? args['call'] : '';
     const [scoped, mine] = [parseScopedId(asked), parseScopedId(session)];
@@ -127,8 +130,8 @@ function stateOf({ state, cancelRequested }: CallRecord): string {
 }
 
 /**
- * Returns what the call itself would have shown, including files and messages. How that call ended is in the member `outcome`, so that it is not
- * taken for the ending of this call.
+ * Returns the result of the call that was found, including files and messages. How that call ended is in the member `outcome`, so that it
+ * is not mistaken for the ending of the `tasks` call.
  */
 function describe(found: CallRecord): RunEnding {
   const { callId: call, tool } = found;

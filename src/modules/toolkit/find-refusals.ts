@@ -4,7 +4,7 @@ import { isJsonObject } from '../../base/json.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { nameTools } from './named-tools.ts';
 
-/** The provider whose API finally gets the request, whatever library sends it. */
+/** The provider whose API receives the request in the end, whatever library sends it. */
 export const PROVIDERS = ['openai', 'anthropic'] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
@@ -27,9 +27,9 @@ const RULES: Readonly<Record<Provider, ProviderRules>> = {
 };
 
 /**
- * The tools for which a provider is known to refuse the whole request, in the order of the formats. The formats pass schemas on unchanged:
- * a rewritten schema would mean something else than what the worker checks. So the caller decides: leave the tools out, or change their
- * schemas.
+ * The tools for which a provider is known to refuse the whole request, in the order in which the formats list them. The formats pass
+ * schemas on unchanged, because a rewritten schema would differ from what the worker checks. So the caller decides whether to leave the
+ * tools out or to change their schemas.
  */
 export function findRefusals(tools: readonly PublishedTool[], provider: Provider): Refusal[] {
   if (!Object.hasOwn(RULES, provider))

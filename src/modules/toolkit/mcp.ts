@@ -31,7 +31,7 @@ function outputSchemaOf({ outputSchema }: ToolDeclaration): ObjectSchema | undef
   return outputSchema?.['type'] === 'object' ? (structuredClone(outputSchema) as ObjectSchema) : undefined;
 }
 
-/** An effect does not state whether a change also destroys, so a hint must not promise that it does not. */
+/** The hints for one effect. An effect other than `read` may also destroy something, so the hint says that it can. */
 function annotationsOf(effect: Effect): McpTool['annotations'] {
   return {
     readOnlyHint: effect === 'read',

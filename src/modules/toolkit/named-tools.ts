@@ -19,7 +19,7 @@ export interface NamedTool {
   readonly inputSchema: ObjectSchema;
 }
 
-/** Sorted by id, so that the same toolkit always gives the same text and providers' prompt caches keep hitting. */
+/** Names the tools and sorts them by id, so that the same toolkit always gives the same text and providers' prompt caches keep hitting. */
 export function nameTools(tools: readonly PublishedTool[]): NamedTool[] {
   const names = idsByName(tools);
   const byId = new Map(tools.map(({ tool }) => [tool.id, tool]));
@@ -43,8 +43,8 @@ export function toolNames(tools: readonly PublishedTool[]): ToolNames {
 }
 
 /**
- * Different ids always have different names, so a duplicate name means that one tool is there twice. That must throw here: a provider would
- * refuse the whole request.
+ * Maps names to ids. Different ids always have different names, so a duplicate name means that the toolkit contains a tool twice. Then it
+ * throws, because a provider would refuse the whole request.
  */
 function idsByName(tools: readonly PublishedTool[]): Map<string, ToolId> {
   const names = new Map<string, ToolId>();

@@ -10,8 +10,8 @@ export interface OpenAiResponsesTool {
 }
 
 /**
- * The `tools` of OpenAI's responses API. Strict mode is that API's default, and it rewrites a schema until every property is required:
- * another meaning than the one the worker checks. So it is switched off explicitly.
+ * The `tools` of OpenAI's responses API. Strict mode is that API's default. It rewrites a schema until every property is required, which
+ * differs from what the worker checks, so it is switched off explicitly.
  */
 export function toOpenAiResponses(tools: readonly PublishedTool[]): OpenAiResponsesTool[] {
   return nameTools(tools).map(({ name, tool, inputSchema }) => ({

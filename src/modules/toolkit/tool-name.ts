@@ -9,14 +9,14 @@ const SEPARATOR = '__';
 /** 100 bits: 25 hex digits, or 20 characters in base 32. */
 const DIGEST_HEX_DIGITS = 25;
 const DIGEST_LENGTH = 20;
-/** Min characters kept of a long id's module; the tool's part gets the rest because it tells a model more. */
+/** Min characters that are kept of the module in a long id. The tool's part gets the rest because it is more useful to a model. */
 const MIN_MODULE_LENGTH = 14;
 
 /**
- * The name under which models know a tool. It depends on the id only, so a tool keeps its name whatever else is in the toolkit, and no two
+ * The name under which models know a tool. It depends only on the id, so a tool keeps its name whatever else is in the toolkit, and no two
  * ids share a name:
  *
- * - `module__tool` if that fits and has exactly one `__`: that is where the id is split, so the id can be read back.
+ * - `module__tool` if that fits and has exactly one `__`. The id can be read back, because it is split at that place.
  * - otherwise `words_digest`, which never contains `__`, so it never equals a name of the first form. The digest is of the whole id.
  */
 export function toolName(id: string): string {
@@ -47,7 +47,7 @@ function wordsOf(id: string, room: number): string {
     .replaceAll(/^_+|_+$/g, '');
 }
 
-/** No module starts with `_`, so the added one is recognisable. */
+/** Adds `_` in front of a digit or dash. No module starts with `_`, so the added one can be recognised. */
 function startWithLetter(name: string): string {
   return /^[0-9-]/.test(name) ? `_${name}` : name;
 }

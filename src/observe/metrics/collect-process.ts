@@ -26,7 +26,7 @@ export function collectProcess(meter: Meter, about: { readonly release: string; 
       meter.set('process_resident_memory_bytes', {}, rss);
       meter.set('nodejs_heap_used_bytes', {}, heapUsed);
       for (const percentile of [50, 99]) {
-        // The histogram records the whole time between two samples. The delay is the part above the sampling interval.
+        // The histogram records the whole time between two samples. The delay is the time beyond the sampling interval.
         const lateNs = delay.count === 0 ? 0 : delay.percentile(percentile) - RESOLUTION_MS * 1e6;
         meter.set(
           'nodejs_eventloop_delay_seconds',

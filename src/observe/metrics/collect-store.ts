@@ -30,8 +30,8 @@ const READ: readonly GaugeName[] = [
 ];
 
 /**
- * Collects the gauges that the store knows for the whole plane. A store that does not answer delays a scrape by two seconds, and does no
- * other harm.
+ * Collects the gauges that the store knows for the whole plane. If the store does not answer, a scrape takes two seconds longer and has no
+ * values for them.
  */
 export function collectStore(meter: Meter, store: ReadStore, onError: (error: unknown) => void): Collector {
   let readAt = Number.NEGATIVE_INFINITY;

@@ -5,7 +5,7 @@ import type { Stage } from '../../domain/call/stages.ts';
 import { boundedLabel, OTHER } from './label-values.ts';
 import type { Meter } from './meter.ts';
 
-/** The event kinds that are counted. Events of other kinds are not created for the counter. */
+/** The event kinds that are counted. The event bus creates no events of other kinds for the counter. */
 export const COUNTED_KINDS: readonly EventKind[] = [
   'call.accepted',
   'call.attached',
@@ -37,14 +37,17 @@ export interface CountSettings {
   /** Max tools with their own label. */
   readonly tools: number;
   readonly pool: string;
-  /** Whether a tool is served. Other names get no label of their own: an attacker who can write to the store could invent any number of them. */
+  /**
+   * Whether this process serves the tool. Other names share one label: an attacker who can write to the store could otherwise create any
+   * number of labels.
+   */
   readonly serves: (tool: string) => boolean;
 }
 
 interface Attempt {
   /** When the last stage ended. */
   endedAt: number;
-  /** The admission, until it is counted. */
+  /** The `call.admitted` event, until it is counted. */
   admitted: DiagnosticEventOf<'call.admitted'> | undefined;
   /** The error from `tool.failed`; the one in `call.settled` has fewer details. */
   error?: EventError;
@@ -54,7 +57,7 @@ interface Attempt {
 const MAX_OPEN = 20_000;
 const MAX_NAMES = 50;
 
-/** Counts diagnostic events. For each attempt it keeps when the last stage ended, because the next stage began there. */
+/** Counts diagnostic events. For each attempt it remembers when the last stage ended, because that is when the next stage began. */
 export function createEventCounter(
   meter: Meter,
   { tools, pool, serves }: CountSettings,
@@ -84,8 +87,8 @@ export function createEventCounter(
   }
 
   /**
-   * Counts an admission when the next event arrives. Only that event shows whether the call came back from a person; if it did, its wait was
-   * not a wait for a worker.
+   * Counts an admission when the attempt's next event arrives. That event shows whether the call was parked for an approval. If so, it did
+   * not wait for a worker, and its waiting time is not counted.
    */
   function countAdmission({ kind, attemptId }: DiagnosticEvent): void {
     const attempt = attempts.get(attemptId!);

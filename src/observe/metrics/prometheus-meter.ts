@@ -28,7 +28,7 @@ export function createPrometheusMeter(serves: (name: MetricName) => boolean): Me
     set: (name, labels, value) => gauges.get(name)?.set(labels, value),
     clear(name) {
       gauges.get(name)?.reset();
-      // `reset` sets a gauge without labels to 0, which is not the same as unknown. So it is removed.
+      // `reset` sets a gauge without labels to 0, which would look like a known value. So the gauge is removed.
       if (METRICS[name].labels.length === 0) gauges.get(name)?.remove();
     },
     text: () => registry.metrics(),

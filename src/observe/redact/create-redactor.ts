@@ -9,7 +9,10 @@ import type { RedactionKey } from './redaction-key.ts';
 import { secretsOfSchema } from './schema-secrets.ts';
 import { endOf, startOf } from '../../base/cut-text.ts';
 
-/** Longer texts are cut for display. Beginning and end are kept: an attacker would hide things in an end that is not shown. @internal */
+/**
+ * Longer texts are cut for display. The beginning and the end are kept: an attacker would hide things in an end that is not shown.
+ * @internal
+ */
 export const SHOWN_CHARACTERS = 1024;
 const SHOWN_TAIL = 256;
 

@@ -34,7 +34,7 @@ function valueAfter(text: string, name: string, end: number, isFlag: boolean): S
   const separator = text[at];
   if (separator === '=' || separator === ':') {
     const start = skipSpaces(text, at + (text[at + 1] === '=' || text[at + 1] === '>' ? 2 : 1));
-    // This is a reference to a secret, or the scheme of a URL.
+    // The colon belongs to a reference to a secret, or ends the scheme of a URL.
     if (separator === ':' && start === at + 1 && isReference(text, name, start)) return undefined;
     if (WHOLE_LINE.test(name)) return readLine(text, start);
     const value = readValue(text, start);
@@ -48,14 +48,14 @@ function isReference(text: string, name: string, start: number): boolean {
   if (text.startsWith('//', start)) return true;
   if (name !== 'secret') return false;
   const word = /[A-Za-z0-9_]*/y;
-  // `secret::NAME` is how the letters `secret:NAME` are written.
+  // `secret::NAME` is an escaped form: it stands for the plain letters `secret:NAME`.
   word.lastIndex = text[start] === ':' ? start + 1 : start;
   return SECRET_NAME.test(word.exec(text)?.[0] ?? '');
 }
 
 /**
- * Whether the value is ordinary prose: "token: expected text" is about a token and contains none. A value after a password name, or after a
- * name that is not a plain word, always counts as a secret.
+ * Whether the value is ordinary prose: "token: expected text" mentions a token but contains none. After a name for a password, or a name
+ * that is not a plain word, every value counts as a secret.
  */
 function isProse(name: string, value: string): boolean {
   return /^[a-z]*$/.test(value) && /^[A-Za-z][a-z]*$/.test(name) && !isPasswordKey(name);
@@ -81,7 +81,10 @@ function endAt(text: string, start: number, pattern: RegExp): number {
   return pattern.exec(text)?.index ?? text.length;
 }
 
-/** Brackets and punctuation after a bare value belong to the text around it; backslashes belong to the quote that ended it. */
+/**
+ * Removes brackets and punctuation after an unquoted value, because they belong to the surrounding text, and backslashes, because they
+ * belong to the closing quote.
+ */
 function trimEnd(text: string, start: number, end: number): number {
   let last = end;
   const around = text.startsWith('${', start) ? '\\,.)]' : '\\,.)]}';
@@ -97,7 +100,7 @@ function skipSpaces(text: string, start: number): number {
   return at;
 }
 
-/** Skips a quote, and the backslashes before it that JSON text inside another text has. */
+/** Skips an opening quote, with the backslashes before it that a JSON text inside another text has. */
 function skipQuote(text: string, start: number): number {
   let at = start;
   while (at < start + 3 && text[at] === '\\') at += 1;
@@ -117,10 +120,10 @@ function closingOf(text: string, start: number, opening: string): number {
 
 const HARMLESS =
   /^(?:|null|true|false|none|undefined|\*+|\[secret [^\]]*\]?|secret:[A-Z][A-Z0-9_]*|\$\(.*|%[A-Za-z_]\w*%)$/;
-/** Only a shell variable or a reference to a secret, with or without the name of a scheme before it. */
+/** Only a shell variable or a reference to a secret, optionally after the name of a scheme. */
 const VARIABLE = /^(?:bearer |basic |token )?(?:\$\{[A-Za-z_:]\w*(?::[A-Z0-9_]+)?\}|\$[A-Za-z_]\w*)$/i;
 
-/** Whether the value only states where a secret comes from, or that there is none. */
+/** Whether the value is not itself a secret: it only states where the secret comes from, or that there is none. */
 export function isHarmless(value: string): boolean {
   return value.length <= 256 && (HARMLESS.test(value) || VARIABLE.test(value));
 }
@@ -130,7 +133,7 @@ const SSHPASS = /\bsshpass\s{1,3}-p\s{0,3}["']?([^\s"']+)/g;
 const MYSQL = /\b(?:mysql|mariadb)[a-z-]{0,12}\b[^|;&\n]{0,200}?\s-p([^\s"'-][^\s"']*)/g;
 const NUMBER = /^[0-9]+$/;
 
-/** Finds the password in `curl -u user:password` and similar commands. Two numbers are a user id and a group id. */
+/** Finds the password in `curl -u user:password` and similar commands. Two numbers are a user id and a group id, and are not masked. */
 function findLogins(text: string): Span[] {
   const spans: Span[] = [];
   for (const { index, 0: found, 1: user = '', 2: password = '' } of text.matchAll(LOGIN)) {

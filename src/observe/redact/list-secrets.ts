@@ -19,7 +19,7 @@ export function isFlagValue(list: readonly JsonValue[], index: number): boolean 
   return isPair || (FLAG.test(before) && isSecretKey(before) && !item.startsWith('-'));
 }
 
-/** True for `user:password` after `-u`. Two numbers are a user id and a group id. */
+/** True for `user:password` after `-u`. Two numbers are a user id and a group id, and are not masked. */
 export function isLogin(list: readonly JsonValue[], index: number): boolean {
   const [before, item] = [list[index - 1], list[index]];
   if (typeof before !== 'string' || typeof item !== 'string') return false;

@@ -5,14 +5,17 @@ import type { SchemaPlace } from './schema-secrets.ts';
 /** Shorter values are too common in other texts to be searched for. */
 export const MIN_MARKED = 4;
 
-/** The texts and numbers in arguments that a schema marks secret, each once. References to secrets are no values. */
+/**
+ * The texts and numbers in arguments that a schema marks as secret, each once. References to secrets are left out, because they are not
+ * secret values.
+ */
 export function markedValues(args: JsonValue, schema: SchemaPlace): Set<string> {
   const found = new Set<string>();
   look(args, schema, found);
   return found;
 }
 
-/** `schema` undefined: a value above this one is marked. */
+/** Walks the arguments. `schema` is undefined below a value that is marked secret: then everything in it is secret. */
 function look(value: JsonValue, schema: SchemaPlace | undefined, found: Set<string>): void {
   const below = schema?.isSecret === true ? undefined : schema;
   if (Array.isArray(value)) {

@@ -13,7 +13,7 @@ function mark(triple: string, meaning: number): void {
   TRIPLES[code] = meaning;
 }
 
-/** Three characters of everything that the scanners look for: the secret words first, then the beginnings of credentials. */
+/** Three characters of everything that the scanners look for: first of the secret words, then of the beginnings of credentials. */
 const HINTS =
   'pas pwd sec tok key aut cre coo jwt bea ' +
   'sk- sk_ rk_ whs ghp gho ghu ghs ghr b_p glp gld glr xox xap aki asi aiz ya0 goc pm_ pi- dop hf_ shp n_a gls hvs r_p gd_ gsk plx r0_ snt xai eyj :aa --- mys mar';
@@ -27,15 +27,15 @@ const CHUNK = 16 * 1024;
 const bytes = Buffer.alloc(CHUNK);
 
 /**
- * Quick check in one pass over three characters at a time: most texts hold no secret. True only means that a closer look is needed.
- * Everything that a scanner in this folder looks for has a hint above; the property test verifies that.
+ * Quick check in one pass over three characters at a time, because most texts contain no secret. True only means that the scanners must
+ * look at the text. `HINTS` covers everything that a scanner in this folder looks for; the property test verifies that.
  */
 export function mayHoldSecret(text: string): boolean {
   let found = 0;
   let code = 0;
   for (let start = 0; start < text.length; start += CHUNK) {
-    // The text is read as bytes, which costs a third of reading the characters of an arbitrary string. A character that is not Latin is
-    // mistaken for one that is; at worst that leads to a closer look.
+    // The text is read as Latin-1 bytes, which takes a third of the time of reading its characters. A character beyond Latin-1 is read as
+    // another one, which at worst makes the scanners look at the text.
     const length = bytes.write(text.length <= CHUNK ? text : text.slice(start, start + CHUNK), 'latin1');
     for (let index = 0; index < length; index += 1) {
       code = ((code << 5) | CODES[bytes[index]! & 127]!) & 0x7fff;

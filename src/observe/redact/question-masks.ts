@@ -15,9 +15,9 @@ export type MaskedTool = Pick<ToolDeclaration, 'inputSchema' | 'privileged'>;
 
 /**
  * Finds what a question hides until an approver reveals it: values that the tool's schema marks secret, and credentials. The attack: the
- * writer of the arguments disguises a command as a secret, and the approver allows what was not shown. So a credential is an unbroken span
- * of CREDENTIAL characters, which cannot hold a command with an argument, and free text of a privileged tool is never masked. References to
- * secrets, and the keys of objects, are always shown.
+ * author of the arguments disguises a command as a secret, and the approver allows it without seeing it. So only an unbroken span of
+ * CREDENTIAL characters counts as a credential, which cannot hold a command with an argument, and free text of a privileged tool is never
+ * masked. References to secrets and the keys of objects are always shown.
  */
 export function findQuestionMasks(canonical: string, { inputSchema, privileged }: MaskedTool): Place[] {
   const schema = secretsOfSchema(inputSchema);
@@ -28,8 +28,8 @@ export function findQuestionMasks(canonical: string, { inputSchema, privileged }
 }
 
 /**
- * If the list of masks is larger than this, one mask hides everything instead. The attack: below one key of 500 kB each number is masked,
- * and each mask repeats that key in its pointer, so that a call of half a megabyte makes a question of hundreds of megabytes.
+ * If the list of masks would be larger than this, one mask hides everything instead. The attack: below one key of 500 kB every number is
+ * masked, and each mask repeats that key in its pointer. A call of half a megabyte would make a question of hundreds of megabytes.
  */
 const MAX_MASKS_SIZE = 64 * 1024;
 /** Approximate size of one mask, and of one of its spans, as JSON. */
@@ -50,7 +50,7 @@ interface Spot {
 
 class MaskFinder {
   readonly found: Place[] = [];
-  /** The masks together would be too large; the rest is not searched. */
+  /** True if the masks together would be too large. Then the rest of the value is not searched. */
   isFull = false;
   #size = 0;
   readonly #onlySchema: boolean;
@@ -70,8 +70,8 @@ class MaskFinder {
   }
 
   /**
-   * Masks a whole value that its schema or its name declares secret, whatever it contains. Null, booleans, empty values and references hide
-   * nothing and stay visible.
+   * Masks a whole value that its schema or its name declares secret, whatever it contains. Null, booleans, empty values and references
+   * contain no secret and stay visible.
    */
   #whole(value: JsonValue, pointer: string): void {
     if (value === null || typeof value === 'boolean') return;
@@ -126,7 +126,10 @@ function passwordOf(login: string): Span | undefined {
   return CREDENTIAL.test(password) && !isHarmless(password) ? [start, login.length] : undefined;
 }
 
-/** Each span is judged alone: a credential next to free text is still masked, and the text is still shown. */
+/**
+ * Finds the credentials in a text. Each span is judged by itself, so a credential within free text is masked and the text around it is
+ * shown.
+ */
 function findSpans(text: string): Span[] {
   if (!mayHoldSecret(text)) return [];
   const spans = [...findCredentials(text), ...findAssignments(text)];

@@ -47,7 +47,7 @@ class Redaction {
     return copy;
   }
 
-  /** The key itself can be a credential, which is masked. */
+  /** Masks the key of a member if the key itself contains a credential. */
   #key(key: string, taken: JsonObject): string {
     const shown = key.length < MIN_CREDENTIAL ? key : maskText(key, this.#mask);
     if (shown === key) return key;

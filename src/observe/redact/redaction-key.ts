@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 /** The key that marks are made with. A holder of this key can test guesses about the secret behind a mark. */
 export interface RedactionKey {
-  /** Part of the marks of all keys but the first, so that marks of different keys are never compared. */
+  /** Part of every mark except those of the first key, so that marks of different keys are never mistaken for equal. */
   readonly id: string;
   readonly bytes: Uint8Array;
 }

@@ -5,8 +5,9 @@ import { readReference } from '../../base/json-pointer.ts';
 export interface SchemaPlace {
   readonly isSecret: boolean;
   /**
-   * Whether a value that the schema does not describe may hold a secret: a text in place of a group with a secret in it, or a member that
-   * is not declared next to one that is secret. Callers misspell names and write objects as texts; such a call is refused, but recorded.
+   * Whether a value that the schema does not describe may contain a secret: text in place of an object with a secret in it, or an
+   * undeclared member next to a secret one. Callers misspell names and send objects as text. Such a call is refused, but it is recorded, so
+   * the value must be masked.
    */
   mayHide(value: JsonValue): boolean;
   member(key: string): SchemaPlace;
@@ -15,13 +16,13 @@ export interface SchemaPlace {
 
 const NOWHERE: SchemaPlace = { isSecret: false, mayHide: () => false, member: () => NOWHERE, item: () => NOWHERE };
 const UNDECLARED: SchemaPlace = { ...NOWHERE, mayHide: () => true, member: () => UNDECLARED, item: () => UNDECLARED };
-/** By the schema of a tool's declaration, which never changes. */
+/** Cache by the schema of a tool's declaration, which never changes. */
 const known = new WeakMap<JsonObject, SchemaPlace>();
 
 /**
- * What an input schema declares secret with `x-secret: true`, `writeOnly: true` or `format: password`, at any depth and in any branch.
- * References inside the schema are followed. The result is cached per schema; undefined if the schema declares no secret, so that nothing
- * has to be walked.
+ * Finds what an input schema declares secret with `x-secret: true`, `writeOnly: true` or `format: password`, at any depth and in any
+ * branch. References inside the schema are followed. Returns undefined if nothing is declared secret, so that the arguments need not be
+ * walked. The result is cached per schema.
  */
 export function secretsOfSchema(schema: JsonObject | undefined): SchemaPlace | undefined {
   if (schema === undefined) return undefined;
@@ -70,7 +71,7 @@ class Place implements SchemaPlace {
     return this.#below((schema) => {
       const { properties, patternProperties, additionalProperties, unevaluatedProperties } = schema;
       if (isJsonObject(properties) && Object.hasOwn(properties, key)) return [properties[key]];
-      // Patterns are not evaluated: their author may not be trusted, and applying all of them can only hide more.
+      // The patterns are not evaluated, because their author may not be trusted. All of their schemas apply, which can only hide more.
       const patterned = isJsonObject(patternProperties) ? Object.values(patternProperties) : [];
       return [...patterned, additionalProperties, unevaluatedProperties];
     });
@@ -104,7 +105,7 @@ function typeOf(value: JsonValue): string {
 const OBJECT_KEYWORDS = ['properties', 'patternProperties', 'additionalProperties'];
 const ARRAY_KEYWORDS = ['items', 'prefixItems', 'contains'];
 
-/** Whether a schema says, by its type, its listed values or its keywords, that values of this type are meant. */
+/** Whether a schema shows, by its type, its listed values or its keywords, that it allows values of this type. */
 function names({ type, enum: values, const: only, ...schema }: JsonObject, wanted: string): boolean {
   const types = [type].flat().map((one) => (one === 'integer' ? 'number' : one));
   if (types.includes(wanted)) return true;
@@ -115,10 +116,10 @@ function names({ type, enum: values, const: only, ...schema }: JsonObject, wante
   return keywords.some((keyword) => schema[keyword] !== undefined);
 }
 
-/** By the schema itself, which never changes. */
+/** Cache by the schema itself, which never changes. */
 const holders = new WeakMap<JsonObject, boolean>();
 
-/** Whether a schema declares a secret at any depth, references followed. */
+/** Whether a schema declares a secret at any depth. References are followed. */
 function holdsSecret(root: JsonObject, schema: JsonObject): boolean {
   const cached = holders.get(schema);
   if (cached !== undefined) return cached;
@@ -160,14 +161,14 @@ function referredBy(root: JsonObject, schema: JsonObject): (JsonValue | undefine
     .map((reference) => resolve(root, reference));
 }
 
-/** What a reference or an anchor leads to: a tool's schema may contain no others. */
+/** Resolves a pointer or an anchor within the schema. A tool's schema may contain no other references. */
 function resolve(root: JsonObject, reference: string): JsonValue | undefined {
   const isPointer = reference === '#' || reference.startsWith('#/');
   if (isPointer) return readReference(root, reference);
   return reference.startsWith('#') ? findAnchor(root, reference.slice(1)) : undefined;
 }
 
-/** By the whole schema, which never changes. */
+/** Cache by the whole schema, which never changes. */
 const anchored = new WeakMap<JsonObject, Map<string, JsonObject>>();
 
 function findAnchor(root: JsonObject, name: string): JsonObject | undefined {

@@ -25,7 +25,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'jwt',
   'bearer',
 ]);
-/** Several words written as one: `dbpassword`, `accesstoken`. */
+/** Compound words that are written as one: `dbpassword`, `accesstoken`. */
 const ENDINGS = [
   'password',
   'passwd',
@@ -43,7 +43,7 @@ const ENDINGS = [
   'refreshtoken',
   'sessiontoken',
 ];
-/** Words that make the word "key" after them a secret. */
+/** If one of these words is before "key", the value is a secret. */
 const KINDS_OF_KEY: ReadonlySet<string> = new Set([
   'access',
   'account',
@@ -58,19 +58,19 @@ const KEYS: ReadonlySet<string> = new Set(['key', 'keys']);
 
 const WORD = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
 const MAX_KEY_LENGTH = 256;
-/** One for the process. Every key of every redacted value is asked for, and tools use the same few names. */
+/** Cache for the whole process. Every key of every redacted value is looked up, and tools use the same few names. */
 const answers = new BoundedCache<string, boolean>(4096);
 
 /**
- * Whether a name shows, word by word, that its value is a secret: `apiKey`, `api_key` and `X-Auth-Token` do, `max_tokens`, `author` and
- * `tokenizer` do not. Only the end of a very long name counts.
+ * Whether a name, read word by word, shows that its value is a secret. `apiKey`, `api_key` and `X-Auth-Token` do; `max_tokens`, `author`
+ * and `tokenizer` do not. Of a very long name only the end counts.
  */
 export function isSecretKey(key: string): boolean {
   if (key.length > MAX_KEY_LENGTH) return hasSecretWord(key.slice(-MAX_KEY_LENGTH));
   return answers.getOrMake(key, hasSecretWord);
 }
 
-/** Whether a name ends with a word for a password. What follows such a name is always taken for the password. */
+/** Whether a name ends with a word for a password. The value of such a name always counts as a password. */
 export function isPasswordKey(key: string): boolean {
   return /pass(?:word|wd|code|phrase)?$|pwd$/i.test(key.slice(-MAX_KEY_LENGTH));
 }

@@ -1,7 +1,10 @@
 import { parseTrace, type TraceContext } from '../../domain/call/trace-context.ts';
 import type { ToolRunner } from '../../domain/ports/tool-runner.ts';
 
-/** Wraps a runner so that the `execute` span is active in its tools: spans that tools start with `@opentelemetry/api` are below it. */
+/**
+ * Wraps a runner so that the `execute` span is active while a tool runs. Spans that the tool starts with `@opentelemetry/api` become its
+ * children.
+ */
 export async function withActiveSpan(runner: ToolRunner): Promise<ToolRunner> {
   const { context, createTraceState, ROOT_CONTEXT, trace } = await import('@opentelemetry/api');
   const contextOf = (given: TraceContext) => {

@@ -10,7 +10,10 @@ export function attributesOfStage(stage: Stage, { callId, tool }: DiagnosticEven
   return { [ATTRIBUTE.stage]: stage, [ATTRIBUTE.callId]: callId, [ATTRIBUTE.tool]: tool };
 }
 
-/** The identity of a call. Only the spans where the call begins, reaches a worker and runs have it; the spans between would only be larger. */
+/**
+ * The identity of a call. Only the spans where the call begins, is admitted by a worker and runs have these attributes. On the other spans
+ * they would only take space.
+ */
 export function attributesOfCall(event: DiagnosticEvent): Attributes {
   return {
     [ATTRIBUTE.attemptId]: event.attemptId,
@@ -44,7 +47,7 @@ export function bytesOf(parameters: ValueSummary | undefined): number | undefine
   return parameters !== undefined && 'bytes' in parameters ? parameters.bytes : undefined;
 }
 
-/** The note for an event that happens within the gate without ending that stage. */
+/** Returns the span note for an event that happens during the gate stage without ending it. */
 export function noteOf(event: DiagnosticEvent): SpanNote | undefined {
   const note = (attributes: Attributes): SpanNote => ({ name: event.kind, atMs: event.at, attributes });
   switch (event.kind) {

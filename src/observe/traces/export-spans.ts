@@ -21,7 +21,7 @@ export interface ExportNeeds {
   readonly onSpans?: ((fate: SpanFate, count: number) => void) | undefined;
 }
 
-/** Limits of what a slow or dead collector may cost: this many spans in memory, and these waits. */
+/** Limits of what a slow or dead collector may cost: the number of spans in memory, and the waiting times in milliseconds. */
 const MAX_WAITING = 8192;
 const BATCH = 512;
 const DELAY_MS = 1000;
@@ -29,7 +29,7 @@ const REQUEST_MS = 5000;
 const CLOSE_MS = 2000;
 const TRACES_PATH = '/v1/traces';
 
-/** Loads the OpenTelemetry SDK. Adding a span never waits for the collector, and never fails because of it. */
+/** Loads the OpenTelemetry SDK and opens the export. Adding a span never waits for the collector, and never fails because of it. */
 export async function openSpanExport(options: TraceOptions, needs: ExportNeeds): Promise<SpanExport> {
   const [{ BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }, { registerForTools }] =
     await Promise.all([
@@ -86,7 +86,7 @@ export async function openSpanExport(options: TraceOptions, needs: ExportNeeds):
   };
 }
 
-/** Logs one line when the collector stops taking spans and one when it takes them again, and none in between. */
+/** Logs one line when the collector stops taking spans, and one when it takes them again. */
 function toldOnce(
   exporter: SpanExporter,
   endpoint: string,

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 export function newSpanId(): string {
   for (;;) {
     const id = randomBytes(8).toString('hex');
-    // Only zeros means "no span".
+    // In OpenTelemetry, an id of only zeros means "no span".
     if (id !== '0000000000000000') return id;
   }
 }

@@ -16,7 +16,10 @@ export interface SpanOrigin {
   readonly instrumentationScope: InstrumentationScope;
 }
 
-/** Converts a draft to a span of the SDK with the ids that the data path already gave out. The SDK's own tracers would make new ids. */
+/**
+ * Converts a draft to a span of the SDK. It keeps the ids that were already sent along with the call; the SDK's own tracers would make new
+ * ones.
+ */
 export function toReadableSpan(draft: SpanDraft, origin: SpanOrigin): ReadableSpan {
   const { name, kind, traceId, spanId, parentSpanId, startMs, endMs, notes } = draft;
   const context = { traceId, spanId, traceFlags: TraceFlags.SAMPLED };

@@ -9,7 +9,7 @@ export interface SpanNote {
   readonly attributes: Attributes;
 }
 
-/** A span that has ended, before an SDK is loaded to hold it. Times are milliseconds since 1970, precise to the microsecond. */
+/** A span that has ended, as plain data that needs no SDK. Times are milliseconds since 1970, precise to the microsecond. */
 export interface SpanDraft {
   readonly name: string;
   readonly kind: 'internal' | 'client' | 'server' | 'consumer';

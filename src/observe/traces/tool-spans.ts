@@ -31,7 +31,7 @@ export function registerForTools({ processor, resource, samples }: ToolTracing):
     manager.disable();
     return () => undefined;
   }
-  // The provider is not shut down on undo: that would shut down the processor, which belongs to its creator.
+  // Undoing the registration does not shut down the provider: that would also shut down the processor, which belongs to its creator.
   const provider = new TracerProvider({
     sampler: new ParentBasedSampler({ root }),
     resource,

@@ -15,14 +15,14 @@ interface StageEnd {
 
 /**
  * The spans of one attempt, that is, of one worker's hold of a call. A stage begins where the previous one ended, and its span is emitted
- * when it ends: a process that dies loses the span of one stage.
+ * when it ends. If the process dies, only the span of the current stage is lost.
  */
 export class AttemptTrace {
   readonly #tell: (span: SpanDraft) => void;
   readonly #acceptedMs: number;
   /** When the current stage began. */
   #cursorMs: number;
-  /** The admission whose span is not emitted yet. Only the next event shows whether the call came back from a person. */
+  /** The admission whose span is not emitted yet. Only the next event shows whether the call was parked for an approval. */
   #admitted: DiagnosticEventOf<'call.admitted'> | undefined;
   #isResumed = false;
   #started: DiagnosticEventOf<'tool.started'> | undefined;
@@ -38,7 +38,7 @@ export class AttemptTrace {
     this.#acceptedMs = first.kind === 'call.admitted' ? first.at - first.waitedMs : this.#cursorMs;
   }
 
-  /** Returns true after the last event of the attempt. */
+  /** Reads an event. Returns true after the last event of the attempt. */
   hear(event: DiagnosticEvent): boolean {
     if (event.stage !== undefined && event.trace !== undefined) this.#spans.set(event.stage, event.trace.spanId);
     if (event.kind === 'call.resumed') this.#isResumed = true;
@@ -103,8 +103,8 @@ export class AttemptTrace {
   }
 
   /**
-   * Emits the `admit` span, which starts when the call was accepted. For a call that was held before, it is unknown how long it waited
-   * this time.
+   * Emits the `admit` span. For the first attempt it starts when the call was accepted. For a call that was recovered or parked it is not
+   * known how long the call waited this time.
    */
   #endAdmitSpan(): void {
     const event = this.#admitted;
@@ -161,7 +161,7 @@ export class AttemptTrace {
     });
   }
 
-  /** Emits the span of the whole call. The caller sent no trace, so no other process emits it. */
+  /** Emits the span of the whole call. It is emitted here because the caller sent no trace, so no other process emits it. */
   #endCallSpan(event: DiagnosticEventOf<'call.settled'>, { traceId, parentSpanId }: TraceIds): void {
     if (parentSpanId === undefined) return;
     this.#tell({

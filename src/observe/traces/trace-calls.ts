@@ -8,21 +8,21 @@ import { AttemptTrace } from './trace-attempt.ts';
 type Accepted = DiagnosticEventOf<'call.accepted' | 'call.attached'>;
 
 /**
- * Max calls and attempts that are traced at once. Beyond it the oldest is evicted: the span of an evicted call is emitted with what is
- * known; an evicted attempt emits no more spans.
+ * Max calls and attempts that are traced at once. Beyond this the oldest is evicted. For an evicted call its span is emitted with the facts
+ * known so far; for an evicted attempt no more spans are emitted.
  */
 const MAX_OPEN = 20_000;
 
 export interface CallTracer {
   hear(event: DiagnosticEvent): void;
-  /** Emits the spans of calls that were accepted and whose end was not observed, with what is known. */
+  /** Emits the spans of accepted calls whose end was not observed, with the facts known so far. */
   close(): void;
 }
 
 /** Makes spans from diagnostic events: one per stage, below one for the whole call. Traces that are not sampled are ignored. */
 export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX_OPEN): CallTracer {
   const attempts = new Map<string, AttemptTrace>();
-  /** Keyed by the span id of the call. */
+  /** Accepted calls that have no answer yet, by the span id of the call. */
   const waiting = new Map<string, Accepted>();
 
   function hearWorker(attemptId: string, event: DiagnosticEvent): void {
@@ -87,7 +87,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX
     });
   }
 
-  /** The `answer` span: the time that the caller waited after the call was accepted. */
+  /** Emits the `answer` span: the time that the caller waited after the call was accepted. */
   function endAnswerSpan(event: DiagnosticEvent, startMs: number): void {
     const { traceId, spanId: parentSpanId } = event.trace!;
     tell({

@@ -4,7 +4,7 @@ export interface TraceOptions {
   readonly endpoint?: string;
   /** Sent with every request, for collectors that authenticate the sender. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Share of the traces that begin here and are kept, 0 to 1. A trace that a caller sent is kept if the caller keeps it. */
+  /** Share of the new traces that are kept, 0 to 1. If the caller sent a trace, it is kept if the caller keeps it. */
   readonly sampleRatio?: number;
   readonly serviceName?: string;
 }
@@ -15,7 +15,7 @@ export const DEFAULT_SERVICE_NAME = 'sallyport';
 const DIGITS = 13;
 const ALL = 16 ** DIGITS;
 
-/** Decides by the last digits of the trace id. They are random, and every process decides the same about the same trace. */
+/** Decides by the last digits of the trace id. They are random, and every process makes the same decision for the same trace. */
 export function samplerOf(ratio: number): (traceId: string) => boolean {
   if (ratio >= 1) return () => true;
   return (traceId) => Number.parseInt(traceId.slice(-DIGITS), 16) < ratio * ALL;

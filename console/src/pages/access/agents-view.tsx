@@ -8,7 +8,7 @@ import { Empty, Failure, Loading } from '../../components/states.tsx';
 import { Table, type Column } from '../../components/table.tsx';
 import { useResource } from '../../use-resource.ts';
 
-/** The declared agents, what each selects, and what is probably a mistake. */
+/** The declared agents with their selections, and warnings about probable mistakes. */
 export function AgentsView(): VNode {
   const { data, error, reload } = useResource((signal) => api.get<AgentPage>('/v1/agents', { signal }), []);
   if (error !== undefined) return <Failure error={error} onRetry={reload} />;

@@ -7,7 +7,7 @@ import type { Asked, Explanation, MatrixCell } from './access-types.ts';
 import { ExplanationView } from './explanation-view.tsx';
 import { VerdictMark } from './verdict-mark.tsx';
 
-/** Arrow keys move across many cells. The whole reason is requested only for a cell where the focus rests this long. */
+/** Arrow keys move across many cells. The full reason is requested only for a cell that has had the focus for this long. */
 const REST_MS = 250;
 
 export interface CellReasonProps {

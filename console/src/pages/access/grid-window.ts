@@ -5,14 +5,14 @@ export interface Span {
 }
 
 export interface Axis {
-  /** How far the axis is scrolled, and how much of it is visible (`length`), in pixels. */
+  /** The scroll position (`offset`) and the visible length of the axis, in pixels. */
   readonly offset: number;
   readonly length: number;
   readonly itemSize: number;
   readonly count: number;
 }
 
-/** How many items are rendered beyond the visible ones, so that a fast scroll shows no hole. */
+/** How many items are rendered beyond the visible ones, so that a fast scroll shows no empty area. */
 const OVERSCAN = 4;
 
 export function visibleSpan({ offset, length, itemSize, count }: Axis): Span {
@@ -21,7 +21,7 @@ export function visibleSpan({ offset, length, itemSize, count }: Axis): Span {
   return { first: Math.min(first, count), end: Math.max(end, 0) };
 }
 
-/** The indexes to render. The focused one is always among them: an element that is removed loses the focus. */
+/** The indexes to render. The focused one is always included, because an element that is removed from the page loses the focus. */
 export function renderedIndexes({ first, end }: Span, focused: number, count: number): number[] {
   const indexes = Array.from({ length: Math.max(0, end - first) }, (_, step) => first + step);
   if (focused < 0 || focused >= count || (focused >= first && focused < end)) return indexes;

@@ -19,7 +19,7 @@ export interface MatrixGridProps {
   readonly agents: readonly string[];
   readonly tools: readonly string[];
   readonly onLook: (cell: { agent: string; tool: string }) => void;
-  /** Called when a row is shown whose cells were not read yet. */
+  /** Called when a visible row has no cells yet because its page was not read. */
   readonly onMissing: () => void;
 }
 
@@ -32,7 +32,7 @@ export function MatrixGrid({ matrix, agents, tools, onLook, onMissing }: MatrixG
   const view = useViewport(scroller);
   const [place, setPlace] = useState<Place>({ row: 0, column: 0 });
   const takesFocus = useRef(false);
-  // Few agents make a narrow table, also where there is room.
+  // Decided by the available room and not by the table's width, because a table with few agents is narrow even on a wide screen.
   const nameWidth = view.room < NARROW ? NAME_WIDTH.narrow : NAME_WIDTH.wide;
   const { rows, columns } = axesOf(view, nameWidth, tools.length, agents.length);
   const active = { row: Math.min(place.row, tools.length - 1), column: Math.min(place.column, agents.length - 1) };

@@ -30,14 +30,14 @@ export interface SimulatorProps {
   readonly tool: string;
 }
 
-/** Asks what would happen to a call. Nothing here can run one. */
+/** Shows what would happen to a call. It never runs the call. */
 export function Simulator({ tenant, subject, agent: firstAgent, tool: firstTool }: SimulatorProps): VNode {
   const [agent, setAgent] = useState(firstAgent);
   const [tool, setTool] = useState(firstTool);
   const [text, setText] = useState('');
   const [answer, setAnswer] = useState<{ explanation?: Explanation; error?: unknown }>({});
   const [isAsking, setAsking] = useState(false);
-  // Arguments may be left out: then the rules about arguments stay undecided.
+  // Arguments may be left out. Rules about arguments then stay undecided.
   const read = text.trim() === '' ? undefined : readArguments(text);
   const problem = read?.kind === 'invalid' ? read.problem : undefined;
   const catalog = useResource((signal) => api.get<Catalog>('/v1/catalog', { signal }), []);

@@ -6,7 +6,7 @@ export interface Viewport {
   readonly left: number;
   readonly width: number;
   readonly height: number;
-  /** The width of the element around it: how wide it could become. */
+  /** The width of the surrounding element, which limits how wide this one can become. */
   readonly room: number;
 }
 

@@ -44,7 +44,7 @@ function Value({ fact: { value, href } }: { readonly fact: Fact }): VNode {
   return href === undefined ? text : <a href={href}>{text}</a>;
 }
 
-/** The payload of a record: text of tools and people. It is all that may be erased, and all text that other people chose. */
+/** The payload of a record: text of tools and people. Only the payload can be erased, and only it contains text that other people chose. */
 function Payload({ record }: { readonly record: ShownRecord }): VNode {
   const { erased, arguments: args, detail, comment } = record;
   if (erased) {

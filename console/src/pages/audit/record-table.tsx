@@ -9,7 +9,7 @@ import { recordKey, subjectOf, whyOf, type ShownRecord } from './record-facts.ts
 export interface RecordTableProps {
   readonly records: readonly ShownRecord[];
   readonly onOpen: (record: ShownRecord) => void;
-  /** Another page is being read. */
+  /** True while another page is being read: the shown records are those of the last one. */
   readonly isStale: boolean;
 }
 

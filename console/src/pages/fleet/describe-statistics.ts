@@ -6,7 +6,7 @@ import type { QueueSample } from './queue-history.ts';
 
 export const showCount = (count: number): string => new Intl.NumberFormat().format(count);
 
-/** Describes the calls of a pool that no worker has, for example `1 waiting, 2 behind earlier calls of their subject`. */
+/** Describes the calls of a pool that no worker has taken, for example `1 waiting, 2 behind earlier calls of their subject`. */
 export function describeWaiting(queued: number, backlog: number): string {
   return `${showCount(queued)} waiting${backlog === 0 ? '' : `, ${showCount(backlog)} behind earlier calls of their subject`}`;
 }
@@ -60,7 +60,7 @@ export function summariseLatency({ totals: { p50, p90, p99 } }: Statistics): str
   return `Half of the calls ended within ${showDuration(p50)}, 90 % within ${slow[0]}, 99 % within ${slow[1]}.`;
 }
 
-/** How many colours pools have. A pool gets its colour by its position; there are few pools. */
+/** The number of colours for pools. A pool gets its colour by its position in the list. */
 const POOL_TONES = 6;
 
 export function queueSpec(samples: readonly QueueSample[]): ChartSpec {

@@ -21,13 +21,13 @@ interface Switch {
   readonly resume: boolean;
 }
 
-/** The kill switch. Paused calls are refused; calls that already run end by themselves. */
+/** The kill switch. Paused calls are refused; calls that are already running continue to their end. */
 export function PausePanel(): VNode {
   const { data, error, reload } = useResource(
     (signal) => api.get<{ policy: { paused: Paused } }>('/v1/policy', { signal }),
     [],
   );
-  // Another operator may have paused or resumed something.
+  // Read again regularly, because another operator may pause or resume something.
   useEvery(LOOK_EVERY_MS, reload);
   const [asked, setAsked] = useState<Switch>();
   const mayPause = holdsScope('operator', 'admin');

@@ -10,14 +10,14 @@ export interface QueueSample {
 
 const MAX = 720;
 
-/** The queue lengths read since the console was opened: the gateway keeps no history of its queues. */
+/** The queue lengths that this console has read since it was opened. The gateway keeps no history of its queues. */
 export const queueSamples = signal<readonly QueueSample[]>([]);
 
 export function noteQueues(queues: readonly Queue[]): void {
   queueSamples.value = [...queueSamples.peek(), { at: now.peek(), queued: sumByPool(queues, 'queued') }].slice(-MAX);
 }
 
-/** Adds up the queues of each pool: a pool has a queue in each lane. */
+/** Adds up the queues of each pool, because a pool has one queue per lane. */
 export function sumByPool(queues: readonly Queue[], of: 'queued' | 'leased' | 'backlog'): Record<string, number> {
   const sums: Record<string, number> = Object.create(null) as Record<string, number>;
   for (const queue of queues) sums[queue.pool] = (sums[queue.pool] ?? 0) + (queue[of] ?? 0);

@@ -6,7 +6,7 @@ import type { Worker } from './fleet-types.ts';
 import { countOf } from './describe-statistics.ts';
 import { findTroubles } from './find-troubles.ts';
 
-/** The problems of a worker first; the state of its hooks and services on demand. */
+/** Shows the problems of a worker. The state of its hooks and services can be unfolded. */
 export function WorkerHealth({ worker }: { readonly worker: Worker }): VNode {
   const troubles = findTroubles(worker);
   const { hooks = [], services = [] } = worker;

@@ -5,7 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Inert } from '../../components/inert.tsx';
 
-/** Shows the secret of a new token, for the only time. Nothing of it stays in the page after the dialog is closed. */
+/** Shows the secret of a new token. This is the only time: after the dialog is closed, the page keeps no copy. */
 export function MadeTokenDialog({ made, onClose }: { readonly made: MadeToken; readonly onClose: () => void }): VNode {
   const [copied, setCopied] = useState('');
   const copy = async (): Promise<void> => {

@@ -20,14 +20,14 @@ export interface TokenForm {
   readonly days: string;
 }
 
-/** Whether a token with these scopes can be unattended: it can if it opens sessions, unless it is an administrator's. */
+/** Whether a token with these scopes can be unattended. It can if it opens sessions and has not the scope `admin`. */
 export function opensSessions(scopes: TokenForm['scopes']): boolean {
   return (scopes.includes('agent') || scopes.includes('sessions')) && !scopes.includes('admin');
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The request for a new token. It has an identity exactly with the scope `agent`, and no field that was left empty. */
+/** Builds the request for a new token. It contains an identity only with the scope `agent`, and omits fields that were left empty. */
 export function readTokenForm(form: TokenForm): NewTokenBody {
   const { name, scopes, agent, subject, tenant, decidesAs, unattended, days } = form;
   const isAgent = scopes.includes('agent');
