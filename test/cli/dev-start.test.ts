@@ -52,7 +52,12 @@ describe('sallyport dev says at its start', { timeout: 180_000 }, () => {
     const worker = await plane.startWaiting('worker', '--pool', 'games', '--modules', 'manifest.yaml');
     running.push(worker);
     await worker.waitForLine(/^Health: /);
+    expect(worker.stdout).toMatch(/^Worker \S+ serves dice in pool games,/m);
     expect((await plane.call('dice.roll', {})).stdout).toBe('4\n');
+    await worker.stop();
+    running.pop();
+    // The worker of the other pool has not taken the module of dev along.
+    expect((await plane.call('cup.roll', {})).stdout).toBe('4\n');
   });
 
   it('that rules narrow what everyone may call', async () => {

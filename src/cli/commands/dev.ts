@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command } from 'commander';
 import { RELEASE } from '../../base/release.ts';
@@ -148,12 +149,16 @@ function announce(terminal: Terminal, running: RunningDev, announced: Announced)
 }
 
 /** One line for each other pool, with the command that serves its modules. */
-function describeLeftOut(modules: RunningDev['leftOut'], { modules: path, program }: Announced): string[] {
-  const pools = [...new Set(modules.map(({ pool }) => pool))];
+function describeLeftOut(left: RunningDev['leftOut'], { modules: path, program }: Announced): string[] {
+  const pools = [...new Set(left.map(({ pool }) => pool))];
   return pools.map((pool) => {
-    const ids = modules.filter((module) => module.pool === pool).map(({ id }) => id);
-    const command = `${program} worker --pool ${shellWord(pool)} --modules ${shellWord(relative(process.cwd(), path))}`;
-    return `${ids.join(', ')} (pool ${pool}; start a worker for it: ${command})`;
+    const ids = left.filter((module) => module.pool === pool).map(({ id }) => id);
+    // Modules of a folder belong to the pool of the worker, so a worker of another pool needs a manifest, which names the pools.
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    const modules = isFolder ? 'MANIFEST' : shellWord(relative(process.cwd(), path));
+    const command = `${program} worker --pool ${shellWord(pool)} --modules ${modules}`;
+    const how = isFolder ? 'name it in a manifest, and start a worker for that' : 'start a worker for it';
+    return `${ids.join(', ')} (pool ${pool}; ${how}: ${command})`;
   });
 }
 
