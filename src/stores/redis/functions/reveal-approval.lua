@@ -19,9 +19,9 @@ local bytes, now = redis.call('HGET', calls, call_id), now_ms()
 local record = not is_settled(bytes) and read_record(bytes)
 if not record or record[STATE] ~= PARKED or extra(record, 'approval') ~= id then return { 'UNKNOWN' } end
 -- The answers that will be true after the next reap: the approval has expired, or its session or run has ended.
-if now >= tonumber(asked[5]) then return { 'ALREADY', 'expired' } end
 local _, _, _, ending = live_session(lane, fact(record, SESSION), fact(record, RUN), now)
 if ending then return { 'ALREADY', 'cancelled' } end
+if now >= tonumber(asked[5]) then return { 'ALREADY', 'expired' } end
 if has_revealed(revealed_by, by) then return { 'REVEALED' } end
 
 local records = {}
