@@ -60,6 +60,24 @@ describe('sallyport dev says at its start', { timeout: 180_000 }, () => {
     expect((await plane.call('cup.roll', {})).stdout).toBe('4\n');
   });
 
+  it('which file it could not load, what a module has beside tools, and which module it serves since then', async () => {
+    mkdirSync(plane.file('mine'), { recursive: true });
+    writeFileSync(plane.file('mine/a.mjs'), "export default { id: 'dice', efect: 1 };");
+    writeFileSync(
+      plane.file('mine/book.mjs'),
+      `import { defineModule, resource } from 'sallyport/tool';
+      export default defineModule({
+        id: 'book', version: '1.0.0', description: 'A book.', tools: {},
+        resources: [resource({ name: 'page', uri: 'book://page', read: () => 'x' })],
+      });`,
+    );
+    const dev = await startDev('--modules', 'mine');
+    expect(dev.stdout).toMatch(/tools +book \(0, 1 resource\)/);
+    expect(dev.stdout).toMatch(/not loaded +\w+ \(mine\/a\.mjs\): /);
+    writeModule('late');
+    await dev.waitForLine(/^Served from now on: late \(1\), from mine\/late\.mjs$/);
+  });
+
   it('that rules narrow what everyone may call', async () => {
     writeModule('dice');
     const first = await startDev('--modules', 'mine');
