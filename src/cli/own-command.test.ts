@@ -5,7 +5,8 @@ describe('ownCommand', () => {
   it.each([
     ['/clone/dist/cli/main.js', '/clone', './sallyport'],
     ['/my clone/dist/cli/main.js', '/my clone/sub', '../sallyport'],
-    ['/my clone/dist/cli/main.js', '/', "'my clone/sallyport'"],
+    ['/my clone/dist/cli/main.js', '/', "'/my clone/sallyport'"],
+    ['/app/dist/cli/main.js', '/', 'node /app/dist/cli/main.js'],
     ['/app/dist/cli/main.js', '/app', 'node dist/cli/main.js'],
     ['/app/node_modules/.bin/sallyport', '/app', 'npx sallyport'],
     ['/usr/local/bin/sallyport', '/app', 'sallyport'],

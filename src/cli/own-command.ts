@@ -30,9 +30,14 @@ export function ownCommand({ script, cwd, startedAs, path = [], exists = existsS
     return script.includes(`${sep}node_modules${sep}`) ? 'npx sallyport' : 'sallyport';
   // In a clone, use the launcher script: it finds a Node that is new enough.
   const launcher = script.endsWith(`${sep}${BUILT}`) ? `${script.slice(0, -BUILT.length)}sallyport` : undefined;
-  if (launcher === undefined || !exists(launcher)) return `node ${shellWord(relative(cwd, script))}`;
-  const place = relative(cwd, launcher);
+  if (launcher === undefined || !exists(launcher)) return `node ${shellWord(placeOf(script, cwd))}`;
+  const place = placeOf(launcher, cwd);
   return shellWord(place.includes(sep) ? place : `.${sep}${place}`);
+}
+
+/** From the root folder a relative path looks like one of another folder, so it stays absolute. */
+function placeOf(file: string, cwd: string): string {
+  return cwd === sep ? file : relative(cwd, file);
 }
 
 /** Cache for `thisCommand`: how the process was started does not change. */

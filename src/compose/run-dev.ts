@@ -6,6 +6,7 @@ import { applyPolicyFile, type PolicyFile } from '../gate/policy/policy-file.ts'
 import { checkRules } from '../gate/policy/rule-problems.ts';
 import type { ModuleDeclaration } from '../domain/tool/module.ts';
 import type { Policy, PolicyRecord } from '../domain/policy/policy.ts';
+import type { LoadedModule, LoadResult } from '../modules/catalog/loaded-module.ts';
 import { startTelemetry, type Telemetry } from '../observe/telemetry.ts';
 import type { ApprovalNotifier } from '../domain/ports/approval-notifier.ts';
 import type { Log } from '../domain/ports/log.ts';
@@ -42,6 +43,8 @@ export interface DevOptions {
   readonly traceHeaders?: string | undefined;
   /** Is notified of every question to a person, in addition to the webhook. */
   readonly approvals?: ApprovalNotifier | undefined;
+  /** Called with the modules that a reload added to those of this process. */
+  readonly onNewModules?: ((added: readonly LoadedModule[]) => void) | undefined;
   readonly log: Log;
 }
 
@@ -105,7 +108,12 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
     // A module that moved to another pool was withdrawn from this one. It is among the modules of this start.
     const withdrawn = all.filter(({ id }) => !leftOut.some((module) => module.id === id));
     let { isHeldBack } = first;
+    let had = idsOf(worker.loaded);
     afterReload = async () => {
+      const before = had;
+      had = idsOf(worker.loaded);
+      const added = worker.loaded.modules.filter(({ declaration: { id } }) => !before.has(id));
+      if (added.length > 0) options.onNewModules?.(added);
       if (!isHeldBack) return;
       const next = await withdrawLeft();
       isHeldBack = next.isHeldBack;
@@ -171,6 +179,10 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
     await telemetry?.close();
     throw error;
   }
+}
+
+function idsOf({ modules }: LoadResult): ReadonlySet<string> {
+  return new Set(modules.map(({ declaration }) => declaration.id));
 }
 
 /** Writes the open policy if no policy was ever written. Any other policy stays. */

@@ -210,10 +210,10 @@ describe('loadModules', () => {
         'files.js': moduleText({ id: 'files', more: setup }),
         'modules.yaml': `modules:
   - { id: home, file: files.js, setup: { root: /home }, pool: a }
-  - { id: work, file: files.js, setup: { root: /work }, runner: process }
+  - { id: work, file: files.js, setup: { root: /work }, runner: process, pool: main }
 `,
       });
-      const result = await loadModules(file('modules.yaml'), { pool: 'main' });
+      const result = await loadModules(file('modules.yaml'));
       expect(result.broken).toStrictEqual([]);
       const shown = result.modules.map(({ declaration, runner, setup: given, generation }) => [
         declaration.id,
@@ -227,6 +227,23 @@ describe('loadModules', () => {
       expect(shown).toStrictEqual([
         ['home', 'home.echo', 'a', 'inline', { root: '/home' }, generation],
         ['work', 'work.echo', 'main', 'process', { root: '/work' }, generation],
+      ]);
+    });
+
+    it('puts an entry without a pool into the pool of the loader only if no entry of the manifest names a pool', async () => {
+      const { file, write } = folderOf({ 'x.js': moduleText() });
+      const poolsOf = async (manifest: string): Promise<unknown[]> => {
+        write('modules.yaml', manifest);
+        const { modules } = await loadModules(file('modules.yaml'), { pool: 'games' });
+        return modules.map(({ declaration: { id, pool } }) => [id, pool]);
+      };
+      expect(await poolsOf('- { id: a, file: x.js }\n- { id: b, file: x.js }\n')).toStrictEqual([
+        ['a', 'games'],
+        ['b', 'games'],
+      ]);
+      expect(await poolsOf('- { id: a, file: x.js }\n- { id: b, file: x.js, pool: games }\n')).toStrictEqual([
+        ['a', 'default'],
+        ['b', 'games'],
       ]);
     });
 

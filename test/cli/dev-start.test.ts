@@ -52,7 +52,30 @@ describe('sallyport dev says at its start', { timeout: 180_000 }, () => {
     const worker = await plane.startWaiting('worker', '--pool', 'games', '--modules', 'manifest.yaml');
     running.push(worker);
     await worker.waitForLine(/^Health: /);
+    expect(worker.stdout).toMatch(/^Worker \S+ serves dice in pool games,/m);
     expect((await plane.call('dice.roll', {})).stdout).toBe('4\n');
+    await worker.stop();
+    running.pop();
+    // The worker of the other pool has not taken the module of dev along.
+    expect((await plane.call('cup.roll', {})).stdout).toBe('4\n');
+  });
+
+  it('which file it could not load, what a module has beside tools, and which module it serves since then', async () => {
+    mkdirSync(plane.file('mine'), { recursive: true });
+    writeFileSync(plane.file('mine/a.mjs'), "export default { id: 'dice', efect: 1 };");
+    writeFileSync(
+      plane.file('mine/book.mjs'),
+      `import { defineModule, resource } from 'sallyport/tool';
+      export default defineModule({
+        id: 'book', version: '1.0.0', description: 'A book.', tools: {},
+        resources: [resource({ name: 'page', uri: 'book://page', read: () => 'x' })],
+      });`,
+    );
+    const dev = await startDev('--modules', 'mine');
+    expect(dev.stdout).toMatch(/tools +book \(0, 1 resource\)/);
+    expect(dev.stdout).toMatch(/not loaded +\w+ \(mine\/a\.mjs\): /);
+    writeModule('late');
+    await dev.waitForLine(/^Served from now on: late \(1\), from mine\/late\.mjs$/);
   });
 
   it('that rules narrow what everyone may call', async () => {

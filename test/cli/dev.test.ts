@@ -335,7 +335,7 @@ describe('sallyport dev on its own', () => {
     writeFileSync(other.modules, JSON.stringify(manifest));
     const started = await other.start('dev', ['--port', String(await freePort())]);
     try {
-      expect(started.stdout).toMatch(/not loaded +missing: The file does not exist\./);
+      expect(started.stdout).toMatch(/not loaded +missing \([^)]+\): The file does not exist\./);
       expect((await other.call('basic.echo', { text: 'x' })).code).toBe(0);
       const doctor = await other.cli('doctor');
       expect(doctor.code).toBe(1);
@@ -546,7 +546,7 @@ describe('sallyport dev with other modules than before', () => {
         writeFileSync(own.file('mine/sly.mjs'), sly.replace('tools:', "runner: 'inline', tools:"));
         const running = await own.startWaiting('dev', '--modules', own.file('mine'));
         await running.waitForLine(/^Ctrl-C ends it/);
-        expect(running.stdout).toMatch(/not loaded +sly: Its import threw Error.*not in a worker/);
+        expect(running.stdout).toMatch(/not loaded +sly \([^)]+\): Its import threw Error.*not in a worker/);
         expect((await own.call('dice.roll', {})).stdout).toBe('4\n');
         await running.stop();
       } finally {

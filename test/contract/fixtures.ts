@@ -79,7 +79,8 @@ export interface SessionOverrides extends Partial<Identity> {
 
 /** Opens a session for a new subject, unless one is given. */
 export async function openSession(store: Store, overrides: SessionOverrides = {}): Promise<TestSession> {
-  const { lane, lifetimeMs = HOUR_MS, idleMs = HOUR_MS, delegatedBy, actor, ...named } = overrides;
+  // Longer than questions wait: a question ends with its session.
+  const { lane, lifetimeMs = 48 * HOUR_MS, idleMs = HOUR_MS, delegatedBy, actor, ...named } = overrides;
   const identity: Identity = { tenant: 'acme', subject: `user-${randomId()}`, agent: 'helper', ...named };
   const id = newSessionId(identity.tenant, identity.subject, store.lanes, agentsOf(identity));
   if (lane !== undefined && laneOfScopedId(id) !== lane) return openSession(store, overrides);

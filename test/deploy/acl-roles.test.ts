@@ -173,8 +173,8 @@ describe('with a user of its role', () => {
     const { id, binding } = asking!.question;
     const edited = ['--binding', binding, '--arguments', '{"wrong":1}'];
     const refused = await operator.cli('approvals', 'decide', id, 'allow-once', ...edited);
-    expect(refused).toMatchObject({ code: 1, stdout: 'Decided: allowed.\n' });
-    expect(refused.stderr).toContain('The call ended without running (ARGUMENTS_INVALID)');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('Your answer counts, but the call ended without running (ARGUMENTS_INVALID)');
     expect((await operator.cli('calls', 'show', asked.stdout.trim())).stdout).toContain('ARGUMENTS_INVALID');
     expect((await monitor.cli('calls', 'list')).code).toBe(77);
     expect((await monitor.cli('sessions', 'open', '--subject', 'x')).code).toBe(77);

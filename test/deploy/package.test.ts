@@ -54,6 +54,15 @@ describe('the package', () => {
     expect(packed.filter((file) => file.endsWith('.map'))).toStrictEqual([]);
   });
 
+  it('is packed by `npm run pack`, which builds first, with the flags of npm', () => {
+    const listed = execFileSync('npm', ['run', '--silent', 'pack', '--', '--dry-run', '--json'], {
+      cwd: TOP,
+      encoding: 'utf8',
+    });
+    const [{ files }] = JSON.parse(listed) as [Packed];
+    expect(files.map(({ path }) => path).toSorted()).toStrictEqual(packed.toSorted());
+  });
+
   it('holds every Lua file, and the terms of the packages in its chunks', () => {
     const lua = readdirSync(join(TOP, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.lua'),

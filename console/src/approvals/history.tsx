@@ -6,6 +6,7 @@ import { StateBadge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Inert, ShortId } from '../components/inert.tsx';
+import { Name } from '../components/name.tsx';
 import { Empty, Failure, Loading } from '../components/states.tsx';
 import { Table, type Column } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
@@ -85,9 +86,9 @@ function columnsWith(
     },
     { title: 'Arguments', minor: true, cell: ({ id }) => <Inert text={lines.get(id) ?? ''} /> },
     { title: 'Id', minor: true, cell: ({ id }) => <ShortId text={id} /> },
-    { title: 'Agent', minor: true, cell: ({ agent }) => <Inert text={agent} /> },
-    { title: 'Subject', minor: true, cell: ({ subject }) => <Inert text={subject} /> },
-    { title: 'By', cell: ({ votes }) => <Inert text={votes.map(({ by }) => by.name).join(', ') || '–'} /> },
+    { title: 'Agent', minor: true, cell: ({ agent }) => <Name text={agent} /> },
+    { title: 'Subject', minor: true, cell: ({ subject }) => <Name text={subject} /> },
+    { title: 'By', cell: ({ votes }) => <Name text={votes.map(({ by }) => by.name).join(', ') || '–'} /> },
     { title: 'When', cell: ({ resolvedAt, requestedAt }) => <Ago at={resolvedAt ?? requestedAt} /> },
   ];
 }

@@ -134,36 +134,37 @@ interface Told {
 
 function tell({ terminal }: CommandContext, { question }: Approval, { decision, answer, edit }: Told): number {
   const isDone = answer.kind === 'decided' || answer.kind === 'counted';
+  // The call does not run with the edited arguments, so the first line must not read as if it did.
+  const isUnused = edit?.kind === 'refused' || edit?.kind === 'asked-again';
   if (terminal.json)
     terminal.printJson({ approval: question.id, ...answer, ...(edit === undefined ? {} : { arguments: edit }) });
-  else if (isDone) terminal.print(say(answer, question.id, decision));
-  else terminal.fail(say(answer, question.id, decision), undefined);
-  const isUsed = edit === undefined || printEdit(terminal, question.callId, edit);
-  return isDone && isUsed ? EXIT.ok : EXIT.notOk;
+  else {
+    const text = say(answer, question.id, decision);
+    if (!isDone) terminal.fail(text, undefined);
+    else if (!isUnused) terminal.print(text);
+    if (edit !== undefined) showEdit(terminal, question.callId, edit);
+    if (isUnused && answer.kind === 'decided' && answer.grant !== undefined) terminal.note(`Grant ${answer.grant}`);
+  }
+  return isDone && !isUnused ? EXIT.ok : EXIT.notOk;
 }
 
-/**
- * Prints what became of the edited arguments. Returns false if the decision counts, but the call does not run with the arguments that were
- * given here.
- */
-function printEdit(terminal: Terminal, callId: string, edit: EditResult): boolean {
-  if (terminal.json) return edit.kind === 'used' || edit.kind === 'open';
+/** Prints what became of the edited arguments. */
+function showEdit(terminal: Terminal, callId: string, edit: EditResult): void {
   switch (edit.kind) {
     case 'used':
-      terminal.print('The call runs with these arguments.');
-      return true;
+      return terminal.print('The call runs with these arguments.');
     case 'open':
-      terminal.note(`No worker has taken the call yet. What becomes of it: sallyport calls wait ${callId}`);
-      return true;
+      return terminal.note(`No worker has taken the call yet. What becomes of it: sallyport calls wait ${callId}`);
     case 'refused':
-      terminal.fail(`The call ended without running (${edit.code}): ${edit.message}`, undefined);
-      return false;
+      return terminal.fail(
+        `Your answer counts, but the call ended without running (${edit.code}): ${edit.message}`,
+        undefined,
+      );
     case 'asked-again':
-      terminal.fail(
+      return terminal.fail(
         'The call does not run yet: its tool makes something else of these arguments, and that is asked about.',
         `sallyport approvals show ${edit.approval}`,
       );
-      return false;
   }
 }
 

@@ -5,6 +5,7 @@ import { connect } from '../../compose/connect.ts';
 import type { CallEvent } from '../../domain/call/call-event.ts';
 import type { RequiredInput } from '../../domain/call/input.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { APPROVAL_LIMITS } from '../../domain/policy/approval.ts';
 import { UNSERVED } from '../../domain/tool/serving.ts';
 import { escapeJson } from '../../base/escape-text.ts';
 import { callIdFor, randomId } from '../../domain/identity/new-id.ts';
@@ -23,7 +24,8 @@ import { SingleOption } from '../single-option.ts';
 import { reportQuestions } from '../report-questions.ts';
 import { commandStoreOptions, refuseMissingStore } from '../with-store.ts';
 
-const SESSION_MS = 10 * 60_000;
+/** A session that no call uses for this long is over. A question to a person suspends this time. */
+const IDLE_MS = 10 * 60_000;
 
 interface CallFlags {
   readonly args?: string;
@@ -121,6 +123,7 @@ async function readInput({ answers, state }: CallFlags): Promise<CallInput | und
 }
 
 function openSession(client: Client, flags: CallFlags): Promise<KnownSession> {
+  const idleMs = (flags.deadline ?? 0) + IDLE_MS;
   return client.openSession({
     subject: flags.subject ?? 'local',
     agent: flags.agent ?? 'cli',
@@ -128,7 +131,9 @@ function openSession(client: Client, flags: CallFlags): Promise<KnownSession> {
     ...(flags.platform === undefined ? {} : { platform: flags.platform }),
     ...(flags.channel === undefined ? {} : { channel: flags.channel }),
     ...(flags.unattended === true ? { unattended: true } : {}),
-    lifetimeMs: Math.max(SESSION_MS, (flags.deadline ?? 0) + SESSION_MS),
+    // A question ends with the session of its call, so the session must outlive the longest question.
+    lifetimeMs: APPROVAL_LIMITS.maxTimeoutMs + idleMs,
+    idleMs,
   });
 }
 

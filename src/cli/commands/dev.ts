@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command } from 'commander';
 import { RELEASE } from '../../base/release.ts';
@@ -5,6 +6,8 @@ import { findGatewayUrl } from '../../operate/gateway-url.ts';
 import { runDev, type RunningDev } from '../../compose/run-dev.ts';
 import { DEFAULT_MODULES, type Config } from '../../config/config-schema.ts';
 import { countNoun } from '../../base/count-noun.ts';
+import type { LoadedModule } from '../../modules/catalog/loaded-module.ts';
+import type { ModuleDeclaration } from '../../domain/tool/module.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { checkHost } from '../check-host.ts';
 import { action, type CommandContext } from '../command-context.ts';
@@ -64,7 +67,11 @@ async function dev(context: CommandContext): Promise<void> {
   };
   const program = sameStoreCommand(context, config);
   const approvals = terminal.json ? undefined : boardOf(terminal, program, config);
-  const running = await runDev({ config, modules, policyFile, ...secrets, approvals, log });
+  const onNewModules = (added: readonly LoadedModule[]): void => {
+    for (const { declaration, file } of added)
+      if (!terminal.json) terminal.print(`Served from now on: ${describeModule(declaration)}, from ${placeOf(file)}`);
+  };
+  const running = await runDev({ config, modules, policyFile, ...secrets, approvals, onNewModules, log });
   logEvents(running.worker.events, log);
   const following = await followConfig(context, loaded, {
     log,
@@ -128,11 +135,13 @@ function announce(terminal: Terminal, running: RunningDev, announced: Announced)
       try: command,
     });
   }
-  const shown = modules.map(({ declaration: { id, tools } }) => `${id} (${tools.length})`).join(', ');
+  const shown = modules.map(({ declaration }) => describeModule(declaration)).join(', ');
   terminal.print(`Sallyport ${RELEASE} is running, process ${process.pid}`, 'bold');
   terminal.printTable(undefined, [
     ['tools', modules.length === 0 ? { text: 'none', style: 'yellow' } : shown],
-    ...broken.map(({ id, reason }) => ['not loaded', { text: `${id}: ${reason}`, style: 'red' as const }]),
+    ...broken.map(({ id, file, reason }) => {
+      return ['not loaded', { text: `${id} (${placeOf(file)}): ${reason}`, style: 'red' as const }];
+    }),
     ...describeVersions(worker.versions).map((text) => ['version', { text, style: 'yellow' as const }]),
     ...describeLeftOut(leftOut, announced).map((text) => ['left out', { text, style: 'yellow' as const }]),
     ...(withdrawn.length === 0 ? [] : [['withdrawn', describeWithdrawn(withdrawn)]]),
@@ -147,13 +156,30 @@ function announce(terminal: Terminal, running: RunningDev, announced: Announced)
   terminal.note('Ctrl-C ends it.');
 }
 
+/** `notes (7)`: the module and its number of tools, then what else it has. */
+function describeModule({ id, tools, surfaces = [] }: ModuleDeclaration): string {
+  const beside = (['resource', 'prompt'] as const).flatMap((kind) => {
+    const count = surfaces.filter(({ surface }) => surface.kind === kind).length;
+    return count === 0 ? [] : [countNoun(count, kind)];
+  });
+  return `${id} (${[tools.length, ...beside].join(', ')})`;
+}
+
+function placeOf(file: string): string {
+  return relative(process.cwd(), file);
+}
+
 /** One line for each other pool, with the command that serves its modules. */
-function describeLeftOut(modules: RunningDev['leftOut'], { modules: path, program }: Announced): string[] {
-  const pools = [...new Set(modules.map(({ pool }) => pool))];
+function describeLeftOut(left: RunningDev['leftOut'], { modules: path, program }: Announced): string[] {
+  const pools = [...new Set(left.map(({ pool }) => pool))];
   return pools.map((pool) => {
-    const ids = modules.filter((module) => module.pool === pool).map(({ id }) => id);
-    const command = `${program} worker --pool ${shellWord(pool)} --modules ${shellWord(relative(process.cwd(), path))}`;
-    return `${ids.join(', ')} (pool ${pool}; start a worker for it: ${command})`;
+    const ids = left.filter((module) => module.pool === pool).map(({ id }) => id);
+    // Modules of a folder belong to the pool of the worker, so a worker of another pool needs a manifest, which names the pools.
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    const modules = isFolder ? 'MANIFEST' : shellWord(relative(process.cwd(), path));
+    const command = `${program} worker --pool ${shellWord(pool)} --modules ${modules}`;
+    const how = isFolder ? 'name it in a manifest, and start a worker for that' : 'start a worker for it';
+    return `${ids.join(', ')} (pool ${pool}; ${how}: ${command})`;
   });
 }
 

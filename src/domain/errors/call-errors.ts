@@ -195,7 +195,9 @@ export const CALL_ERRORS = {
     retry: 'never',
     say: (d: { tool: string; agent: string; reason: string }) =>
       `Agent ${d.agent} does not have ${d.tool} (${d.reason}).`,
-    fix: 'Add the tool to the selection of the agent: sallyport agents show, then sallyport agents set.',
+    fix:
+      'Add the tool to the selection of the agent: sallyport agents show, then sallyport agents set. ' +
+      'To end the selecting for all agents, set a policy file with agents: null.',
   }),
   PAUSED: entry({
     stage: 'identify',

@@ -5,11 +5,11 @@ import type { WorkerEntry } from '../../domain/ports/fleet-registry.ts';
 import { SILENT_LOG } from '../../../test/support/sample-call.ts';
 import { keepPublished } from './keep-published.ts';
 
-const moduleOf = (version: string, digest = `digest-${version}`): ModuleDeclaration => ({
+const moduleOf = (version: string, digest = `digest-${version}`, pool = 'default'): ModuleDeclaration => ({
   id: 'notes',
   description: 'x',
   version,
-  pool: 'default',
+  pool,
   tools: [],
   digest,
 });
@@ -84,5 +84,19 @@ describe('keepPublished', () => {
     store.catalog = { sequence: 9, digest: 'd', modules: [] };
     await one.check();
     expect(store.catalog.modules).toEqual([]);
+  });
+
+  it('says in which pool live workers serve a module that this worker has in another pool', async () => {
+    const { store, warned, keeper } = fleetOf();
+    await keeper().publish({ modules: [moduleOf('1.0.0', 'here')] });
+    store.workers = [serving('here'), serving('there')];
+    const other = keeper();
+    await other.publish({ modules: [moduleOf('1.0.0', 'there', 'games')] });
+    expect(store.catalog.modules[0]!.pool).toBe('default');
+    expect(warned).toEqual(['not published: live workers serve the module in another pool']);
+    expect(other.versions.older).toEqual([{ id: 'notes', version: '1.0.0', published: '1.0.0', pool: 'default' }]);
+    store.workers = [serving('there')];
+    await other.check();
+    expect(store.catalog.modules[0]!.pool).toBe('games');
   });
 });

@@ -45,8 +45,11 @@ export function keepPublished(store: Needs, log: Log): KeptPublication {
     const now = JSON.stringify([older, rolledBack]);
     if (now === told) return;
     told = now;
-    for (const { id, version, published: other } of older)
-      log.warn({ module: id, version, published: other }, 'not published: live workers serve the published version');
+    for (const { id, version, published: other, pool } of older) {
+      const facts = { module: id, version, published: other };
+      if (pool === undefined) log.warn(facts, 'not published: live workers serve the published version');
+      else log.warn({ ...facts, pool }, 'not published: live workers serve the module in another pool');
+    }
     for (const { id, version, published: other } of rolledBack)
       log.warn({ module: id, version, replaced: other }, 'rolled back: no live worker serves the published version');
   }

@@ -14,7 +14,7 @@ import { readDescription } from './read-description.ts';
 import { shareSchemas } from './share-schemas.ts';
 
 export interface LoadOptions {
-  /** Pool for modules and entries that name none. */
+  /** Pool of modules that name none. It does not count for a manifest in which an entry names a pool: see `poolOfUnnamed`. */
   readonly pool?: string;
   readonly importTimeoutMs?: number;
   /** Pass the same map to each load. An entry whose setup and code are unchanged is then the same object again. */
@@ -41,11 +41,19 @@ export async function loadModules(path: string, options: LoadOptions = {}): Prom
   const { entries, manifest } = await findModules(path);
   const generationOf = createGenerations(new Set(entries.map((entry) => entry.file)), manifest);
   const twins = new Map([...known.values()].map((module) => [codeOf(module), module]));
-  const needs = { generationOf, known, twins, pool: options.pool ?? DEFAULT_POOL };
+  const needs = { generationOf, known, twins, pool: poolOfUnnamed(entries, options.pool) };
   const loaded = await loadEntries(entries, importTimeoutMs, needs);
   const used = new Set(loaded.map((one) => one.key));
   for (const key of known.keys()) if (!used.has(key)) known.delete(key);
   return deepFreeze(refuseConfusable(loaded, (await options.established?.()) ?? []));
+}
+
+/**
+ * The pool of modules that name none. Workers of several pools share a manifest that names pools. An entry without a pool must be in the same
+ * pool for all of them; otherwise each of them would take it along into its own.
+ */
+function poolOfUnnamed(entries: readonly ModuleEntry[], ofWorker: string = DEFAULT_POOL): string {
+  return entries.some(({ pool }) => pool !== undefined) ? DEFAULT_POOL : ofWorker;
 }
 
 interface Loaded {

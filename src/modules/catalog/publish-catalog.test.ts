@@ -12,9 +12,11 @@ interface Sample {
   readonly version?: string;
   readonly tools?: readonly string[];
   readonly timeoutMs?: number;
+  readonly pool?: string;
 }
 
-function sample({ id = 'notes', version = '1.0.0', tools = ['add'], timeoutMs = 1 }: Sample = {}): ModuleDeclaration {
+function sample(wanted: Sample = {}): ModuleDeclaration {
+  const { id = 'notes', version = '1.0.0', tools = ['add'], timeoutMs = 1, pool = 'default' } = wanted;
   const declared = tools.map((name) => {
     const shown = {
       id: toolId(id, name),
@@ -26,7 +28,7 @@ function sample({ id = 'notes', version = '1.0.0', tools = ['add'], timeoutMs = 
     };
     return { ...shown, limits: { ...DEFAULT_LIMITS, timeoutMs }, digest: toolDigest(shown) };
   });
-  const shown = { id, description: 'x', version, pool: 'default', tools: declared };
+  const shown = { id, description: 'x', version, pool, tools: declared };
   return { ...shown, digest: moduleDigest(shown) };
 }
 
@@ -193,5 +195,22 @@ describe('publishModules', () => {
       rolledBack: [{ id: 'notes', version: '1.0.0', published: '2.0.0' }],
     });
     expect(store.catalog.modules).toStrictEqual([older]);
+  });
+
+  it('moves a module to another pool only when no live worker serves it in the published one', async () => {
+    const store = catalogStore();
+    const [here, there] = [sample(), sample({ version: '2.0.0', pool: 'games' })];
+    const servedBy = (...modules: ModuleDeclaration[]) => Promise.resolve(new Set(modules.map(({ digest }) => digest)));
+    await publishModules(store, { modules: [here] });
+    expect(await publishModules(store, { modules: [there], served: () => servedBy(here, there) })).toMatchObject({
+      written: false,
+      older: [{ id: 'notes', version: '2.0.0', published: '1.0.0', pool: 'default' }],
+    });
+    expect(await publishModules(store, { modules: [there], served: () => servedBy(there) })).toMatchObject({
+      written: true,
+      changed: ['notes'],
+      older: [],
+      rolledBack: [],
+    });
   });
 });

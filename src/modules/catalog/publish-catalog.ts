@@ -21,9 +21,9 @@ export interface PublishRequest {
    */
   readonly broken?: readonly Pick<BrokenModule, 'id'>[];
   /**
-   * Returns the digests of the modules that live workers serve. A published version that no live worker serves is replaced, even by a lower
-   * one, because every call of it would end as `stale`. It is called only if the answer decides something. If absent, a lower version is
-   * never published.
+   * Returns the digests of the modules that live workers serve. A published version that no live worker serves is replaced, also by a lower one
+   * or by one in another pool, because every call of it would end as `stale`. It is called only if the answer decides something. If absent, a
+   * lower version, or one in another pool, is never published.
    */
   readonly served?: () => Promise<ReadonlySet<string>>;
   /**
@@ -42,7 +42,7 @@ export interface Published {
   /** Ids of new and changed modules; `removed` has the ids of removed ones. */
   readonly changed: readonly string[];
   readonly removed: readonly string[];
-  /** Modules that were not published, because the catalog has a higher version and a live worker serves it. */
+  /** Modules that were not published, because the catalog has a higher version, or one in another pool, and a live worker serves it. */
   readonly older: readonly OtherVersion[];
   /** Modules that were published in place of a higher version, because no live worker serves that one. */
   readonly rolledBack: readonly OtherVersion[];
@@ -61,6 +61,8 @@ export interface OtherVersion {
   readonly version: string;
   /** The version that the catalog has, or had. */
   readonly published: string;
+  /** The pool of that version, if it is another one. */
+  readonly pool?: string;
 }
 
 const MAX_ATTEMPTS = 50;
@@ -108,6 +110,8 @@ function yieldsTo(
   { yieldsToEqual = false }: Pick<PublishRequest, 'yieldsToEqual'>,
 ): published is ModuleDeclaration {
   if (published === undefined || published.digest === module.digest) return false;
+  // Otherwise two workers could take a module from each other's pools, and its calls would wait in a pool without a worker for it.
+  if (published.pool !== module.pool) return true;
   const order = compareVersions(module.version, published.version);
   return order < 0 || (order === 0 && yieldsToEqual);
 }
@@ -139,11 +143,12 @@ export function mergeModules(catalog: Catalog, request: MergeRequest): Merge {
     names.take(id);
     const isBehind = yieldsTo(published, module, request);
     if (isBehind && (served === undefined || served.has(published.digest))) {
-      older.push({ id, version, published: published.version });
+      const elsewhere = published.pool === module.pool ? {} : { pool: published.pool };
+      older.push({ id, version, published: published.version, ...elsewhere });
     } else if (!isSame(module, published)) {
       merged.set(id, module);
       changed.push(id);
-      if (isBehind) rolledBack.push({ id, version, published: published.version });
+      if (isBehind && published.pool === module.pool) rolledBack.push({ id, version, published: published.version });
     }
   }
   const kept = new Set([...modules, ...broken].map((module) => module.id));

@@ -5,6 +5,7 @@ import {
   allow,
   APPROVAL_EXPIRED,
   askAbout,
+  askRequest,
   BOB,
   callIds,
   cancelRequest,
@@ -135,6 +136,22 @@ export function describeApprovalEnds(scene: Scene): void {
     expect((await store.reapCalls(reapRequest(session.lane))).expired).toEqual([asked.callId]);
     expect(await store.readApproval(asked.question.id)).toMatchObject({ state: 'cancelled' });
     expect((await recordOf(store, asked.callId)).outcome).toEqual(sameBytes(SESSION_ENDED));
+  });
+
+  it('a question ends with its session at the latest, and says so from the start', async () => {
+    const store = await scene.open();
+    const session = await openSession(store, { lifetimeMs: 1_500 });
+    const asked = askRequest(await holdOne(store, session));
+    const { id, binding } = asked.question;
+    expect(await store.askApproval(asked)).toEqual({ kind: 'asked', expiresAt: session.expiresAt });
+    expect(await store.readApproval(id)).toMatchObject({ expiresAt: session.expiresAt });
+    await storeTimeAfter(store, session.expiresAt);
+    // The same answer before and after the reap.
+    const cancelled = { kind: 'already-decided', state: 'cancelled' };
+    expect(await store.decideApproval(decideRequest(asked))).toEqual(cancelled);
+    expect(await store.revealApproval({ id, binding, by: ALICE, audit: detail('seen') })).toEqual(cancelled);
+    expect((await store.reapCalls(reapRequest(session.lane))).expired).toEqual([asked.callId]);
+    expect(await store.decideApproval(decideRequest(asked))).toEqual(cancelled);
   });
 
   it('the end of another run leaves a parked call where it is', async () => {

@@ -6,7 +6,7 @@ import type { Page } from '../../api-types.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
-import { Inert, Short } from '../../components/inert.tsx';
+import { Inert, ShortId } from '../../components/inert.tsx';
 import { Name } from '../../components/name.tsx';
 import { Empty, Failure, Loading } from '../../components/states.tsx';
 import { Table, type Column } from '../../components/table.tsx';
@@ -69,7 +69,7 @@ function columnsOf(onRevoke: (session: SessionView) => void): readonly Column<Se
   const mayRevoke = holdsScope('operator', 'admin');
   return [
     { title: 'For', cell: (session) => <Name text={describe(session)} /> },
-    { title: 'Session', cell: ({ id }) => <Short text={id} length={16} /> },
+    { title: 'Session', cell: ({ id }) => <ShortId text={id} /> },
     { title: 'Where', cell: ({ identity }) => <Name text={describePlace(identity)} /> },
     { title: 'Opened by', cell: ({ openedBy }) => <Name text={openedBy?.by ?? 'unknown'} /> },
     { title: 'Last seen', cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },

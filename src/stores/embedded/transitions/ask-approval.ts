@@ -28,10 +28,10 @@ export function askApproval(transaction: Transaction, request: AskRequest): AskA
   const bytes = Buffer.byteLength(question);
   const full = checkShares(transaction, call, request, bytes);
   if (full !== undefined) return full;
-  const expiresAt = transaction.now + Math.ceil(request.timeoutMs);
+  const expiresAt = parkedUntil({ expiresAt: transaction.now + Math.ceil(request.timeoutMs) }, session);
   const written: Asked = { request, expiresAt, question, bytes };
   writeQuestion(transaction, call, written);
-  parkCall(transaction, call, session, written);
+  parkCall(transaction, call, written);
   return { kind: 'asked', expiresAt };
 }
 
@@ -78,7 +78,7 @@ function writeQuestion({ database, now }: Transaction, call: CallRow, asked: Ask
 }
 
 /** Parks the call with its exact bytes. No worker holds it any more, and the old fence is no longer valid. */
-function parkCall(transaction: Transaction, call: CallRow, session: SessionRow, asked: Asked): void {
+function parkCall(transaction: Transaction, call: CallRow, asked: Asked): void {
   const { id } = asked.request.question;
   // A serial call keeps its turn while a person is asked; other calls make room for the subject's next call.
   const keepsSlot = call.serial === 1;
@@ -87,7 +87,7 @@ function parkCall(transaction: Transaction, call: CallRow, session: SessionRow, 
     call,
     `state = 'parked', approval = ?, deadline = ?, bytes = bytes + ?, ${RETURN_DELIVERY}, entryId = NULL, holdsSlot = ?`,
     id,
-    parkedUntil(asked, session),
+    asked.expiresAt,
     asked.bytes,
     keepsSlot ? call.holdsSlot : 0,
   );
@@ -102,7 +102,10 @@ function parkCall(transaction: Transaction, call: CallRow, session: SessionRow, 
   if (!keepsSlot) leaveSlot(transaction, call);
 }
 
-/** Returns when the reaper must look at a parked call: when its approval or its session expires, whichever is first. */
+/**
+ * When a question ends at the latest: its time is up, or its session expires. Approvers are shown this time, and the reaper looks at the parked
+ * call then. A question of an earlier release may have been stored with a later end than its session's.
+ */
 export function parkedUntil({ expiresAt }: { readonly expiresAt: number }, session: SessionRow | undefined): number {
   return Math.min(expiresAt, session?.expiresAt ?? expiresAt);
 }

@@ -80,9 +80,9 @@ function findParkedCall(transaction: Transaction, { id, callSeq }: ApprovalRow):
 
 /** Returns the state that the next reap will give to the approval, or undefined if it stays pending. */
 function endedState(transaction: Transaction, approval: ApprovalRow, call: CallRow): ApprovalState | undefined {
-  if (approval.expiresAt <= transaction.now) return 'expired';
   const ending = sessionEnding(transaction, findSession(transaction, call.session), call.run);
-  return ending === undefined ? undefined : 'cancelled';
+  if (ending !== undefined) return 'cancelled';
+  return approval.expiresAt <= transaction.now ? 'expired' : undefined;
 }
 
 function castVote(transaction: Transaction, ballot: Ballot, request: DecideRequest): DecideAnswer {

@@ -34,8 +34,7 @@ if full then return { 'SHARE_FULL', full } end
 redis.call('ZCARD', approvals_key(lane, 'pending'))
 redis.call('SCARD', parked_key(lane, session_id))
 
-local expires_at = text(now + tonumber(timeout_ms))
-local look_at = text(parked_until(tonumber(expires_at), session))
+local expires_at = text(parked_until(now + tonumber(timeout_ms), session))
 local previous = extra(record, 'approval') or ''
 set_extra(record, 'approval', id)
 local records = {}
@@ -52,13 +51,13 @@ end
 record[STATE] = PARKED
 record[BYTES] = record[BYTES] + #question
 shares.change(lane, record, #question, record[BYTES], 1)
-set_fact(record, DEADLINE, look_at)
+set_fact(record, DEADLINE, expires_at)
 set_extra(record, 'resumed', nil)
 set_extra(record, 'asked', text((tonumber(extra(record, 'asked')) or 0) + #question))
 local bytes = write_record(record)
 redis.call('HSET', calls_key(lane), call_id, bytes)
 redis.call('HINCRBY', meta, 'liveBytes', text(#question))
-redis.call('ZADD', live, look_at, call_id)
+redis.call('ZADD', live, expires_at, call_id)
 redis.call('HSET', key, 'state', 'pending', 'call', call_id, 'question', question, 'binding', ARGV[10], 'decisions', ARGV[11],
   'quorum', ARGV[12], 'requester', ARGV[13], 'mayHaveRun', ARGV[14], 'wantsCallback', ARGV[15], 'askedBy', worker, 'fence', fence,
   'requestedAt', text(now), 'expiresAt', expires_at, 'leftMs', text(left_ms), 'votes', '', 'callback', 'none', 'previous', previous,

@@ -37,10 +37,10 @@ if by == asked[5] then return { 'NOT_YOURS' } end
 local bytes, now = redis.call('HGET', calls, call_id), now_ms()
 local record = not is_settled(bytes) and read_record(bytes)
 if not record or record[STATE] ~= PARKED or extra(record, 'approval') ~= id then return { 'UNKNOWN' } end
--- The approval has expired, or its session or run has ended, but the next reap has yet to write that. Answer as if it had.
-if now >= tonumber(asked[8]) then return { 'ALREADY', 'expired' } end
+-- Its session or run has ended, or the approval has expired, but the next reap has yet to write that. Answer as if it had.
 local session, _, _, ending = live_session(lane, fact(record, SESSION), fact(record, RUN), now)
 if ending then return { 'ALREADY', 'cancelled' } end
+if now >= tonumber(asked[8]) then return { 'ALREADY', 'expired' } end
 if decision ~= 'deny' and not has_seen_all(asked[12], asked[13], by) then return { 'NOT_REVEALED' } end
 if own[decision] then return { 'COUNTED', text(quorum - yes) } end
 -- A principal that voted yes can only change the vote to no.

@@ -26,7 +26,8 @@ local function approvals_key(lane, state) return lane .. 'approvals:' .. state e
 local function waiting_key(lane) return lane .. 'callbacks:waiting' end
 local function claimed_key(lane) return lane .. 'callbacks:claimed' end
 
--- Returns when the reap has to look at a parked call: when its approval or its session expires, whichever is first.
+-- Returns when a question ends at the latest: its time is up, or its session expires. Approvers are shown this time, and the reap looks at the
+-- parked call then. A question of an earlier release may have been stored with a later end than its session's.
 local function parked_until(expires_at, session)
   return math.min(expires_at, session and session.expires_at or expires_at)
 end
