@@ -8,7 +8,7 @@ import { MatrixView } from './access/matrix-view.tsx';
 import { Simulator } from './access/simulator.tsx';
 import './access/access.css';
 
-/** The default subject: `sallyport call` and a new `sallyport dev` call for it. */
+/** The default subject: calls of the command `sallyport call` belong to it, and so do all in a new folder of `sallyport dev`. */
 const USUAL_SUBJECT = 'local';
 
 const VIEWS = [

@@ -265,8 +265,8 @@ export type AuditStatement =
 export type NumberedText = AuditStatement & { readonly number: number; readonly previous: string };
 
 /**
- * Statements up to `through` were deleted together with the records they vouched for, except `kept`. `hash` is the hash of the statement
- * chain at `through`.
+ * Describes a deletion: all statements up to `through` were deleted, together with the records that they signed. Of these statements only
+ * those in `kept` remain. `hash` is the hash of the statement chain at `through`.
  */
 export interface DroppedStatements {
   readonly through: number;

@@ -160,7 +160,10 @@ class Walk {
   }
 }
 
-/** Most objects already have their names in order; sorting them anyway would cost more than writing them. */
+/**
+ * Sorts the names unless they are already in order. In most objects they are, and a needless sort costs more than the serialisation of the
+ * object.
+ */
 function sortNames(names: string[]): void {
   for (let index = 1; index < names.length; index += 1) {
     if (names[index - 1]! > names[index]!) return void names.sort();

@@ -8,7 +8,7 @@ export interface LoopLevels {
 export interface LoopSettings {
   /** False switches all detectors off. Budgets still apply. */
   readonly enabled: boolean;
-  /** The same call with the same result. */
+  /** Levels for a run that repeats a call and gets the same result each time. `false`: this is not checked. */
   readonly repeat: LoopLevels | false;
   /** The same call of a polling tool, faster than the cadence it declares and with the same result. */
   readonly poll: LoopLevels | false;

@@ -36,8 +36,8 @@ export interface ToolDeclaration {
    */
   readonly normalises?: true;
   /**
-   * The code of the tool's schema refuses members that the schema neither declares nor allows with `additionalProperties`. Absent: what JSON
-   * Schema accepts is accepted.
+   * The library in which the tool's schema is written (a strict object of zod, for example) refuses members that the schema neither declares nor
+   * allows with `additionalProperties`. Absent: only the published JSON Schema decides which members are accepted.
    */
   readonly refusesUndeclared?: true;
   /** Secrets that the tool may get: names, or `PREFIX_*`. With the prefix `own:`, its arguments may not refer to them. Absent: none. */

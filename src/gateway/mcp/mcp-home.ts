@@ -107,7 +107,7 @@ export function createMcpHome(plane: McpPlane): McpHome {
   };
 }
 
-/** The run is part of the key, because offers of other tools belong to a run. */
+/** The run is part of the key: the tools that were injected into a run are offered only in that run. */
 function keyOf({ bearer, runName = '' }: McpCaller): string {
   return JSON.stringify([bearer.id, runName]);
 }

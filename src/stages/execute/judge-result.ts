@@ -75,7 +75,10 @@ function judgeLevel(object: JsonObject, onlyFlags: boolean): Judgement {
   return FAILURE_STATUSES.includes(status) ? report(object, false) : OK;
 }
 
-/** False wins over true: a result with both has at least partly failed. */
+/**
+ * What the members `success`, `ok`, `isError` and `is_error` of a result say: whether the tool succeeded. If they contradict each other the
+ * answer is false, because a part has failed. Undefined if the result has none of them.
+ */
 function flagOf(object: JsonObject): boolean | undefined {
   const success = readFlag(object['success']);
   const ok = readFlag(object['ok']);

@@ -48,7 +48,8 @@ for _, key in ipairs(due_in('expiring')) do
     local last = found[2] and '; last: ' .. found[2] or ''
     outbound.finish(lane, meta, now, key, { state = 'failed', problem = 'it was not delivered in time' .. last, keep = true }, kept)
   else
-    -- A gateway has claimed it, and its report decides. Look again after a lease: then the gateway has reported, or is lost.
+    -- A gateway has claimed this effect, so it does not expire now: the gateway will report whether it was delivered. Check again
+    -- after one lease time. By then the gateway has reported, or it is lost.
     redis.call('ZADD', outbound.list(lane, 'expiring'), text(now + lease_ms), key)
   end
 end

@@ -61,7 +61,7 @@ function journal.counted(value)
   return count and count >= 0 and count <= journal.MAX_COUNT and math.floor(count) == count and count or nil
 end
 
--- The count that the lane must have if no record is lost.
+-- Returns how many records the lane has written if none is lost: those that were drained, and `length` that are still in the journal.
 function journal.recount(facts, length)
   return math.max(0, facts.drained - facts.surplus) + length
 end

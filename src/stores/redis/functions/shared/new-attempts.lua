@@ -25,7 +25,7 @@ local function open_runs(lane, heads)
   return names, first_of
 end
 
--- Returns the position of a tool's tag among the other tools of its run, or nil.
+-- Returns the position of a tag in `tools`, the list of all tools of a run but its first one; nil if it is not there.
 local function find_tool(tools, tag)
   local at = string.find(tools, tag, 1, true)
   while at and at % TOOL_SIZE ~= 1 do at = string.find(tools, tag, at + 1, true) end
