@@ -20,6 +20,8 @@ interface Report {
   }[];
 }
 
+const TEST_LIMIT_MS = 90_000;
+
 /** Runs the named tests of one file in the copy. */
 export async function runTests(root: string, catchers: readonly Catcher[], limitMs: number): Promise<RunResult> {
   const [{ file } = { file: '' }] = catchers;
@@ -35,6 +37,8 @@ export async function runTests(root: string, catchers: readonly Catcher[], limit
       `--project=${file.startsWith('test/') ? 'integration' : 'unit'}`,
       '--reporter=json',
       `--outputFile=${reportFile}`,
+      // A bug may make a test wait for ever. That must be a red test, before the time of the whole mutant is over.
+      `--testTimeout=${TEST_LIMIT_MS}`,
       // With one catcher, one red test is enough.
       ...(catchers.length === 1 ? ['--bail=1'] : []),
       ...named,

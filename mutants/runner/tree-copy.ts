@@ -22,6 +22,14 @@ const BUNDLE = 'scripts/bundle.mjs';
 
 export type BuildResult = { readonly kind: 'built' } | { readonly kind: 'failed'; readonly output: string };
 
+const BUILT: BuildResult = { kind: 'built' };
+
+interface BuildOptions {
+  /** Whether a test starts processes that run the built code. */
+  readonly isRun: boolean;
+  readonly limitMs: number;
+}
+
 /** A copy of the project in which bugs may be planted. The project's own files are read, never written. */
 export class TreeCopy {
   readonly root: string;
@@ -68,10 +76,13 @@ export class TreeCopy {
 
   /**
    * Builds only what the changed file is part of. The first time, the compiler checks everything, because its build record of the original
-   * folder is not valid here. Child processes of tests run the compiled files.
+   * folder is not valid here. Child processes of tests run the compiled files; a test that starts none reads the sources, and then it is enough
+   * that they compile.
    */
-  async buildChanged(file: string, limitMs: number): Promise<BuildResult> {
+  async buildChanged(file: string, { isRun, limitMs }: BuildOptions): Promise<BuildResult> {
     const isCode = file.startsWith('src/') && !file.endsWith('.lua');
+    if (!isRun)
+      return isCode ? this.#run([TSC, '-p', 'tsconfig.build.json', '--noEmit', '--pretty', 'false'], limitMs) : BUILT;
     if (isCode) {
       const compiled = await this.#run([TSC, '-p', 'tsconfig.build.json', '--pretty', 'false'], limitMs);
       // The compiler may have overwritten bundled files, even if it found errors.
@@ -80,7 +91,7 @@ export class TreeCopy {
     } else {
       for (const copy of compiledOf(file)) copyFileSync(join(this.root, file), join(this.root, copy));
     }
-    if (!this.#isBundleStale) return { kind: 'built' };
+    if (!this.#isBundleStale) return BUILT;
     const bundled = await this.#run([BUNDLE], limitMs);
     this.#isBundleStale = isCode || bundled.kind === 'failed';
     return bundled;
@@ -88,7 +99,7 @@ export class TreeCopy {
 
   async #run(args: readonly string[], limitMs: number): Promise<BuildResult> {
     const { code, output } = await runChild(args, { cwd: this.root, limitMs });
-    return code === 0 ? { kind: 'built' } : { kind: 'failed', output: output.trim() || 'It took too long.' };
+    return code === 0 ? BUILT : { kind: 'failed', output: output.trim() || 'It took too long.' };
   }
 }
 
