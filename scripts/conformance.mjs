@@ -67,7 +67,7 @@ async function openTo(folder, { url, broken }) {
   const make = [MAIN, 'tokens', 'create', 'conformance', '--scope', 'agent', ...who, '--json'];
   const made = await run(process.execPath, make, { cwd: folder });
   if (made.code !== 0) throw new Error(`No token was made: ${made.output}`);
-  return { url, token: JSON.parse(made.output).token };
+  return { url, token: JSON.parse(made.stdout).token };
 }
 
 /**
@@ -107,9 +107,13 @@ function run(program, args, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
     let output = '';
-    child.stdout.on('data', (chunk) => (output += chunk));
+    let stdout = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      stdout += chunk;
+    });
     child.stderr.on('data', (chunk) => (output += chunk));
-    child.once('close', (code) => resolve({ code, output }));
+    child.once('close', (code) => resolve({ code, output, stdout }));
   });
 }
 

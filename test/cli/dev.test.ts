@@ -468,7 +468,7 @@ describe('sallyport dev with other modules than before', () => {
         await first.stop();
         const second = await own.startWaiting('dev', '--modules', own.file('mine'));
         await second.waitForLine(/^Ctrl-C ends it/);
-        expect(second.stdout).toMatch(/not loaded +Box: /);
+        expect(second.stdout).toMatch(/not loaded +Box \(mine\/Abox\.mjs\): /);
         expect([await reported(), await ids()]).toEqual([refused, ['box']]);
         expect((await own.call('box.roll', {})).stdout).toBe('4\n');
         expect((await own.call('Box.roll', {})).stderr).toContain('There is no tool "Box.roll".');
