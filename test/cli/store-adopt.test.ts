@@ -144,7 +144,7 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
   it('a lane that is gone is not made anew by the next process that starts', async () => {
     await worker!.stop();
     await redis.cli('DEL', '{sallyport:0}:meta');
-    expect(await tryToStart()).toContain('now none in lane 0');
+    expect(await tryToStart()).toContain('found none in lane 0');
     const adopted = await plane.cli('store', 'adopt', '--yes');
     expect(adopted.stdout).toContain('lane 0 of 1 is gone with everything in it');
     worker = await plane.start('worker', [], QUICK);
