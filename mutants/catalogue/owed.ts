@@ -333,8 +333,8 @@ export const OWED: readonly Mutant[] = [
     id: 'resources-are-asked-about-again',
     bug: 'The same read of a resource is another call, and another question, each time.',
     file: 'src/gateway/mcp/surfaces.ts',
-    find: 'params, tool, args, wish });',
-    replace: 'params, tool, args, wish: { ...wish, key: randomId() } });',
+    find: 'params, tool, args, callMeta });',
+    replace: 'params, tool, args, callMeta: { ...callMeta, key: randomId() } });',
     caughtBy: [
       { file: TIME, title: 'that waits for a person is one question, and the same request again is given its answer' },
     ],

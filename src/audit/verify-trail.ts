@@ -158,7 +158,7 @@ async function verifyLane(
   const isHere = isInLane(head);
   const expected = new Map(exported.filter(isHere).map((each) => [each.sequence, each.chain] as const));
   // `Math.max(...)` is not used: there may be hundreds of thousands of heads, too many for the arguments of one call.
-  const longest = statements.heads.filter(isHere).reduce((most, each) => Math.max(most, each.sequence), 0);
+  const longest = statements.heads.filter(isHere).reduce((max, each) => Math.max(max, each.sequence), 0);
   const gaps = statements.gaps.filter(isHere);
   const cut = statements.cuts.findLast(isHere);
   const first = (cut?.sequence ?? 0) + 1;

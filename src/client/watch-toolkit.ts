@@ -5,7 +5,7 @@ import { pause } from '../base/pause.ts';
 
 /** Poll interval. A new catalog is noticed at once; a new policy at the next poll. */
 const LOOK_EVERY_MS = 2000;
-const AFTER_TROUBLE_MS = 500;
+const PAUSE_AFTER_FAILURE_MS = 500;
 
 interface Watch {
   /** Called with undefined when the session has ended; the watch ends then. */
@@ -35,7 +35,7 @@ export function watchToolkit(
           if (goesOn()) listener(undefined);
           return;
         }
-        await pause(AFTER_TROUBLE_MS);
+        await pause(PAUSE_AFTER_FAILURE_MS);
       }
     }
   }

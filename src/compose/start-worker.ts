@@ -253,7 +253,7 @@ async function boot(
     },
     {
       stop: (order) => inFlight.stop(order, order.why),
-      trouble: (problem) => log.warn({ problem }, 'the supervisor cannot reach the store'),
+      failed: (problem) => log.warn({ problem }, 'the supervisor cannot reach the store'),
       metricsText: async () => (await telemetry?.metricsText?.()) ?? '',
       reaped(callIds, overdue) {
         for (const callId of callIds) events.emit('call.expired', { stage: 'settle', callId, overdue });

@@ -34,7 +34,7 @@ function breakOn(
   window: LoopWindow,
   signatures: Float64Array,
   own: number,
-  most: number,
+  max: number,
   paceMs: number,
 ): Finding | undefined {
   const { length, result, at, state } = window;
@@ -54,7 +54,7 @@ function breakOn(
     if (streakAt[slot] === WORK + 1) calls += 1;
     idle += 1;
   }
-  if (idle < most || calls > MAX_CYCLE) return undefined;
+  if (idle < max || calls > MAX_CYCLE) return undefined;
   // The call in question must be one of the repeating calls.
   const isOwn = window.blockedSame || streakAt[slotOf(own)]! > WORK;
   return isOwn ? { detector: 'breaker', level: 'block', count: idle } : undefined;

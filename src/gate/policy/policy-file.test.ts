@@ -294,8 +294,8 @@ describe('findPolicyWarnings', () => {
       'agents: { main: { selection: [{ module: clock, tools: all }] } }\nloops: { agents: { mian: { enabled: false } } }',
       'loops.agents.mian names no declared agent, did you mean main?',
     ],
-  ])('finds in %s', (text, doubt) => {
-    expect(warningsOf(text)).toStrictEqual([doubt]);
+  ])('finds in %s', (text, warning) => {
+    expect(warningsOf(text)).toStrictEqual([warning]);
   });
 
   it('warns of unknown names, and of a selection that matches nothing', () => {

@@ -43,7 +43,7 @@ export interface CallRequest {
   /** Id of the tool in the catalog. */
   readonly tool: string;
   readonly args: JsonObject;
-  readonly wish: CallMeta;
+  readonly callMeta: CallMeta;
   readonly hasOutputSchema?: boolean;
 }
 
@@ -56,7 +56,7 @@ export type OnceAnswer = Pursued & { readonly earlier?: EarlierCall | undefined 
  * waiting for it.
  */
 export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
-  const { home, peer, session, ctx, method, params, wish } = asked;
+  const { home, peer, session, ctx, method, params, callMeta } = asked;
   const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
   const exchange = peer.exchange?.(ctx.mcpReq.id, signal);
   const owed = new OwedRequest(exchange?.sent, signal);
@@ -70,7 +70,7 @@ export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
       ctx,
       signal,
       owner: { bearer: peer.bearer, method, params },
-      comesBack: () => wish.callId !== undefined || owed.earlier !== undefined,
+      comesBack: () => callMeta.callId !== undefined || owed.earlier !== undefined,
       owedDigest: () => owed.lastDigest,
       resumed: (callId, digest) => holdNamed(request, callId, digest),
       pending: (at) => {
@@ -101,14 +101,14 @@ interface OwnRequest extends CallRequest {
 }
 
 function begin(request: OwnRequest, answered?: Answered): CallUnderWay {
-  const { home, session, wish, signal } = request;
+  const { home, session, callMeta, signal } = request;
   const { client, config } = home.plane;
-  const { callId } = wish;
+  const { callId } = callMeta;
   if (callId !== undefined && answered === undefined) {
     const { waitMs } = config.gateway.mcp;
     return CallUnderWay.found(client, session, callId, { waitMs, signal }, () => holdNamed(request, callId));
   }
-  const { key } = wish;
+  const { key } = callMeta;
   return CallUnderWay.made(client, session, (hear) => {
     if (key === undefined) return callOwed(request, answered, hear);
     return call(request, answered, hear, answered === undefined ? key : keyOfRound(key, answered));
@@ -138,9 +138,9 @@ async function callOwed(
  * shows how that call ended. Its entry is dropped, and another one is held.
  */
 async function hold(request: OwnRequest, answered: Answered | undefined): Promise<Holding> {
-  const { home, session, wish, signal, owed, cameAt } = request;
+  const { home, session, callMeta, signal, owed, cameAt } = request;
   const isLost = (): boolean => owed.isLost;
-  const options = { lifetimeMs: owedMs(home), cameAt, fresh: wish.fresh === true, signal, isLost };
+  const options = { lifetimeMs: owedMs(home), cameAt, fresh: callMeta.fresh === true, signal, isLost };
   for (;;) {
     const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
     const earlier = holding.kind === 'held' ? holding.held.earlier : undefined;
@@ -191,26 +191,26 @@ async function attach(
 }
 
 function call(
-  { home, peer, tool, args, wish, ctx, signal, method }: OwnRequest,
+  { home, peer, tool, args, callMeta, ctx, signal, method }: OwnRequest,
   answered: Answered | undefined,
   hear: (event: CallEvent) => void,
   key: string,
 ): Promise<CallAnswer> {
   const { client, config } = home.plane;
   const { waitMs, taskAfterMs } = config.gateway.mcp;
-  const { trace, traceState } = wish;
+  const { trace, traceState } = callMeta;
   const options = {
     // A client that knows tasks gets a task after this shorter wait, and need not wait until the end.
     waitMs: knowsTasks(peer) && method === 'tools/call' ? taskAfterMs : waitMs,
     signal,
     via: 'mcp',
-    onEvent: hearEvents(wish, ctx, hear),
+    onEvent: hearEvents(callMeta, ctx, hear),
     input: { kinds: inputKindsOf(peer), ...answered },
     key,
     ...(trace === undefined ? {} : { trace }),
     ...(traceState === undefined ? {} : { traceState }),
   } as const;
-  return home.callIn(peer, wish.run, (session) => client.call(session, tool, args, options));
+  return home.callIn(peer, callMeta.run, (session) => client.call(session, tool, args, options));
 }
 
 /**
@@ -252,9 +252,9 @@ function digestOf({ peer, tool, args }: OwnRequest, answered?: Answered): string
   return sha256(canonicalJson([who, tool, args, responses, state]));
 }
 
-function wayBackOf({ owed, wish }: OwnRequest): 'arguments' | 'key' | 'id' {
+function wayBackOf({ owed, callMeta }: OwnRequest): 'arguments' | 'key' | 'id' {
   if (owed.hasEntry) return 'arguments';
-  return wish.key === undefined ? 'id' : 'key';
+  return callMeta.key === undefined ? 'id' : 'key';
 }
 
 /**

@@ -16,13 +16,13 @@ export async function callTool(
   ctx: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const found = await findTool(home, peer, params.name);
-  const wish = readCallMeta(params._meta);
-  if (found === undefined) return refuseUnknown(home, peer, params.name, wish.run);
+  const callMeta = readCallMeta(params._meta);
+  if (found === undefined) return refuseUnknown(home, peer, params.name, callMeta.run);
   const { id: tool, shown } = found;
   const args = (params.arguments ?? {}) as JsonObject;
-  const session = await home.handleOf(peer, wish.run);
+  const session = await home.handleOf(peer, callMeta.run);
   const sent = { name: params.name, arguments: args };
-  const asked = { home, peer, session, ctx, method: 'tools/call', params: sent, tool, args, wish };
+  const asked = { home, peer, session, ctx, method: 'tools/call', params: sent, tool, args, callMeta };
   const answer = await callOnce({ ...asked, hasOutputSchema: shown.outputSchema !== undefined });
   if (answer.kind === 'reply') return answer.reply as CallToolResult;
   const callId = answer.kind === 'settled' ? { callId: answer.callId } : {};

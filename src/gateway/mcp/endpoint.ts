@@ -139,12 +139,12 @@ interface StreamCount {
   leave(bearer: McpBearer): void;
 }
 
-function createStreamCount(most: number): StreamCount {
+function createStreamCount(max: number): StreamCount {
   const open = new Map<string, number>();
   return {
     enter({ id }) {
       const count = open.get(id) ?? 0;
-      if (count >= most) return false;
+      if (count >= max) return false;
       open.set(id, count + 1);
       return true;
     },

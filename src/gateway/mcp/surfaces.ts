@@ -31,7 +31,7 @@ class Detour extends Error {
 interface SurfaceRequest {
   readonly method: string;
   readonly params: JsonObject;
-  readonly wish: CallMeta;
+  readonly callMeta: CallMeta;
 }
 
 /**
@@ -42,16 +42,16 @@ async function useSurfaces(
   home: McpHome,
   peer: McpPeer,
   ctx: ServerContext,
-  { method, params, wish }: SurfaceRequest,
+  { method, params, callMeta }: SurfaceRequest,
   use: (surfaces: Surfaces, session: SessionHandle) => Promise<Result>,
 ): Promise<Result> {
   const { client } = home.plane;
-  const session = await home.handleOf(peer, wish.run);
+  const session = await home.handleOf(peer, callMeta.run);
   let earlier: EarlierCall | undefined;
   const surfaces = createSurfaces({
     toolkit: (asking) => client.toolkit(asking),
     async call(_session, tool, args) {
-      const answer = await callOnce({ home, peer, session, ctx, method, params, tool, args, wish });
+      const answer = await callOnce({ home, peer, session, ctx, method, params, tool, args, callMeta });
       if (answer.kind === 'reply') throw new Detour(answer.reply);
       ({ earlier } = answer);
       return answer;
@@ -63,7 +63,7 @@ async function useSurfaces(
   } catch (error) {
     if (!(error instanceof Detour)) throw error;
     if (error.reply['resultType'] === 'input_required') return error.reply;
-    throw new ProtocolError(RPC.internalError, notYet(wish), { ...error.reply._meta });
+    throw new ProtocolError(RPC.internalError, notYet(callMeta), { ...error.reply._meta });
   }
 }
 
@@ -73,9 +73,9 @@ function notYet({ key }: CallMeta): string {
 }
 
 /** A call of a resource or prompt cannot be requested by its id: the answer to another call may not be a resource. */
-function readWishWithoutCallId(meta: unknown): CallMeta {
-  const { callId: _unused, ...wish } = readCallMeta(meta);
-  return wish;
+function readMetaWithoutCallId(meta: unknown): CallMeta {
+  const { callId: _unused, ...callMeta } = readCallMeta(meta);
+  return callMeta;
 }
 
 export function readResource(
@@ -84,7 +84,7 @@ export function readResource(
   ctx: ServerContext,
   { uri, _meta }: { readonly uri: string; readonly _meta?: unknown },
 ): Promise<Result> {
-  const request = { method: 'resources/read', params: { uri }, wish: readWishWithoutCallId(_meta) };
+  const request = { method: 'resources/read', params: { uri }, callMeta: readMetaWithoutCallId(_meta) };
   return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.readResource(session, uri);
     if (answer.kind !== 'read') throw problemOf(answer, uri);
@@ -103,7 +103,7 @@ export function getPrompt(
   const request = {
     method: 'prompts/get',
     params: { name: params.name, arguments: args },
-    wish: readWishWithoutCallId(params._meta),
+    callMeta: readMetaWithoutCallId(params._meta),
   };
   return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.getPrompt(session, name, args);
@@ -121,7 +121,7 @@ export function getPrompt(
 
 export function complete(home: McpHome, peer: McpPeer, ctx: ServerContext, asked: CompletionRequest): Promise<Result> {
   // A random key, so that each completion is a new call and never the outcome of an earlier one: the next one is for another text.
-  const request = { method: 'completion/complete', params: {}, wish: { key: randomId() } };
+  const request = { method: 'completion/complete', params: {}, callMeta: { key: randomId() } };
   return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.complete(session, asked);
     if (answer.kind !== 'completed') throw problemOf(answer);

@@ -52,7 +52,7 @@ interface Kept {
  */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
-export function createValidatorCache(mostCharacters = MAX_CHARACTERS): ValidatorCache {
+export function createValidatorCache(maxCharacters = MAX_CHARACTERS): ValidatorCache {
   const kept = new Map<string, Kept>();
   let characters = 0;
 
@@ -62,7 +62,7 @@ export function createValidatorCache(mostCharacters = MAX_CHARACTERS): Validator
    */
   function makeRoom(wanted: number): void {
     for (const [digest, entry] of kept) {
-      if (characters + wanted <= mostCharacters) return;
+      if (characters + wanted <= maxCharacters) return;
       kept.delete(digest);
       if (entry.used) kept.set(digest, entry);
       else characters -= entry.characters;

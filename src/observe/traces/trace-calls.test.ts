@@ -37,9 +37,9 @@ const byCaller = ({ sampled = true, ...facts }: Told): DiagnosticEvent =>
     ...facts,
   }) as unknown as DiagnosticEvent;
 
-function spansOf(events: readonly DiagnosticEvent[], mostOpen?: number): SpanDraft[] {
+function spansOf(events: readonly DiagnosticEvent[], maxOpen?: number): SpanDraft[] {
   const spans: SpanDraft[] = [];
-  const tracer = createCallTracer((span) => spans.push(span), mostOpen);
+  const tracer = createCallTracer((span) => spans.push(span), maxOpen);
   for (const event of events) tracer.hear(event);
   tracer.close();
   return spans;

@@ -20,7 +20,7 @@ export interface CallTracer {
 }
 
 /** Makes spans from diagnostic events: one per stage, below one for the whole call. Traces that are not sampled are ignored. */
-export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX_OPEN): CallTracer {
+export function createCallTracer(tell: (span: SpanDraft) => void, maxOpen = MAX_OPEN): CallTracer {
   const attempts = new Map<string, AttemptTrace>();
   /** Accepted calls that have no answer yet, by the span id of the call. */
   const waiting = new Map<string, Accepted>();
@@ -30,7 +30,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX
     if (attempt === undefined) {
       attempt = new AttemptTrace(event, tell);
       attempts.set(attemptId, attempt);
-      if (attempts.size > mostOpen) attempts.delete(oldestOf(attempts));
+      if (attempts.size > maxOpen) attempts.delete(oldestOf(attempts));
     }
     if (attempt.hear(event)) attempts.delete(attemptId);
   }
@@ -40,7 +40,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX
       case 'call.accepted':
       case 'call.attached':
         waiting.set(event.trace!.spanId, event);
-        if (waiting.size > mostOpen) forget(oldestOf(waiting));
+        if (waiting.size > maxOpen) forget(oldestOf(waiting));
         return;
       case 'call.replayed':
       case 'call.refused':

@@ -55,7 +55,7 @@ export interface ReplyReader {
 }
 
 const WAIT_MS = 5000;
-const PAUSE_AFTER_TROUBLE_MS = 200;
+const PAUSE_AFTER_FAILURE_MS = 200;
 /** Number of missed replies to fetch in parallel. */
 const FETCH_AT_ONCE = 16;
 
@@ -86,7 +86,7 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
           failAll(lane, error);
           return;
         }
-        await pause(PAUSE_AFTER_TROUBLE_MS);
+        await pause(PAUSE_AFTER_FAILURE_MS);
       }
       fetchedAt = performance.now();
       await fetchMissed(lane);
