@@ -20,19 +20,19 @@ export function watchToolkit(
   { listener, signal }: Watch,
 ): () => void {
   let watching = true;
-  const goesOn = (): boolean => watching && !signal.aborted;
+  const isWatching = (): boolean => watching && !signal.aborted;
 
   async function watch(): Promise<void> {
     let last: SessionToolkit | undefined;
     let after = -1;
-    while (goesOn()) {
+    while (isWatching()) {
       try {
         const toolkit = await read();
-        if (goesOn() && !isSame(toolkit, last)) listener((last = toolkit));
+        if (isWatching() && !isSame(toolkit, last)) listener((last = toolkit));
         after = (await store.watchCatalog({ after, waitMs: LOOK_EVERY_MS }))?.sequence ?? after;
       } catch (error) {
         if (error instanceof PlaneError && error.code === 'SESSION_INVALID') {
-          if (goesOn()) listener(undefined);
+          if (isWatching()) listener(undefined);
           return;
         }
         await pause(PAUSE_AFTER_FAILURE_MS);

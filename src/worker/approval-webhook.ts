@@ -53,7 +53,7 @@ export function createApprovalWebhook(
   const receiver = new URL(url).origin;
   const waiting: JsonObject[] = [];
   const stop = new AbortController();
-  const idlers = new Set<() => void>();
+  const idleListeners = new Set<() => void>();
   let [running, dropped, closed] = [0, 0, false];
 
   function submit(message: JsonObject): void {
@@ -74,7 +74,7 @@ export function createApprovalWebhook(
     running -= 1;
     const next = waiting.shift();
     if (next !== undefined) start(next);
-    else if (running === 0) for (const tell of idlers) tell();
+    else if (running === 0) for (const notify of idleListeners) notify();
   }
 
   async function deliver(message: JsonObject): Promise<void> {
@@ -105,7 +105,7 @@ export function createApprovalWebhook(
     async close(graceMs) {
       closed = true;
       if (running === 0) return;
-      const idle = new Promise<void>((resolve) => idlers.add(resolve));
+      const idle = new Promise<void>((resolve) => idleListeners.add(resolve));
       const timer = setTimeout(() => {
         const unsent = waiting.splice(0).length;
         if (unsent > 0)

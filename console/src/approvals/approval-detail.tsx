@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApprovalView } from '../api-types.ts';
 import { now } from '../clock.ts';
-import { tell } from '../components/toast.tsx';
+import { showToast } from '../components/toast.tsx';
 import { useShortcuts, type Shortcut } from '../shortcuts.ts';
 import { AlwaysDialog } from './always-dialog.tsx';
 import { isFolded } from './argument-limits.ts';
@@ -46,7 +46,7 @@ export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: App
     setDialog(undefined);
     setBusy(true);
     const { isDone, text } = await decide(approval, options).finally(() => setBusy(false));
-    tell(`${approval.tool}: ${text}`, isDone ? 'good' : 'bad');
+    showToast(`${approval.tool}: ${text}`, isDone ? 'good' : 'bad');
     if (isDone) onDecided(approval);
   };
   /**
@@ -57,7 +57,7 @@ export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: App
     const result = await decide(approval, options);
     if (!result.isDone && result.problems !== undefined) return result.problems;
     setDialog(undefined);
-    tell(`${approval.tool}: ${result.text}`, result.isDone ? 'good' : 'bad');
+    showToast(`${approval.tool}: ${result.text}`, result.isDone ? 'good' : 'bad');
     if (result.isDone) onDecided(approval);
     return [];
   };

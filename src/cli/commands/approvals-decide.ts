@@ -69,7 +69,7 @@ export function approvalsDecideCommand(): Command {
           const isEdited = requested.arguments !== undefined && answer.kind === 'decided';
           const { callId, id: decided } = approval.question;
           const edit = isEdited ? await followEdit(store, { callId, decided }) : undefined;
-          return tell(context, approval, { decision, answer, edit });
+          return reportDecision(context, approval, { decision, answer, edit });
         }),
       ),
     );
@@ -126,13 +126,17 @@ async function chooseBinding(
   return undefined;
 }
 
-interface Told {
+interface DecisionReport {
   readonly decision: ApprovalDecision;
   readonly answer: DecideAnswer;
   readonly edit: EditResult | undefined;
 }
 
-function tell({ terminal }: CommandContext, { question }: Approval, { decision, answer, edit }: Told): number {
+function reportDecision(
+  { terminal }: CommandContext,
+  { question }: Approval,
+  { decision, answer, edit }: DecisionReport,
+): number {
   const isDone = answer.kind === 'decided' || answer.kind === 'counted';
   // The call does not run with the edited arguments, so the first line must not read as if it did.
   const isUnused = edit?.kind === 'refused' || edit?.kind === 'asked-again';

@@ -31,14 +31,14 @@ describe('readPolicyFile', () => {
     const { placeOf: _, ...file } = read('permissions: { "*": { allow: ["*"] } }');
     expect(file).toStrictEqual({
       policy: { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} },
-      speaksOf: [],
+      partsSet: [],
       warnings: [],
     });
-    expect(read('paused: { all: true }').speaksOf).toStrictEqual(['paused']);
+    expect(read('paused: { all: true }').partsSet).toStrictEqual(['paused']);
   });
 
   it('stores a selection in one form, however it was written', () => {
-    const { policy, speaksOf, warnings } = read(`agents:
+    const { policy, partsSet, warnings } = read(`agents:
   main:
     description: Talks to people.
     selection:
@@ -52,7 +52,7 @@ describe('readPolicyFile', () => {
   mute: { selection: [{ module: notes, tools: { add: false } }, { module: clock, tools: [] }, { module: web, tools: {} }] }
   all: { selection: [{ module: "*", tools: all }] }
 `);
-    expect(speaksOf).toStrictEqual(['agents']);
+    expect(partsSet).toStrictEqual(['agents']);
     expect(policy.agents).toStrictEqual({
       main: {
         description: 'Talks to people.',

@@ -117,8 +117,8 @@ function countMembers(value: unknown, enough: number): number {
 const CONTAINERS: ReadonlySet<string> = new Set(['if', '$ref', 'propertyNames']);
 
 function describeProblems(errors: readonly ErrorObject[]): string[] {
-  const telling = errors.filter((error) => !CONTAINERS.has(error.keyword));
-  const problems = new Set((telling.length > 0 ? telling : errors).slice(0, MAX_PROBLEMS * 4).map(describeProblem));
+  const specific = errors.filter((error) => !CONTAINERS.has(error.keyword));
+  const problems = new Set((specific.length > 0 ? specific : errors).slice(0, MAX_PROBLEMS * 4).map(describeProblem));
   return [...problems].slice(0, MAX_PROBLEMS);
 }
 
