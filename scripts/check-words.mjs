@@ -12,6 +12,16 @@ const NAMES = [
   [/\btell[A-Z]\w*/, 'emit…, log…, warn…, report… or notify…'],
   [/\b\w+(?:Wish|Trouble|Doubts)\b/, 'Request or Options, Error, Warnings'],
 ];
+/** In code only. Texts for people and comments may have these words. */
+const IDENTIFIERS = [
+  [/\b(?:wish\w*|Wish)\b/, 'request, requested or options'],
+  [/\b(?:\w*T(?:rouble|ROUBLE)\w*|troubles?)\b/, 'failure or problem'],
+  [/\b(?:most|least)[A-Z]\w*/, 'max… or min…'],
+  [/\b(?:tell|\w+Told)\b/, 'emit, log, warn, report, notify or send'],
+  [/\b(?:doubts|[sS]cene|McpHome|\w*[oO]pposed\w*)\b/, 'warnings, setup or needs, McpShared, objection'],
+  [/\b(?:glance|heed|deaf|patiently|goesOn)\b/, 'lastCheck, listenTo, closed, withRetries, isActive'],
+  [/\b(?:isEntered|EnteredCall|speaksOf|twins?|idlers|meetAgain|settleDebt)\b/, 'a name that says what it is'],
+];
 /** In comments only. Texts for people may say "nobody". */
 const COMMENTS = [
   [/^Of\b/, 'a sentence with a subject'],
@@ -33,12 +43,20 @@ function commentIn(line, isLua) {
   return (/^\s*(?:\/\*\*?|\*(?!\/))\s*(.*)$/.exec(line) ?? /(?:^|\s)\/\/\s+(.*)$/.exec(line))?.[1];
 }
 
+/** The code of this line, without the texts of strings and without its comment. Lines of templates and of JSX text are not recognised. */
+function codeIn(line, isLua) {
+  if (isLua || /^\s*(?:\/?\*|\/\/)/.test(line)) return '';
+  return line.replaceAll(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/g, '').replace(/(?:^|\s)\/\/\s.*$/, '');
+}
+
 /** @returns {{ line: number, found: string, use: string }[]} */
 export function findWords(text, isLua = false) {
   return text.split('\n').flatMap((line, index) => {
     // What stands in backquotes is a value, not a word.
     const comment = commentIn(line, isLua)?.replaceAll(/`[^`]*`/g, '');
     const rules = NAMES.map(([pattern, use]) => [line, pattern, use]);
+    const code = codeIn(line, isLua);
+    rules.push(...IDENTIFIERS.map(([pattern, use]) => [code, pattern, use]));
     if (comment !== undefined) rules.push(...COMMENTS.map(([pattern, use]) => [comment, pattern, use]));
     return rules.flatMap(([where, pattern, use]) => {
       const found = pattern.exec(where)?.[0];

@@ -7,7 +7,7 @@ import { Button } from './components/button.tsx';
 import { Icon, type IconName } from './components/icon.tsx';
 import { Inert } from './components/inert.tsx';
 import { ShortcutHelp } from './components/shortcut-help.tsx';
-import { tell } from './components/toast.tsx';
+import { showToast } from './components/toast.tsx';
 import { connection } from './live.ts';
 import { pendingCount, usePendingCount } from './pending-count.ts';
 import { useShortcuts } from './shortcuts.ts';
@@ -133,6 +133,6 @@ async function signOut(): Promise<void> {
     await api.post('/v1/logout');
     who.value = 'nobody';
   } catch (error) {
-    tell(error instanceof Error ? error.message : 'Could not sign out.', 'bad');
+    showToast(error instanceof Error ? error.message : 'Could not sign out.', 'bad');
   }
 }

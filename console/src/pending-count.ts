@@ -17,15 +17,15 @@ export const pendingQuestions = computed(() =>
 const MAX = 500;
 
 /** Events that arrived while the list was being read. They are applied after the list, which may be older. */
-let toldMeanwhile: ListedApprovalView[] = [];
+let arrivedMeanwhile: ListedApprovalView[] = [];
 
 async function count(): Promise<void> {
-  toldMeanwhile = [];
+  arrivedMeanwhile = [];
   try {
     const { items } = await api.get<Page<ListedApprovalView>>('/v1/approvals', {
       query: { state: 'pending', limit: MAX },
     });
-    pending.value = toldMeanwhile.reduce<Pending>(withApproval, new Map(items.map((item) => [item.id, item])));
+    pending.value = arrivedMeanwhile.reduce<Pending>(withApproval, new Map(items.map((item) => [item.id, item])));
   } catch {
     // The page itself shows the error; the count is only a convenience.
   }
@@ -45,7 +45,7 @@ export function usePendingCount(): void {
   useLive('approvals', {
     onEvent: (data) => {
       const approval = data as ListedApprovalView;
-      toldMeanwhile = [...toldMeanwhile, approval].slice(-MAX);
+      arrivedMeanwhile = [...arrivedMeanwhile, approval].slice(-MAX);
       pending.value = withApproval(pending.value, approval);
     },
     onResync: () => void count(),

@@ -134,7 +134,7 @@ export const AFTER_A_LOOP: readonly Mutant[] = [
   {
     id: 'mcp-calls-stay-in-ended-runs',
     bug: 'A call over MCP is made in the run of its session only, also when that is over.',
-    file: 'src/gateway/mcp/mcp-home.ts',
+    file: 'src/gateway/mcp/mcp-shared.ts',
     find: 'if (sessions.callIn !== undefined) return',
     replace: "if (sessions.callIn !== undefined && runName === '') return",
     caughtBy: [{ file: AFTER_TEST, title: 'gives the same client its next run' }],

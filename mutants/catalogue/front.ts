@@ -95,7 +95,7 @@ export const FRONT: readonly Mutant[] = [
     id: 'other-addresses-make-room',
     bug: 'An attacker with one address pushes out the sockets of others.',
     file: CONNECTIONS,
-    find: 'counts.get(use.address) === most',
+    find: 'counts.get(use.address) === max',
     replace: 'counts.has(use.address)',
     caughtBy: [{ file: CONNECTIONS_TEST, title: 'cuts a socket of the address that has the most of them' }],
   },

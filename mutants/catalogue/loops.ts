@@ -79,7 +79,7 @@ export const LOOPS: readonly Mutant[] = [
     id: 'conversations-stop-each-other',
     bug: 'A call is blocked for what other conversations of its session did, before it was repeated.',
     file: 'src/gate/loop/detect-stall.ts',
-    find: 'return call.count >= WORK ||',
+    find: 'return call.count >= MAX_USEFUL_REPEATS ||',
     replace: 'return call.count >= 1 ||',
     caughtBy: [{ file: DETECT_TEST, title: 'leaves the first two calls of a run' }],
   },

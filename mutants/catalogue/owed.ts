@@ -152,8 +152,8 @@ export const OWED: readonly Mutant[] = [
     id: 'cancelled-repeats-cancel-the-call',
     bug: 'A client that stops waiting for an earlier call cancels it, and the question about it.',
     file: 'src/gateway/mcp/call-once.ts',
-    find: 'call({ ...request, signal: neverCancels }, answered, hear, key)',
-    replace: 'call(request, answered, hear, key)',
+    find: 'call({ ...request, signal: neverCancels }, answered, onEvent, key)',
+    replace: 'call(request, answered, onEvent, key)',
     caughtBy: [{ file: 'test/mcp/owed-stdio.test.ts', title: 'a question outlives a repeat over' }],
   },
   {
@@ -171,12 +171,9 @@ export const OWED: readonly Mutant[] = [
     id: 'repeats-call-in-the-background',
     bug: 'A repeat whose call was cancelled makes another one behind the answer, with a question that no client waits for.',
     file: 'src/gateway/mcp/call-once.ts',
-    find: 'attach(request, answered, hear, held);',
-    replace: `attach(request, answered, hear, held).then(async (end) => {
-    if (end.kind !== 'settled' || end.outcome.kind !== 'cancelled') return end;
-    await request.owed.drop();
-    return callOwed(request, answered, hear);
-  });`,
+    find: 'attach(request, answered, onEvent, held);',
+    replace:
+      "attach(request, answered, onEvent, held).then(async (end) => {\n    if (end.kind !== 'settled' || end.outcome.kind !== 'cancelled') return end;\n    await request.owed.drop();\n    return callOwed(request, answered, onEvent);\n  });",
     caughtBy: [{ file: CANCEL, title: 'that an operator cancels while its repeat waits leaves no other call behind' }],
   },
   {
@@ -333,8 +330,8 @@ export const OWED: readonly Mutant[] = [
     id: 'resources-are-asked-about-again',
     bug: 'The same read of a resource is another call, and another question, each time.',
     file: 'src/gateway/mcp/surfaces.ts',
-    find: 'params, tool, args, wish });',
-    replace: 'params, tool, args, wish: { ...wish, key: randomId() } });',
+    find: 'params, tool, args, callMeta });',
+    replace: 'params, tool, args, callMeta: { ...callMeta, key: randomId() } });',
     caughtBy: [
       { file: TIME, title: 'that waits for a person is one question, and the same request again is given its answer' },
     ],

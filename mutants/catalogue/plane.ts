@@ -43,8 +43,8 @@ export const PLANE: readonly Mutant[] = [
     id: 'compiled-schemas-kept-by-number',
     bug: 'However large schemas are, as many compiled ones are kept.',
     file: 'src/modules/catalog/validate-arguments.ts',
-    find: 'if (characters + wanted <= mostCharacters) return;',
-    replace: 'if (kept.size < mostCharacters) return;',
+    find: 'if (characters + wanted <= maxCharacters) return;',
+    replace: 'if (kept.size < maxCharacters) return;',
     caughtBy: [
       {
         file: 'src/modules/catalog/validate-arguments.test.ts',

@@ -87,8 +87,8 @@ export const ROWS_GATE: readonly Mutant[] = [
     id: 'rewriting-hooks-do-not-ask',
     bug: 'The wish of a hook that a person be asked is lost.',
     file: HOOKS,
-    find: 'state.asks.push(wish);',
-    replace: 'void wish;',
+    find: 'state.asks.push(requested);',
+    replace: 'void requested;',
     caughtBy: [{ file: HOOKS_TEST, title: 'and a request for approval go together' }],
   },
   {

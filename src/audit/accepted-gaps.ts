@@ -10,7 +10,7 @@ interface Place {
  * Follows accepted gaps from `sequence`. Returns the sequence just before `found` if the gaps reach it, otherwise `sequence`. A gap counts
  * only with exactly its range: if it ends too early, or includes the record that was found, that record is out of place.
  */
-export function crossGaps(sequence: number, found: number, gaps: readonly GapStatement[]): number {
+export function skipAcceptedGaps(sequence: number, found: number, gaps: readonly GapStatement[]): number {
   let reach = sequence;
   for (;;) {
     const next = gaps.find(({ from, to }) => from === reach + 1 && to < found);

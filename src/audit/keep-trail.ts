@@ -80,7 +80,7 @@ export function keepTrail(
     }
   }
 
-  const lookMs = Math.min(signEveryMs, Math.max(MIN_LOOK_MS, signEveryMs / LOOKS_PER_PERIOD));
+  const lookMs = Math.min(signEveryMs, Math.max(MIN_LOOK_MS, signEveryMs / CHECKS_PER_PERIOD));
   const signing = repeat(() => sign(false), lookMs);
   const retaining = retains ? repeat(retain, signEveryMs) : undefined;
   return {
@@ -115,4 +115,4 @@ function repeat(work: () => Promise<void>, everyMs: number): { stop(): Promise<v
 }
 
 const MIN_LOOK_MS = 100;
-const LOOKS_PER_PERIOD = 10;
+const CHECKS_PER_PERIOD = 10;

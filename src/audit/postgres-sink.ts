@@ -41,20 +41,20 @@ export async function openPostgresSink({ url, password, schema }: PostgresOption
   });
   // Ignores errors of idle connections. The next query that needs a connection gets its own error.
   pool.on('error', () => undefined);
-  const told = async <Result>(work: Promise<Result>): Promise<Result> =>
+  const withStoreError = async <Result>(work: Promise<Result>): Promise<Result> =>
     work.catch((error: unknown) => Promise.reject(unavailable(error)));
   try {
-    await told(prepareSchema(pool, schema));
+    await withStoreError(prepareSchema(pool, schema));
   } catch (error) {
     await pool.end();
     throw error;
   }
   return {
-    openLane: (request) => told(openLane(pool, request)),
-    commit: (batch) => told(inTransaction(pool, (client) => commit(client, batch))),
-    auditHeads: () => told(readHeads(pool)),
+    openLane: (request) => withStoreError(openLane(pool, request)),
+    commit: (batch) => withStoreError(inTransaction(pool, (client) => commit(client, batch))),
+    auditHeads: () => withStoreError(readHeads(pool)),
     readTrail: ({ store, lane, fromSequence, limit }) =>
-      told(
+      withStoreError(
         readRecords(
           pool,
           `WHERE lane_id = (SELECT id FROM audit_lane WHERE store = $1 AND lane = $2) AND audit_record.sequence >= $3
@@ -62,12 +62,12 @@ export async function openPostgresSink({ url, password, schema }: PostgresOption
           [store, lane, fromSequence, limit],
         ),
       ),
-    queryTrail: (request) => told(queryTrail(pool, request)),
-    addStatement: (statement) => told(inTransaction(pool, (client) => addStatement(client, statement))),
-    listStatements: ({ after, limit }) => told(listStatements(pool, after, limit)),
-    lastStatement: () => told(lastStatement(pool)),
-    erasePayloads: (request) => told(inTransaction(pool, (client) => erasePayloads(client, request))),
-    cutTrail: (request) => told(inTransaction(pool, (client) => cutTrail(client, request))),
+    queryTrail: (request) => withStoreError(queryTrail(pool, request)),
+    addStatement: (statement) => withStoreError(inTransaction(pool, (client) => addStatement(client, statement))),
+    listStatements: ({ after, limit }) => withStoreError(listStatements(pool, after, limit)),
+    lastStatement: () => withStoreError(lastStatement(pool)),
+    erasePayloads: (request) => withStoreError(inTransaction(pool, (client) => erasePayloads(client, request))),
+    cutTrail: (request) => withStoreError(inTransaction(pool, (client) => cutTrail(client, request))),
     close: () => pool.end(),
   };
 }

@@ -32,7 +32,7 @@ export function verifyStatements(
   }
   const last = number > 0 ? { last: { number, hash } } : {};
   const problem =
-    findLoss(statements, marks, wanted, number) ?? (expected && findDeparture(statements, expected, wanted, number));
+    findLoss(statements, marks, wanted, number) ?? (expected && findDivergence(statements, expected, wanted, number));
   return { ...last, ...(problem === undefined ? {} : { problem }) };
 }
 
@@ -113,7 +113,7 @@ function givesUp({ number, after, givenUp }: ReadRollback, mark: StatementMark):
  * Why the chain does not continue the exported one. A rollback can give up a mark, but not an exported one: an attacker with the key could
  * sign such a rollback.
  */
-function findDeparture(
+function findDivergence(
   statements: Statements,
   expected: StatementMark,
   hashes: ReadonlyMap<number, string>,

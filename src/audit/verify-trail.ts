@@ -7,7 +7,7 @@ import type {
 } from '../domain/audit/audit-record.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import { firstLink } from '../domain/audit/record-bytes.ts';
-import { crossGaps, distinct, findLost } from './accepted-gaps.ts';
+import { skipAcceptedGaps, distinct, findLost } from './accepted-gaps.ts';
 import { readStatements, type Statements } from './read-statements.ts';
 import type { TrustedKeys } from './signing-keys.ts';
 import type { KeptMark } from './statement-marks.ts';
@@ -158,7 +158,7 @@ async function verifyLane(
   const isHere = isInLane(head);
   const expected = new Map(exported.filter(isHere).map((each) => [each.sequence, each.chain] as const));
   // `Math.max(...)` is not used: there may be hundreds of thousands of heads, too many for the arguments of one call.
-  const longest = statements.heads.filter(isHere).reduce((most, each) => Math.max(most, each.sequence), 0);
+  const longest = statements.heads.filter(isHere).reduce((max, each) => Math.max(max, each.sequence), 0);
   const gaps = statements.gaps.filter(isHere);
   const cut = statements.cuts.findLast(isHere);
   const first = (cut?.sequence ?? 0) + 1;
@@ -177,15 +177,15 @@ async function verifyLane(
     }
     if (sequence > longest) unsignedSince ??= step.record.at;
   }
-  const told = Math.max(0, ...known.filter(isHere).map((each) => each.sequence));
+  const handedOver = Math.max(0, ...known.filter(isHere).map((each) => each.sequence));
   if (longest > sequence) return fail(sequence + 1, `it is missing; a signed head says that there are ${longest}`);
   if (head.sequence !== sequence || hex(head.chain) !== chain) {
     return fail(sequence + 1, `it is missing, or the head is wrong: that says ${head.sequence}`);
   }
   const exportedLast = Math.max(0, ...expected.keys());
   if (exportedLast > sequence) return fail(sequence + 1, `it is missing; the exported file knows ${exportedLast}`);
-  if (crossGaps(sequence, told + 1, gaps) < told) {
-    return fail(sequence + 1, `it is missing; the store has handed over ${told}`);
+  if (skipAcceptedGaps(sequence, handedOver + 1, gaps) < handedOver) {
+    return fail(sequence + 1, `it is missing; the store has handed over ${handedOver}`);
   }
   const loose = unsignedSince === undefined ? {} : { unsignedSince };
   const verified = { store, lane, first, last: sequence, chain, signed: longest, ...loose };

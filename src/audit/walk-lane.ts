@@ -1,7 +1,7 @@
 import type { AuditHead, AuditRecord, ChainedRecord, SignedHead } from '../domain/audit/audit-record.ts';
 import type { AuditTrail } from '../domain/ports/audit-store.ts';
 import { firstLink, nextLink, parseRecord, payloadDigest } from '../domain/audit/record-bytes.ts';
-import { crossGaps } from './accepted-gaps.ts';
+import { skipAcceptedGaps } from './accepted-gaps.ts';
 import type { Statements } from './read-statements.ts';
 import { isInLane } from './same-lane.ts';
 
@@ -43,7 +43,7 @@ export async function* walkLane(
     });
     for (const chained of page) {
       const record = parseRecord(chained.text);
-      sequence = crossGaps(sequence, record?.sequence ?? 0, gaps) + 1;
+      sequence = skipAcceptedGaps(sequence, record?.sequence ?? 0, gaps) + 1;
       const problem =
         findProblem(chained, record, { store, lane, sequence, chain }, statements) ??
         describeSigned(signed.get(sequence), hex(chained.chain));

@@ -40,7 +40,7 @@ function startGuard(): ProcessGuard {
   // Neither the guard nor its pipe keeps this process alive.
   guard.unref();
   (guard.stdin as unknown as { unref?: () => void }).unref?.();
-  const tell = (sign: string, group: number): void =>
+  const send = (sign: string, group: number): void =>
     void (guard.stdin.writable && guard.stdin.write(`${sign} ${group}\n`));
-  return { add: (group) => tell('+', group), remove: (group) => tell('-', group) };
+  return { add: (group) => send('+', group), remove: (group) => send('-', group) };
 }

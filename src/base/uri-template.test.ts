@@ -128,11 +128,11 @@ describe('a URI template', () => {
     const long = 'a'.repeat(100_000);
     expect(parseUriTemplate(`x:${'{'.repeat(100_000)}`).kind).toBe('problem');
     expect(valuesOf('x:{a}a{b}a{c}b', `x:${long}`)).toBeUndefined();
-    const most = `x:${'a'.repeat(URI_LIMITS.uriLength - 2)}`;
-    expect(isUri(most)).toBe(true);
-    expect(isUri(`${most}a`)).toBe(false);
+    const max = `x:${'a'.repeat(URI_LIMITS.uriLength - 2)}`;
+    expect(isUri(max)).toBe(true);
+    expect(isUri(`${max}a`)).toBe(false);
     const hard = templateOf(`x:${Array.from({ length: 19 }, (_, at) => `{v${at}}aaaaaaaaab`).join('')}{z}`);
-    expect(hard.read(most).kind).toBe('other');
+    expect(hard.read(max).kind).toBe('other');
     expect(valuesOf('x:{a}%41{b}', `x:${'%41'.repeat(2700)}`)).toStrictEqual({ a: 'A', b: 'A'.repeat(2698) });
   });
 });

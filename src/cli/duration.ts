@@ -8,13 +8,13 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
  */
 export const readDuration = durationUpTo(30);
 
-export function durationUpTo(mostDays: number): (text: string) => number {
+export function durationUpTo(maxDays: number): (text: string) => number {
   return (text) => {
     const match = /^(\d{1,10})(ms|s|m|h|d)$/.exec(text);
     const ms = match === null ? Number.NaN : Number(match[1]) * UNITS[match[2]!]!;
-    if (ms >= 1 && ms <= mostDays * UNITS['d']!) return ms;
+    if (ms >= 1 && ms <= maxDays * UNITS['d']!) return ms;
     throw new InvalidArgumentError(
-      `Give a duration with its unit, above 0 and at most ${mostDays}d, such as 500ms, 30s, 10m or 2h.`,
+      `Give a duration with its unit, above 0 and at most ${maxDays}d, such as 500ms, 30s, 10m or 2h.`,
     );
   };
 }

@@ -17,14 +17,14 @@ export type EditResult =
 
 const FIRST_MS = 25;
 const MAX_PAUSE_MS = 500;
-const PATIENCE_MS = 3000;
+const TIMEOUT_MS = 3000;
 
 export async function followEdit(
   store: CallReader,
   { callId, decided }: { readonly callId: CallId; readonly decided: ApprovalId },
-  patienceMs: number = PATIENCE_MS,
+  timeoutMs: number = TIMEOUT_MS,
 ): Promise<EditResult> {
-  const giveUpAt = performance.now() + patienceMs;
+  const giveUpAt = performance.now() + timeoutMs;
   for (let pauseMs = FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     const record = await store.readCall(callId);
     const result = record === undefined ? undefined : resultOf(record, decided);

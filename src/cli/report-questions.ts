@@ -38,7 +38,7 @@ async function watch(
   { session, tool, callId, config }: Waiting,
   signal: AbortSignal,
 ): Promise<void> {
-  let told: string | undefined;
+  let reported: string | undefined;
   let turnAt = performance.now() + TURN_AFTER_MS;
   for (let pauseMs = FIRST_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, MAX_MS)) {
     await pause(pauseMs, undefined, { signal });
@@ -51,13 +51,13 @@ async function watch(
       const turn = await readTurn(context, client, { tool, callId });
       if (turn !== undefined && !signal.aborted) warn(context, `the call ${turn}`);
     }
-    if (approval === undefined || approval === told) continue;
-    told = approval;
-    await tell(context, client, approval, config);
+    if (approval === undefined || approval === reported) continue;
+    reported = approval;
+    await reportQuestion(context, client, approval, config);
   }
 }
 
-async function tell(context: CommandContext, client: Client, id: string, config: Config): Promise<void> {
+async function reportQuestion(context: CommandContext, client: Client, id: string, config: Config): Promise<void> {
   const { terminal } = context;
   const { question, expiresAt, requestedAt } = await client.approvals.get(readApprover({}), id);
   const program = sameStoreCommand(context, config);

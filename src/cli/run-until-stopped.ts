@@ -46,8 +46,8 @@ export async function runUntilStopped(
     onDrain(await Promise.race([stopped, running.failed]));
   } catch (error) {
     const { message, fix } = describeFailure(error);
-    const patience = new Promise<void>((resolve) => setTimeout(resolve, FAILED_DRAIN_MS).unref());
-    await Promise.race([running.drain().catch(() => undefined), patience]);
+    const timeout = new Promise<void>((resolve) => setTimeout(resolve, FAILED_DRAIN_MS).unref());
+    await Promise.race([running.drain().catch(() => undefined), timeout]);
     throw unavailable(`The ${running.name} cannot go on: ${message}`, fix, error);
   }
   await running.drain();

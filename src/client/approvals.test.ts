@@ -172,8 +172,8 @@ describe('client approvals', () => {
   it('decide for always makes a grant, as narrow as it can be unless wished otherwise', async () => {
     const [first, second] = [await ask(), await ask()];
     const answer = await approvals.decide(RITA, first.id, { decision: 'allow-always', binding: first.binding });
-    const wish = { arguments: 'any', uses: 2, lifetimeMs: 1000 } as const;
-    await approvals.decide(RITA, second.id, { decision: 'allow-always', binding: second.binding, grant: wish });
+    const options = { arguments: 'any', uses: 2, lifetimeMs: 1000 } as const;
+    await approvals.decide(RITA, second.id, { decision: 'allow-always', binding: second.binding, grant: options });
     const listed = await grants.list(OPERATOR);
     expect(listed).toMatchObject([
       { usesLeft: 2, matches: { kind: 'any' }, expiresAt: now + 1000 },

@@ -97,9 +97,9 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
   #underWay(callId: CallId): void {
     const { tool, options } = this.#requested;
     this.#needs.replies.accepted(this, callId);
-    if (options.onEvent !== undefined) this.#tell({ kind: 'queued', callId });
+    if (options.onEvent !== undefined) this.#emit({ kind: 'queued', callId });
     if (this.#failure !== undefined) return this.#giveUp(this.#failure.error);
-    if (options.signal !== undefined) this.#heed(options.signal, callId);
+    if (options.signal !== undefined) this.#listenTo(options.signal, callId);
     const waitMs = options.waitMs ?? tool.tool.limits.waitMs;
     if (options.redirect !== undefined) this.#redirect(options.redirect, callId, waitMs);
     if (this.#early !== undefined) this.settled(this.#early);
@@ -116,7 +116,7 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
     this.#redirecting.catch((error: unknown) => this.#giveUp(error));
   }
 
-  #heed(signal: AbortSignal, callId: CallId): void {
+  #listenTo(signal: AbortSignal, callId: CallId): void {
     const onAbort = (): void => this.#needs.cancel(this.#requested.session, callId);
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
@@ -127,7 +127,7 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
     const { callId } = this;
     if (callId === undefined) return void (this.#early = outcome);
     try {
-      if (this.#requested.options.onEvent !== undefined) this.#tell({ kind: 'settled', callId });
+      if (this.#requested.options.onEvent !== undefined) this.#emit({ kind: 'settled', callId });
       const decoded = decodeOutcome(outcome);
       this.#requested.events?.replied(decoded);
       if (this.#redirecting === undefined) return this.#end(settledAnswer(callId, decoded));
@@ -146,7 +146,7 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
     else this.#giveUp(error);
   }
 
-  heard(event: Uint8Array): void {
+  receive(event: Uint8Array): void {
     this.#requested.options.onEvent?.(decode(event) as CallEvent);
   }
 
@@ -154,7 +154,7 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
     const callId = this.callId!;
     this.#leave();
     this.#requested.events?.leftPending();
-    if (this.#requested.options.onEvent !== undefined) this.#tell({ kind: 'pending', callId });
+    if (this.#requested.options.onEvent !== undefined) this.#emit({ kind: 'pending', callId });
     if (this.#redirecting === undefined) return this.#end({ kind: 'pending', callId });
     // Answer `pending` only after the redirect is stored. If storing it failed, the redirect's own error has already rejected the call.
     void this.#redirecting.then(
@@ -185,7 +185,7 @@ export class CallInFlight extends ReplyWaiter implements TimedWait {
   }
 
   /** An error thrown by the caller's listener becomes a process warning. The call continues, and its answer is still returned. */
-  #tell(event: CallEvent): void {
+  #emit(event: CallEvent): void {
     try {
       this.#requested.options.onEvent!(event);
     } catch (error) {

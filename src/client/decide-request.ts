@@ -34,16 +34,18 @@ const MIN_DEADLINE_MS = 60_000;
 export function decideRequest(
   question: ApprovalQuestion,
   by: Principal,
-  { decision, binding, comment: said, arguments: edited, grant: wish }: Decision,
+  { decision, binding, comment: said, arguments: edited, grant: grantOptions }: Decision,
   retentionMs: number,
 ): DecideRequest {
   const comment = said === undefined ? undefined : cutText(said, APPROVAL_LIMITS.commentLength);
   const editedArguments = edited === undefined ? undefined : canonicalOf(edited);
-  if (wish !== undefined && decision !== 'allow-always') {
+  if (grantOptions !== undefined && decision !== 'allow-always') {
     throw planeError('APPROVAL_INVALID', { problem: 'only allow-always makes a grant' });
   }
   const grant =
-    decision === 'allow-always' ? makeGrant(newGrantId(question.id), question, wish, editedArguments) : undefined;
+    decision === 'allow-always'
+      ? makeGrant(newGrantId(question.id), question, grantOptions, editedArguments)
+      : undefined;
   const facts = { tool: question.tool, ...(comment === undefined ? {} : { comment }) };
   return {
     id: question.id,

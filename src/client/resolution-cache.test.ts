@@ -7,7 +7,7 @@ const PASSES = new Error('the store is away');
 const SETTINGS: ResolutionCacheSettings = {
   timeoutMs: 1000,
   failedForMs: 200,
-  most: 100,
+  maxEntries: 100,
   isTransient: (error) => error === PASSES,
 };
 const cacheOf = <Value = string>(settings: Partial<ResolutionCacheSettings> = {}) =>
@@ -225,7 +225,7 @@ describe('resolution cache', () => {
   });
 
   it('keeps so many entries and no more, and lets the oldest go', async () => {
-    const cache = cacheOf({ most: 2 });
+    const cache = cacheOf({ maxEntries: 2 });
     for (const key of ['a', 'b', 'c']) await cache.resolve(key, () => built(key));
     const build = counted('again');
     expect(await cache.resolve('c', build)).toEqual(resolved('c'));

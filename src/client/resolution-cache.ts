@@ -25,7 +25,7 @@ export interface ResolutionCacheSettings {
   /** How long a failure is cached. */
   readonly failedForMs: number;
   /** Max entries; the oldest is evicted first. */
-  readonly most: number;
+  readonly maxEntries: number;
   /** Whether an error is transient. A transient failure is not cached. */
   readonly isTransient: (error: unknown) => boolean;
 }
@@ -143,7 +143,7 @@ export class ResolutionCache<Value> {
   /** Caches the entry only while the build is still joinable; otherwise something was invalidated since it started. */
   #keep(flight: Flight<Value>, entry: Entry<Value>): void {
     if (this.#joinable.get(flight.key) !== flight || flight.controller.signal.aborted) return;
-    if (this.#entries.size >= this.#settings.most) this.#entries.delete(this.#entries.keys().next().value!);
+    if (this.#entries.size >= this.#settings.maxEntries) this.#entries.delete(this.#entries.keys().next().value!);
     this.#entries.set(flight.key, entry);
   }
 

@@ -54,7 +54,7 @@ export function createSessionToolkits(
   catalogView: Pick<CatalogView, 'current'>,
   settings: ToolkitSettings = {},
 ): SessionToolkits {
-  const full = { timeoutMs: 10_000, failedForMs: 1000, most: 1024, ...settings, isTransient };
+  const full = { timeoutMs: 10_000, failedForMs: 1000, maxEntries: 1024, ...settings, isTransient };
   const found = new ResolutionCache<Found>(full);
   const shown = new WeakMap<Found, Shown>();
   let policy: PolicyRecord | undefined;

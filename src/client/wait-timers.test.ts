@@ -2,15 +2,15 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createWaitTimers, type WaitTimers, type TimedWait } from './wait-timers.ts';
 
 describe('patience', () => {
-  let patience: WaitTimers;
+  let timers: WaitTimers;
   let over: string[];
   beforeEach(() => {
     vi.useFakeTimers();
-    patience = createWaitTimers();
+    timers = createWaitTimers();
     over = [];
   });
   afterEach(() => {
-    patience.close();
+    timers.close();
     vi.useRealTimers();
   });
 
@@ -22,7 +22,7 @@ describe('patience', () => {
       after: undefined,
       onTimeout: () => over.push(name),
     };
-    patience.start(wait, waitMs);
+    timers.start(wait, waitMs);
     return wait;
   }
 
@@ -33,7 +33,7 @@ describe('patience', () => {
     const stopped = waits('stopped', 100);
     waits('b', 100);
     expect(over).toEqual(['short']);
-    patience.stop(stopped);
+    timers.stop(stopped);
     vi.advanceTimersByTime(50);
     expect(over).toEqual(['short', 'a']);
     vi.advanceTimersByTime(48);
@@ -43,14 +43,14 @@ describe('patience', () => {
   });
 
   it('a line that was empty for a while starts anew', () => {
-    patience.stop(waits('first', 100));
+    timers.stop(waits('first', 100));
     vi.advanceTimersByTime(60);
     const second = waits('second', 100);
     vi.advanceTimersByTime(60);
     expect(over).toEqual([]);
     vi.advanceTimersByTime(40);
     expect(over).toEqual(['second']);
-    patience.stop(second);
+    timers.stop(second);
     waits('third', 100);
     vi.advanceTimersByTime(100);
     expect(over).toEqual(['second', 'third']);

@@ -5,7 +5,7 @@ import { pause } from '../base/pause.ts';
 
 /** Poll interval. A new catalog is noticed at once; a new policy at the next poll. */
 const LOOK_EVERY_MS = 2000;
-const AFTER_TROUBLE_MS = 500;
+const PAUSE_AFTER_FAILURE_MS = 500;
 
 interface Watch {
   /** Called with undefined when the session has ended; the watch ends then. */
@@ -20,22 +20,22 @@ export function watchToolkit(
   { listener, signal }: Watch,
 ): () => void {
   let watching = true;
-  const goesOn = (): boolean => watching && !signal.aborted;
+  const isWatching = (): boolean => watching && !signal.aborted;
 
   async function watch(): Promise<void> {
     let last: SessionToolkit | undefined;
     let after = -1;
-    while (goesOn()) {
+    while (isWatching()) {
       try {
         const toolkit = await read();
-        if (goesOn() && !isSame(toolkit, last)) listener((last = toolkit));
+        if (isWatching() && !isSame(toolkit, last)) listener((last = toolkit));
         after = (await store.watchCatalog({ after, waitMs: LOOK_EVERY_MS }))?.sequence ?? after;
       } catch (error) {
         if (error instanceof PlaneError && error.code === 'SESSION_INVALID') {
-          if (goesOn()) listener(undefined);
+          if (isWatching()) listener(undefined);
           return;
         }
-        await pause(AFTER_TROUBLE_MS);
+        await pause(PAUSE_AFTER_FAILURE_MS);
       }
     }
   }

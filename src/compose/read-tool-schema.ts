@@ -61,7 +61,7 @@ const UNFILLED: FillDefaults = (value) => value;
 
 function compileDefaultsSafely(tool: object): FillDefaults {
   try {
-    const schema = hasOwnParser(tool) ? undefined : enteredAs(schemaOf(tool));
+    const schema = hasOwnParser(tool) ? undefined : runSchemaOf(schemaOf(tool));
     return (schema === undefined ? undefined : compileDefaults(schema)) ?? UNFILLED;
   } catch {
     return UNFILLED;
@@ -78,7 +78,7 @@ function hasOwnParser(tool: object): boolean {
 /**
  * The JSON Schema of the arguments with which the tool runs; undefined if it may differ from the schema of the arguments that were sent.
  */
-function enteredAs(schema: unknown): JsonObject | undefined {
+function runSchemaOf(schema: unknown): JsonObject | undefined {
   if (isStandardSchema(schema)) {
     const sent = deriveJsonSchema(schema);
     const isOurs = schema['~standard'].vendor === 'sallyport';
@@ -94,8 +94,8 @@ function enteredAs(schema: unknown): JsonObject | undefined {
  * Compares two schemas without their `required` lists and `additionalProperties: false`. A default makes a member required in the output, and
  * unknown members are stripped from it; neither changes the other members.
  */
-function isSameShape(sent: JsonObject, entered: JsonObject): boolean {
-  return shapeOf(sent) === shapeOf(entered);
+function isSameShape(sent: JsonObject, output: JsonObject): boolean {
+  return shapeOf(sent) === shapeOf(output);
 }
 
 function shapeOf(schema: JsonObject): string {

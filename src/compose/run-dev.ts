@@ -127,8 +127,8 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       const known = tools.length === 0 ? undefined : { tools, broken };
       return changePolicy(store, reader(config.policyFile), ({ policy }) => {
         const changed = applyPolicyFile(file, policy);
-        for (const doubt of checkRules(file, changed, known, nearNames))
-          log.warn({ doubt }, 'a rule may have no effect');
+        for (const warning of checkRules(file, changed, known, nearNames))
+          log.warn({ doubt: warning }, 'a rule may have no effect');
         return changed;
       });
     };

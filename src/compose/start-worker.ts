@@ -33,7 +33,7 @@ import { createInFlight } from '../worker/in-flight.ts';
 import { createNestedCalls } from '../worker/nested-calls.ts';
 import { createPolicyCache } from '../worker/policy-cache.ts';
 import { createSlots } from '../worker/slots.ts';
-import { createHoldWithoutSlot, MAX_ASIDE } from '../worker/hold-without-slot.ts';
+import { createHoldWithoutSlot, MAX_HELD_WITHOUT_SLOT } from '../worker/hold-without-slot.ts';
 import { keepsTrail } from '../domain/ports/store.ts';
 import { timeStore } from '../worker/store-age.ts';
 import { createToolLimiter } from '../worker/tool-limiter.ts';
@@ -182,7 +182,7 @@ async function boot(
 
   // Room for the calls under way, the same number again for each level of nested calls, the calls that wait without a slot (`MAX_ASIDE`),
   // and those that recovery and further lanes add.
-  const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + MAX_ASIDE + store.lanes + 64);
+  const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + MAX_HELD_WITHOUT_SLOT + store.lanes + 64);
   const vitals = createVitalSigns();
   const inFlight = createInFlight(held);
   const slots = createSlots(concurrency);
@@ -253,7 +253,7 @@ async function boot(
     },
     {
       stop: (order) => inFlight.stop(order, order.why),
-      trouble: (problem) => log.warn({ problem }, 'the supervisor cannot reach the store'),
+      failed: (problem) => log.warn({ problem }, 'the supervisor cannot reach the store'),
       metricsText: async () => (await telemetry?.metricsText?.()) ?? '',
       reaped(callIds, overdue) {
         for (const callId of callIds) events.emit('call.expired', { stage: 'settle', callId, overdue });
@@ -344,7 +344,7 @@ async function boot(
     vitals.state = 'draining';
     // Stop the consumer first: what is delivered from now on goes to other workers.
     const stopped = consumer.stop();
-    const told = callbacks.stop();
+    const callbacksStopped = callbacks.stop();
     await watch?.close();
     await membership.announce().catch(() => undefined);
     await stopped;
@@ -353,7 +353,7 @@ async function boot(
     if (place !== undefined) {
       await endLeftCalls(place.pool, plane).catch((error: unknown) => log.warn({ error }, 'left calls not ended'));
     }
-    await told;
+    await callbacksStopped;
     await webhook?.close(AFTER_ABORT_MS);
     if ((await hooks?.idle(AFTER_ABORT_MS)) === false) log.warn({}, 'hooks are still busy with calls that have ended');
     vitals.state = 'stopped';

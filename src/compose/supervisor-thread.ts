@@ -29,7 +29,7 @@ const supervision = supervise(
   setup.held,
   setup.settings,
   (order) => send({ kind: 'stop', order }),
-  (error) => send({ kind: 'trouble', problem: error instanceof Error ? error.message : String(error) }),
+  (error) => send({ kind: 'failed', problem: error instanceof Error ? error.message : String(error) }),
   ({ expired, overdue }) => {
     if (expired.length > 0) send({ kind: 'reaped', callIds: expired, overdue: false });
     if (overdue.length > 0) send({ kind: 'reaped', callIds: overdue, overdue: true });

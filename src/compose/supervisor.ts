@@ -19,7 +19,7 @@ export interface SupervisorSetup {
 export type SupervisorMessage =
   | { readonly kind: 'ready'; readonly healthUrl?: string }
   | { readonly kind: 'stop'; readonly order: StopOrder }
-  | { readonly kind: 'trouble'; readonly problem: string }
+  | { readonly kind: 'failed'; readonly problem: string }
   | { readonly kind: 'scrape'; readonly id: number }
   | { readonly kind: 'reaped'; readonly callIds: readonly CallId[]; readonly overdue: boolean };
 
@@ -45,7 +45,7 @@ export async function startSupervisor(
   setup: SupervisorSetup,
   on: {
     stop: (order: StopOrder) => void;
-    trouble: (problem: string) => void;
+    failed: (problem: string) => void;
     metricsText: () => Promise<string>;
     reaped: (callIds: readonly CallId[], overdue: boolean) => void;
   },
@@ -73,7 +73,7 @@ export async function startSupervisor(
       else if (message.kind === 'stop') on.stop(message.order);
       else if (message.kind === 'reaped') on.reaped(message.callIds, message.overdue);
       else if (message.kind === 'scrape') void answerScrape(message.id);
-      else on.trouble(message.problem);
+      else on.failed(message.problem);
     });
   });
 

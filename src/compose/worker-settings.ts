@@ -95,9 +95,9 @@ function problemsOf(settings: WorkerSettings): string[] {
     problems.push(`concurrency ${concurrency} must be a whole number from 1 to ${MAX_CONCURRENCY}`);
   }
   for (const name of ['leaseMs', 'heartbeatMs', 'retentionMs', 'graceMs'] as const) {
-    const least = name === 'graceMs' ? 0 : 1;
+    const min = name === 'graceMs' ? 0 : 1;
     const value = settings[name];
-    if (!Number.isInteger(value) || value < least) problems.push(`${name} ${value} must be ${least} or more`);
+    if (!Number.isInteger(value) || value < min) problems.push(`${name} ${value} must be ${min} or more`);
   }
   if (heartbeatMs > leaseMs / 3) {
     problems.push(`heartbeatMs ${heartbeatMs} must be ≤ leaseMs/3 (${Math.floor(leaseMs / 3)})`);

@@ -70,21 +70,21 @@ export function group<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape);
 }
 
-export function wholeNumber(least: number, most: number, unit?: string): Kind<z.ZodInt> {
+export function wholeNumber(min: number, max: number, unit?: string): Kind<z.ZodInt> {
   const what = unit === undefined ? 'a whole number' : `a whole number of ${unit}`;
   return {
-    schema: z.int().min(least).max(most),
-    expects: `${what} from ${least} to ${most}`,
+    schema: z.int().min(min).max(max),
+    expects: `${what} from ${min} to ${max}`,
     read: (text) => (/^\d{1,16}$/.test(text) ? Number(text) : undefined),
   };
 }
 
-export function milliseconds(least: number, most: number): Kind<z.ZodInt> {
-  return wholeNumber(least, most, 'milliseconds');
+export function milliseconds(min: number, max: number): Kind<z.ZodInt> {
+  return wholeNumber(min, max, 'milliseconds');
 }
 
-export function bytes(least: number, most: number): Kind<z.ZodInt> {
-  return wholeNumber(least, most, 'bytes');
+export function bytes(min: number, max: number): Kind<z.ZodInt> {
+  return wholeNumber(min, max, 'bytes');
 }
 
 export const fraction: Kind<z.ZodNumber> = {

@@ -11,8 +11,7 @@ const DAY = 24 * 60 * 60 * SECOND;
 const MAX_PLATFORMS = 100;
 
 const plain = z.string().regex(/^[^\p{Cc}]{1,1024}$/u, 'expected text without control characters');
-const within = (least: number, most: number) =>
-  z.int(`expected milliseconds from ${least} to ${most}`).min(least).max(most);
+const within = (min: number, max: number) => z.int(`expected milliseconds from ${min} to ${max}`).min(min).max(max);
 
 const MEMBERS = {
   adapter: z.enum(['console', 'webhook'], 'expected one of console, webhook'),

@@ -65,7 +65,7 @@ describe('secrets in a policy', () => {
   it('are names and beginnings of names, by agent', () => {
     const file = read('secrets:\n  main: [A, MAIL_*]\n  "*": ["*"]\n');
     expect(file.policy.secrets).toStrictEqual({ main: ['A', 'MAIL_*'], '*': ['*'] });
-    expect(file.speaksOf).toStrictEqual(['secrets']);
+    expect(file.partsSet).toStrictEqual(['secrets']);
   });
 
   it('are refused when they are no names', () => {

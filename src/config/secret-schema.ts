@@ -12,7 +12,7 @@ const MAX_WORDS = 100;
 const plain = z.string().regex(/^[^\p{Cc}]{1,4096}$/u, 'expected text without control characters');
 const name = z.string().regex(SECRET_NAME, 'expected the name of a secret: capitals, digits and _');
 const variable = z.string().regex(/^[A-Za-z_]\w{0,127}$/, 'expected the name of a variable');
-const milliseconds = (most: number) => z.int(`expected milliseconds from 0 to ${most}`).min(0).max(most);
+const milliseconds = (max: number) => z.int(`expected milliseconds from 0 to ${max}`).min(0).max(max);
 
 const MEMBERS = {
   environment: z.array(name, 'expected a list of names').min(1).max(MAX_PROVIDERS).exactOptional(),

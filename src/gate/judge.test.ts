@@ -186,7 +186,7 @@ describe('judge', () => {
       decideByRules: () => (asked.push('rules'), { verdict: 'allow', by: 'unmatched', matched: [], askers: [] }),
       runHooks: () => ({ ...call, kind: 'passed', changedBy: [{ hook: 'h', kind: 'patch' } as never], asks: [] }),
     };
-    expect(await judge(call, checks)).toMatchObject({ kind: 'unopposed' });
+    expect(await judge(call, checks)).toMatchObject({ kind: 'no-objection' });
     expect(asked).toStrictEqual(['loop', 'rules']);
   });
 });

@@ -31,15 +31,15 @@ export interface GateChecks {
 export type PassedHooks = Extract<HooksVerdict, { kind: 'passed' }>;
 
 /** No check refuses the call. Rules and hooks may still ask for an approver: `decision` and `passed` contain their questions. */
-export interface Unopposed {
-  readonly kind: 'unopposed';
+export interface NoObjection {
+  readonly kind: 'no-objection';
   readonly loop: LoopVerdict;
   readonly decision: RuleDecision;
   readonly passed: PassedHooks;
 }
 
-export interface Opposed {
-  readonly kind: 'opposed';
+export interface Objection {
+  readonly kind: 'objection';
   readonly by: 'loop' | 'budget' | 'rule' | 'hook';
   /** Id of the detector, rule or hook that refuses the call. */
   readonly id: string;
@@ -53,7 +53,7 @@ export interface Opposed {
 }
 
 /** `aborted`: the call was stopped while its hooks ran. */
-export type Judgement = Unopposed | Opposed | { readonly kind: 'aborted' };
+export type Judgement = NoObjection | Objection | { readonly kind: 'aborted' };
 
 /**
  * The checks of a call before its tool runs, in order: loop detection, rules, hooks; then loop detection and rules again if hooks changed
@@ -63,10 +63,10 @@ export type Judgement = Unopposed | Opposed | { readonly kind: 'aborted' };
 export function judge(call: JudgedCall, checks: GateChecks): MaybePromise<Judgement> {
   const loop = checks.detectLoop(call);
   if (loop.kind !== 'pass') checks.reportLoop(loop);
-  if (loop.kind === 'block') return opposedByLoop(loop);
+  if (loop.kind === 'block') return objectionOfLoop(loop);
   const decision = checks.decideByRules(call.arguments);
-  if (decision.verdict === 'deny') return opposedByRule(call, decision, loop);
-  if (checks.runHooks === undefined) return { kind: 'unopposed', loop, decision, passed: unchanged(call) };
+  if (decision.verdict === 'deny') return objectionOfRule(call, decision, loop);
+  if (checks.runHooks === undefined) return { kind: 'no-objection', loop, decision, passed: unchanged(call) };
   return andThen(checks.runHooks(), (hooked) => afterHooks(call, loop, decision, hooked, checks));
 }
 
@@ -75,15 +75,19 @@ export function unchanged({ arguments: args, canonical }: Omit<JudgedCall, 'tool
   return { kind: 'passed', arguments: args, canonical, changedBy: [], asks: [] };
 }
 
-export function opposedByRule({ tool }: Pick<JudgedCall, 'tool'>, { by }: RuleDecision, loop: LoopVerdict): Opposed {
+export function objectionOfRule(
+  { tool }: Pick<JudgedCall, 'tool'>,
+  { by }: RuleDecision,
+  loop: LoopVerdict,
+): Objection {
   const [rule, reason] = by === UNMATCHED ? [UNMATCHED, ''] : [by.id, by.reason ?? ''];
   const outcome = errorOutcome('RULE_DENIED', { tool: tool.id, rule, reason });
-  return { kind: 'opposed', by: 'rule', id: rule, outcome, loop };
+  return { kind: 'objection', by: 'rule', id: rule, outcome, loop };
 }
 
-export function opposedByLoop(loop: LoopBlock): Opposed {
+export function objectionOfLoop(loop: LoopBlock): Objection {
   const outcome = errorOutcome(loop.code, factsOfBlock(loop) as { message: string });
-  return { kind: 'opposed', by: loop.code === 'BUDGET_SPENT' ? 'budget' : 'loop', id: loop.detector, outcome, loop };
+  return { kind: 'objection', by: loop.code === 'BUDGET_SPENT' ? 'budget' : 'loop', id: loop.detector, outcome, loop };
 }
 
 function afterHooks(
@@ -98,13 +102,13 @@ function afterHooks(
       return hooked;
     case 'failed': {
       const outcome = errorOutcome('HOOK_FAILED', {});
-      return { kind: 'opposed', by: 'hook', id: hooked.hook, hookFailed: true, outcome, loop };
+      return { kind: 'objection', by: 'hook', id: hooked.hook, hookFailed: true, outcome, loop };
     }
     case 'blocked':
-      return { kind: 'opposed', by: 'hook', id: hooked.hook, outcome: blockedByHook(call, hooked), loop };
+      return { kind: 'objection', by: 'hook', id: hooked.hook, outcome: blockedByHook(call, hooked), loop };
     case 'passed':
       return hooked.canonical === call.canonical
-        ? { kind: 'unopposed', loop, decision, passed: hooked }
+        ? { kind: 'no-objection', loop, decision, passed: hooked }
         : judgeChanged(call, loop, hooked, checks);
   }
 }
@@ -123,9 +127,9 @@ function blockedByHook({ tool }: JudgedCall, blocked: Extract<HooksVerdict, { ki
 function judgeChanged(call: JudgedCall, first: LoopVerdict, passed: PassedHooks, checks: GateChecks): Judgement {
   const again = checks.detectLoop(passed);
   if (again.kind === 'block' || (again.kind === 'warn' && first.kind !== 'warn')) checks.reportLoop(again);
-  if (again.kind === 'block') return { ...opposedByLoop(again), passed };
+  if (again.kind === 'block') return { ...objectionOfLoop(again), passed };
   const loop = first.kind === 'warn' ? first : again;
   const decision = checks.decideByRules(passed.arguments);
-  if (decision.verdict === 'deny') return { ...opposedByRule(call, decision, loop), passed };
-  return { kind: 'unopposed', loop, decision, passed };
+  if (decision.verdict === 'deny') return { ...objectionOfRule(call, decision, loop), passed };
+  return { kind: 'no-objection', loop, decision, passed };
 }

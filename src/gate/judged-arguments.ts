@@ -99,7 +99,7 @@ function normalise(call: UnjudgedCall, given: JsonObject, needs: Needs): MaybePr
     onLog: () => undefined,
     onNestedCall: () => Promise.reject(new Error('A schema makes no calls.')),
   });
-  return andThen(ending, (told) => readEnding(call, told, timeoutMs, needs));
+  return andThen(ending, (received) => readEnding(call, received, timeoutMs, needs));
 }
 
 /**

@@ -75,6 +75,6 @@ export async function redeemLoginCode(
 
 async function create(store: TokenIssuing, request: CreateTokenRequest): Promise<GatewayToken> {
   const answer = await store.createToken(request);
-  if (answer.kind === 'full') throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
+  if (answer.kind === 'full') throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.maxTokens });
   return answer.token;
 }

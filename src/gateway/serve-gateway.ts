@@ -41,7 +41,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
   const { plane } = options;
   const { log } = plane;
   const { http } = plane.config.gateway;
-  const inFlight = trackInFlight({ mostPerBearer: Math.ceil(http.connections / 2) });
+  const inFlight = trackInFlight({ maxPerBearer: Math.ceil(http.connections / 2) });
   const authenticator = createAuthenticator(plane.store, ({ id }) => {
     plane.sessions.close(id).catch((error: unknown) => log.warn({ error }, 'a session could not be revoked'));
   });

@@ -14,10 +14,10 @@ const isAscending = (numbers: readonly number[]): boolean =>
 
 describe('the event bus', () => {
   let bus: EventBus;
-  let trouble: [string, unknown][];
+  let reports: [string, unknown][];
   beforeEach(() => {
-    trouble = [];
-    bus = createEventBus({ onError: (problem, error) => trouble.push([problem, error]), drainMs: 50 });
+    reports = [];
+    bus = createEventBus({ onError: (problem, error) => reports.push([problem, error]), drainMs: 50 });
   });
   afterEach(() => bus.close());
 
@@ -136,7 +136,7 @@ describe('the event bus', () => {
     await expect.poll(() => slow).toHaveLength(1 + 10 + 1 + 1);
     expect(isAscending(seqs(slow))).toBe(true);
     expect(seqs(slow).at(-2)).toBe(seqs(quick)[500]);
-    expect(trouble).toStrictEqual([['a listener of events is too slow and loses some', undefined]]);
+    expect(reports).toStrictEqual([['a listener of events is too slow and loses some', undefined]]);
   });
 
   it('reports a loss where it happened, before later events', async () => {
@@ -197,7 +197,7 @@ describe('the event bus', () => {
       'tool.completed',
     ]);
     expect([lost(heard), lost(other), other.length]).toStrictEqual([[1], [], 3]);
-    expect(trouble).toStrictEqual([['a listener of events threw', new Error('mine')]]);
+    expect(reports).toStrictEqual([['a listener of events threw', new Error('mine')]]);
   });
 
   it('goes on with a listener that throws at every event, and keeps its count', async () => {

@@ -67,7 +67,7 @@ export function createEventBus({ onError, drainMs = DRAIN_MS }: EventBusOptions 
       spans: subscription.spans !== false,
       samples: subscription.samples,
       sampledOnly: subscription.sampledOnly === true,
-      queue: new EventQueue({ listener, maxWaiting, onError: (...trouble) => onError?.(...trouble) }),
+      queue: new EventQueue({ listener, maxWaiting, onError: (...failure) => onError?.(...failure) }),
     };
     listeners.add(listening);
     recount();

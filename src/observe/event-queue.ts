@@ -39,7 +39,7 @@ export class EventQueue {
   #lost = 0;
   #lostSeq = 0;
   /** True after the listener threw on the report of its losses. The report is repeated after the next event. */
-  #deaf = false;
+  #lossReportFailed = false;
   #delivery: Promise<void> | undefined;
   #open = true;
   readonly #reported = new Set<string>();
@@ -100,10 +100,10 @@ export class EventQueue {
 
   #next(): DiagnosticEvent | undefined {
     for (;;) {
-      if (this.#lost > 0 && !this.#deaf) return this.#takeLoss();
+      if (this.#lost > 0 && !this.#lossReportFailed) return this.#takeLoss();
       const first = this.#takeFirst() ?? this.#takeOverflow();
       if (first === undefined || first.kind !== 'gap') {
-        this.#deaf = false;
+        this.#lossReportFailed = false;
         return first;
       }
       this.#lost += first.dropped;
@@ -153,7 +153,7 @@ export class EventQueue {
     const isLoss = event.kind === 'events.lost';
     this.#lost += isLoss ? event.lost : 1;
     this.#lostSeq = event.seq;
-    this.#deaf = isLoss;
+    this.#lossReportFailed = isLoss;
     this.#report('a listener of events threw', error);
   }
 

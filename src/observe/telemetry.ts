@@ -111,7 +111,7 @@ async function openTraces(options: TraceOptions, needs: TelemetryNeeds, meter: M
   return {
     follow: (events: EventSource) =>
       events.subscribe({
-        listener: (event) => tracer.hear(event),
+        listener: (event) => tracer.receive(event),
         maxWaiting: MAX_WAITING,
         samples,
         sampledOnly: true,

@@ -28,10 +28,10 @@ export function findGatewayUrl({ store, folder, gateway: { http } }: Config): {
   readonly url: string;
   readonly isGuess: boolean;
 } {
-  const told = store === 'embedded' ? readUrl(folder) : undefined;
+  const publishedUrl = store === 'embedded' ? readUrl(folder) : undefined;
   const host = ['0.0.0.0', '::'].includes(http.host) ? '127.0.0.1' : http.host;
-  const url = told ?? `http://${host}:${http.port ?? DEFAULT_HTTP_PORT}`;
-  return { url, isGuess: told === undefined && (http.port ?? 0) === 0 };
+  const url = publishedUrl ?? `http://${host}:${http.port ?? DEFAULT_HTTP_PORT}`;
+  return { url, isGuess: publishedUrl === undefined && (http.port ?? 0) === 0 };
 }
 
 function readUrl(folder: string): string | undefined {

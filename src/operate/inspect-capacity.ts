@@ -88,7 +88,7 @@ function inspectShares(uses: readonly LaneUse[], limits: SubjectLimits): Check[]
     const used = Math.max(...seen.map((use) => use[share]));
     return { share, used, part: used / limits[share] };
   });
-  const fullest = shares.reduce((most, each) => (each.part > most.part ? each : most));
+  const fullest = shares.reduce((max, each) => (each.part > max.part ? each : max));
   const found = `one subject uses ${fullest.used} of ${limits[fullest.share]} ${SHARE_NAMES[fullest.share]}`;
   if (fullest.part < NEARLY) return [{ name, state: 'ok', found: 'no subject is near one of its shares' }];
   const check: Check = {

@@ -106,13 +106,13 @@ function inspectServices(workers: readonly Pick<WorkerEntry, 'workerId' | 'servi
   if (all.length === 0) return [];
   const names = [...new Set(all.map(({ service }) => service))].sort();
   const summary: Check = { name: 'services', state: 'ok', found: names.join(', ') };
-  const troubles = all.flatMap(({ workerId, ...health }): Check[] => {
+  const problems = all.flatMap(({ workerId, ...health }): Check[] => {
     const found = describeServiceProblem(health);
     const state = health.state === 'failed' ? 'bad' : 'warn';
     const fix = "Look for the service in the worker's log.";
     return found === undefined ? [] : [{ name: 'service', state, found: `worker ${workerId}: ${found}`, fix }];
   });
-  return [summary, ...troubles];
+  return [summary, ...problems];
 }
 
 /** Describes the problem of a service in one sentence for an operator; undefined when the service is healthy. */

@@ -9,16 +9,16 @@ type HookedWorker = Pick<WorkerEntry, 'workerId' | 'pool' | 'hooks'>;
 export function inspectHooks(workers: readonly HookedWorker[]): Check[] {
   const all = workers.flatMap(({ workerId, hooks = [] }) => hooks.map((health) => ({ workerId, ...health })));
   if (all.length === 0) return [];
-  const troubles = all.flatMap((health): Check[] => {
-    const trouble = describeProblem(health);
-    return trouble === undefined
+  const problems = all.flatMap((health): Check[] => {
+    const problem = describeProblem(health);
+    return problem === undefined
       ? []
-      : [{ name: 'hook', ...trouble, found: `worker ${health.workerId}: ${trouble.found}` }];
+      : [{ name: 'hook', ...problem, found: `worker ${health.workerId}: ${problem.found}` }];
   });
   const ids = new Set(all.map(({ hook }) => hook));
   const calls = all.reduce((count, health) => count + health.calls, 0);
   const summary: Check = { name: 'hooks', state: 'ok', found: `${ids.size} hooks, asked or told ${calls} times` };
-  return [summary, ...findDifferentPools(workers), ...troubles];
+  return [summary, ...findDifferentPools(workers), ...problems];
 }
 
 const EFFECT_OF_FAILURE: Partial<Record<HookEventName, string>> = {

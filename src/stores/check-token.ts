@@ -19,7 +19,7 @@ export function checkNewToken({ token, secretDigest, lifetimeMs }: CreateTokenRe
 export function checkUse({ digest, attempt, lifetimeMs }: Parameters<TokenStore['useOnce']>[0]): void {
   const names = [digest, attempt].every((name) => name !== '' && name.length <= MAX_LENGTH);
   if (!names) refuse(`it has a digest and an attempt, each of 1 to ${MAX_LENGTH} characters`);
-  if (lifetimeMs > TOKEN_LIMITS.mostLifetimeMs) refuse(`it lasts for at most ${TOKEN_LIMITS.mostLifetimeMs} ms`);
+  if (lifetimeMs > TOKEN_LIMITS.maxLifetimeMs) refuse(`it lasts for at most ${TOKEN_LIMITS.maxLifetimeMs} ms`);
 }
 
 function refuse(problem: string): never {

@@ -40,7 +40,7 @@ export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, 
         log.warn({ stage: 'gate', error }, 'resolved approvals could not be read; trying again');
       }
       // Runs even if `stop` was called meanwhile: these callbacks are claimed, so no other worker can run them any more.
-      await Promise.all(claimed.map((approval) => tell(approval, needs)));
+      await Promise.all(claimed.map((approval) => notifyResolved(approval, needs)));
       if (claimed.length < MAX_AT_ONCE) await pause(LOOK_EVERY_MS, stopping.signal);
     }
   }
@@ -55,7 +55,7 @@ export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, 
 }
 
 /** Never rejects. */
-async function tell(approval: Approval, needs: Needs): Promise<void> {
+async function notifyResolved(approval: Approval, needs: Needs): Promise<void> {
   const { question, resolution, requestedAt, resolvedAt = requestedAt } = approval;
   const { id, callId, tool, session, run, identity } = question;
   if (resolution !== undefined) {

@@ -38,7 +38,7 @@ const ANY_ADDRESS = { allow: [], isPublic: () => true };
 const LOG_EVERY = 100;
 const TOO_SLOW = 'the approval webhook is too slow; not all is sent';
 
-type Trouble = { readonly problem: string; readonly again: boolean };
+type Failure = { readonly problem: string; readonly again: boolean };
 
 /**
  * Sends signed notifications for approvers to one address. A slow or broken receiver loses only its own messages and affects nothing else.
@@ -53,7 +53,7 @@ export function createApprovalWebhook(
   const receiver = new URL(url).origin;
   const waiting: JsonObject[] = [];
   const stop = new AbortController();
-  const idlers = new Set<() => void>();
+  const idleListeners = new Set<() => void>();
   let [running, dropped, closed] = [0, 0, false];
 
   function submit(message: JsonObject): void {
@@ -74,17 +74,17 @@ export function createApprovalWebhook(
     running -= 1;
     const next = waiting.shift();
     if (next !== undefined) start(next);
-    else if (running === 0) for (const tell of idlers) tell();
+    else if (running === 0) for (const notify of idleListeners) notify();
   }
 
   async function deliver(message: JsonObject): Promise<void> {
     const body = JSON.stringify(message);
     for (let attempt = 1; ; attempt += 1) {
-      const trouble = await post(body);
-      if (trouble === undefined) return;
-      if (stop.signal.aborted || !trouble.again || attempt >= pace.attempts) {
+      const failure = await post(body);
+      if (failure === undefined) return;
+      if (stop.signal.aborted || !failure.again || attempt >= pace.attempts) {
         const { event, approvalId } = message;
-        const { problem } = trouble;
+        const { problem } = failure;
         const facts = { stage: 'gate', receiver, event, approval: approvalId, attempts: attempt, problem };
         return log.warn(facts, 'the approval webhook was not told');
       }
@@ -92,7 +92,7 @@ export function createApprovalWebhook(
     }
   }
 
-  async function post(body: string): Promise<Trouble | undefined> {
+  async function post(body: string): Promise<Failure | undefined> {
     const answer = await signedPost({ url, secret, body, timeoutMs, maxAnswerBytes: 0 }, ANY_ADDRESS, stop.signal);
     if (answer.kind === 'unanswered') return { problem: answer.problem, again: true };
     const { status } = answer;
@@ -105,7 +105,7 @@ export function createApprovalWebhook(
     async close(graceMs) {
       closed = true;
       if (running === 0) return;
-      const idle = new Promise<void>((resolve) => idlers.add(resolve));
+      const idle = new Promise<void>((resolve) => idleListeners.add(resolve));
       const timer = setTimeout(() => {
         const unsent = waiting.splice(0).length;
         if (unsent > 0)

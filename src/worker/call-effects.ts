@@ -85,7 +85,7 @@ class RunEffects implements CallEffects {
     const waitMs = this.#waitMsOf(request);
     const expected = this.#needs.replies.expect(this.#delivery.lane, () => ended());
     let ended = (): void => {};
-    const told = new Promise<void>((resolve) => (ended = resolve));
+    const whenEnded = new Promise<void>((resolve) => (ended = resolve));
     const waiter = { callerId: this.#needs.replies.callerId, correlationId: expected.correlationId };
     const isRaw = request.body.kind === 'call';
     const publishing = this.#last.then(() =>
@@ -106,7 +106,7 @@ class RunEffects implements CallEffects {
     return publishing
       .then((answer) => {
         if (answer.kind === 'published' || answer.kind === 'known')
-          return this.#await(key, isRaw, waitMs, told, signal);
+          return this.#await(key, isRaw, waitMs, whenEnded, signal);
         return this.#refuse(request, REFUSALS[answer.kind]);
       })
       .catch((error: unknown) => this.#failed(key, error))
@@ -150,7 +150,7 @@ class RunEffects implements CallEffects {
     key: EffectKey,
     isRaw: boolean,
     waitMs: number,
-    told: Promise<void>,
+    whenEnded: Promise<void>,
     signal: AbortSignal,
   ): Promise<PlatformReply> {
     const startedAt = performance.now();
@@ -167,7 +167,7 @@ class RunEffects implements CallEffects {
       if (leftMs <= 0 || signal.aborted) {
         return isRaw ? platformRefusal('PLATFORM_TIMEOUT', {}) : { kind: 'queued', key };
       }
-      await firstOf(told, Math.min(leftMs, LOOK_EVERY_MS), signal);
+      await firstOf(whenEnded, Math.min(leftMs, LOOK_EVERY_MS), signal);
     }
   }
 
@@ -203,12 +203,12 @@ function ownedBy({ callId, pool, workerId, entryId, fence }: Delivery) {
 }
 
 /** Waits for the event, the timeout or the abort, whichever comes first. Leaves no timer and no listener behind. */
-async function firstOf(told: Promise<void>, waitMs: number, signal: AbortSignal): Promise<void> {
+async function firstOf(whenEnded: Promise<void>, waitMs: number, signal: AbortSignal): Promise<void> {
   let over = (): void => {};
   const done = new Promise<void>((resolve) => (over = resolve));
   const timer = setTimeout(over, waitMs);
   signal.addEventListener('abort', over, { once: true });
-  await Promise.race([told, done]);
+  await Promise.race([whenEnded, done]);
   clearTimeout(timer);
   signal.removeEventListener('abort', over);
 }

@@ -134,12 +134,12 @@ describe('the data path emits', () => {
   it.each<[string, RunEnding, object]>([
     [
       'throws',
-      { kind: 'threw', isEntered: true, type: 'Secret', cause: 'secret' },
+      { kind: 'threw', isStarted: true, type: 'Secret', cause: 'secret' },
       { category: 'internal', retryable: false, code: 'TOOL_THREW' },
     ],
     [
       'throws what shows a status',
-      { kind: 'threw', isEntered: true, type: 'E', cause: '', fault: { category: 'rate_limited', status: 429 } },
+      { kind: 'threw', isStarted: true, type: 'E', cause: '', fault: { category: 'rate_limited', status: 429 } },
       { category: 'rate_limited', retryable: true, code: 'TOOL_THREW', status: 429 },
     ],
     [

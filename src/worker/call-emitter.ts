@@ -38,7 +38,7 @@ class DeliveryEmitter implements CallEmitter {
   #trace: Trace | undefined;
   #isOwnTrace = false;
   /** The event `tool.started` or `tool.blocked` was emitted, so the ending needs no further event. */
-  #isToolTold = false;
+  #isToolEventEmitted = false;
   #isOver = false;
 
   constructor(events: Events, delivery: Delivery, lane: LaneState, arrivedAt: number) {
@@ -57,7 +57,7 @@ class DeliveryEmitter implements CallEmitter {
     facts: DiagnosticEventMap[Kind],
     stage: Stage | undefined = DIAGNOSTIC_EVENTS[kind].stage,
   ): void {
-    if (kind === 'tool.started' || kind === 'tool.blocked') this.#isToolTold = true;
+    if (kind === 'tool.started' || kind === 'tool.blocked') this.#isToolEventEmitted = true;
     if (!this.#events.wants(kind)) return;
     this.#events.emit(kind, facts, this.#sharedAt(stage ?? 'admit'));
   }
@@ -84,7 +84,7 @@ class DeliveryEmitter implements CallEmitter {
       case 'handed-back':
         return this.emit('call.abandoned', { durationMs }, stage);
       case 'ended': {
-        if (this.#isToolTold) return;
+        if (this.#isToolEventEmitted) return;
         const { kind: outcome, executed } = ending.outcome;
         const error = errorOfOutcome(ending.outcome) ?? toEventError('internal');
         if (stage === 'gate') return this.emit('tool.blocked', { outcome, executed, error });

@@ -54,7 +54,7 @@ const NESTED_WAIT_MS = 500;
  */
 const MAX_AT_ONCE = 48;
 const SLOT_WAIT_MS = 500;
-const PAUSE_AFTER_TROUBLE_MS = 250;
+const PAUSE_AFTER_FAILURE_MS = 250;
 
 /** Takes calls and runs each through the data path. An error that a call throws out of the data path is caught here and nowhere else. */
 export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consumer {
@@ -218,7 +218,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
         return undefined;
       }
       log.warn({ stage: 'admit', error }, 'the store did not answer; trying again');
-      await pause(PAUSE_AFTER_TROUBLE_MS);
+      await pause(PAUSE_AFTER_FAILURE_MS);
       return undefined;
     }
   }

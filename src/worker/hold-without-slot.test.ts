@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sampleDelivered, sampleDelivery } from '../../test/support/sample-call.ts';
 import type { Delivery } from '../domain/ports/call-store.ts';
 import { createSlots } from './slots.ts';
-import { createHoldWithoutSlot, MAX_ASIDE } from './hold-without-slot.ts';
+import { createHoldWithoutSlot, MAX_HELD_WITHOUT_SLOT } from './hold-without-slot.ts';
 
 describe('holdWithoutSlot', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -57,8 +57,8 @@ describe('holdWithoutSlot', () => {
 
   it('lends only so many slots', async () => {
     const { slots, aside } = stage();
-    const standing = Array.from({ length: MAX_ASIDE + 3 }, () => aside(100));
-    expect(slots.free).toBe(MAX_ASIDE);
+    const standing = Array.from({ length: MAX_HELD_WITHOUT_SLOT + 3 }, () => aside(100));
+    expect(slots.free).toBe(MAX_HELD_WITHOUT_SLOT);
     await vi.advanceTimersByTimeAsync(100);
     await Promise.all(standing);
     expect(slots.free).toBe(0);

@@ -6,9 +6,9 @@ import { pause } from '../base/pause.ts';
 /**
  * Max calls that may wait without a slot. Further ones keep their slot; otherwise calls for other workers would fill this worker's memory.
  */
-export const MAX_ASIDE = 256;
+export const MAX_HELD_WITHOUT_SLOT = 256;
 
-interface AsideNeeds {
+interface HoldNeeds {
   readonly slots: Slots;
   /** A nested call was taken with one of these slots, so it gives one of these back. */
   readonly nested: { readonly pool: string; readonly slots: Slots };
@@ -19,18 +19,18 @@ interface AsideNeeds {
  * A call that waits to be handed back does not run here. Meanwhile other calls use its slot and its turn in the limiter; it keeps its
  * lease.
  */
-export function createHoldWithoutSlot({ slots, nested, limiter }: AsideNeeds): Plane['holdWithoutSlot'] {
-  let aside = 0;
+export function createHoldWithoutSlot({ slots, nested, limiter }: HoldNeeds): Plane['holdWithoutSlot'] {
+  let heldCount = 0;
   return async ({ delivery, signal }, waitMs) => {
     if (waitMs <= 0 || signal.aborted) return;
     const own = delivery.pool === nested.pool ? nested.slots : slots;
-    const lends = aside < MAX_ASIDE;
+    const lends = heldCount < MAX_HELD_WITHOUT_SLOT;
     const takeTurn = limiter.lend(delivery.tool);
-    aside += 1;
+    heldCount += 1;
     if (lends) own.release(1);
     await pause(waitMs, signal);
     if (lends) own.retake();
-    aside -= 1;
+    heldCount -= 1;
     takeTurn();
   };
 }

@@ -67,7 +67,7 @@ describe('slots', () => {
 
   it('gives out all slots and never more, for any order of requests and releases', async () => {
     const step = fc.oneof(
-      fc.record({ kind: fc.constant('reserve' as const), most: fc.integer({ min: 1, max: 5 }) }),
+      fc.record({ kind: fc.constant('reserve' as const), max: fc.integer({ min: 1, max: 5 }) }),
       fc.record({ kind: fc.constant('release' as const) }),
     );
     await fc.assert(
@@ -79,7 +79,7 @@ describe('slots', () => {
         for (const each of steps) {
           if (each.kind === 'reserve') {
             waiting += 1;
-            void slots.reserve(each.most, LONG_MS).then((count) => {
+            void slots.reserve(each.max, LONG_MS).then((count) => {
               granted.push(count);
               out += count;
               waiting -= 1;

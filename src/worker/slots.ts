@@ -2,14 +2,14 @@
 export interface Slots {
   readonly free: number;
   /** Takes 1 to `most` slots, or 0 when none became free within `waitMs`. First come, first served. */
-  reserve(most: number, waitMs: number): Promise<number>;
+  reserve(max: number, waitMs: number): Promise<number>;
   release(count: number): void;
   /** Takes a slot at once, even if none is free, for a call that the worker already holds. */
   retake(): void;
 }
 
 interface Waiting {
-  readonly most: number;
+  readonly max: number;
   readonly take: (count: number) => void;
 }
 
@@ -17,8 +17,8 @@ export function createSlots(total: number): Slots {
   let free = total;
   const waiting: Waiting[] = [];
 
-  function grant(most: number): number {
-    const count = Math.max(0, Math.min(free, most));
+  function grant(max: number): number {
+    const count = Math.max(0, Math.min(free, max));
     free -= count;
     return count;
   }
@@ -27,12 +27,12 @@ export function createSlots(total: number): Slots {
     get free() {
       return free;
     },
-    async reserve(most, waitMs) {
-      if (free > 0 && waiting.length === 0) return grant(most);
+    async reserve(max, waitMs) {
+      if (free > 0 && waiting.length === 0) return grant(max);
       if (waitMs <= 0) return 0;
       return new Promise((resolve) => {
         const entry: Waiting = {
-          most,
+          max,
           take(count) {
             clearTimeout(timer);
             resolve(count);
@@ -50,7 +50,7 @@ export function createSlots(total: number): Slots {
       free += count;
       while (free > 0 && waiting.length > 0) {
         const next = waiting.shift()!;
-        next.take(grant(next.most));
+        next.take(grant(next.max));
       }
     },
     retake: () => void (free -= 1),

@@ -18,7 +18,7 @@ const TICK_MS = 1;
 
 interface Bounds {
   /** This process's clock minus the store's is at least this. */
-  least: number;
+  min: number;
   next: number;
   turnsAt: number;
 }
@@ -31,20 +31,20 @@ export function timeStore<Timed extends CallQueue & CallLeases>(
 
   function learn(lane: number, askedAt: number, storeTimeMs: number): void {
     const now = performance.now();
-    const least = askedAt - storeTimeMs - TICK_MS;
+    const min = askedAt - storeTimeMs - TICK_MS;
     const bounds = lanes.get(lane);
     // This answer contradicts the bound: the store's clock jumped ahead, so the bounds from older answers no longer hold.
-    if (bounds === undefined || now - storeTimeMs < bounds.least) {
-      lanes.set(lane, { least, next: least, turnsAt: now + WINDOW_MS });
+    if (bounds === undefined || now - storeTimeMs < bounds.min) {
+      lanes.set(lane, { min, next: min, turnsAt: now + WINDOW_MS });
       return;
     }
     if (now >= bounds.turnsAt) {
-      bounds.least = bounds.next;
+      bounds.min = bounds.next;
       bounds.next = Number.NEGATIVE_INFINITY;
       bounds.turnsAt = now + WINDOW_MS;
     }
-    bounds.next = Math.max(bounds.next, least);
-    bounds.least = Math.max(bounds.least, least);
+    bounds.next = Math.max(bounds.next, min);
+    bounds.min = Math.max(bounds.min, min);
   }
 
   const timed =
@@ -67,8 +67,8 @@ export function timeStore<Timed extends CallQueue & CallLeases>(
     },
     age: {
       of(lane, storeTimeMs) {
-        const least = lanes.get(lane)?.least ?? Number.NEGATIVE_INFINITY;
-        return Math.max(0, performance.now() - storeTimeMs - least);
+        const min = lanes.get(lane)?.min ?? Number.NEGATIVE_INFINITY;
+        return Math.max(0, performance.now() - storeTimeMs - min);
       },
     },
   };

@@ -19,13 +19,13 @@ describe('supervise', () => {
   let held: HeldCalls;
   let running: Supervision[];
   const orders: StopOrder[] = [];
-  const troubles: unknown[] = [];
+  const failures: unknown[] = [];
   beforeEach(() => {
     vi.useFakeTimers();
     held = createHeldCalls(1000);
     running = [];
     orders.length = 0;
-    troubles.length = 0;
+    failures.length = 0;
   });
   afterEach(async () => {
     const stopped = running.map((supervision) => supervision.stop());
@@ -47,7 +47,7 @@ describe('supervise', () => {
       held.shared,
       SETTINGS,
       (order) => orders.push(order),
-      (error) => troubles.push(error),
+      (error) => failures.push(error),
     );
     running.push(supervision);
     return supervision;
@@ -70,7 +70,7 @@ describe('supervise', () => {
     });
     await vi.advanceTimersByTimeAsync(3.9 * HEARTBEAT_MS);
     expect(renewed.map(({ lane }) => lane)).toEqual([1, 1, 1, 1]);
-    expect(troubles.length).toBeGreaterThan(0);
+    expect(failures.length).toBeGreaterThan(0);
   });
 
   it('renews the calls of a lane although another lane never answers', async () => {
@@ -114,7 +114,7 @@ describe('supervise', () => {
     expect(stopped).toBe(true);
     silent.reject(new Error('the connection was closed'));
     await vi.advanceTimersByTimeAsync(1000);
-    expect(troubles).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
   it('stops without waiting for its next round', async () => {

@@ -83,14 +83,14 @@ export function supervise(
   const heldIn = (lane: number): HeldCall[] =>
     readHeldCalls(held, settings.workerId).filter((each) => each.lane === lane);
 
-  let glance = { at: Number.NEGATIVE_INFINITY, lanes: new Set<number>() };
+  let lastCheck = { at: Number.NEGATIVE_INFINITY, lanes: new Set<number>() };
   /** All lanes check at about the same time; with thousands of held calls they have to share one reading of the table. */
   function hasHeldCalls(lane: number): boolean {
     const now = performance.now();
-    if (now - glance.at >= HELD_LANES_CACHE_MS) {
-      glance = { at: now, lanes: new Set(readHeldCalls(held, settings.workerId).map((each) => each.lane)) };
+    if (now - lastCheck.at >= HELD_LANES_CACHE_MS) {
+      lastCheck = { at: now, lanes: new Set(readHeldCalls(held, settings.workerId).map((each) => each.lane)) };
     }
-    return glance.lanes.has(lane);
+    return lastCheck.lanes.has(lane);
   }
 
   async function renew(lane: number, calls: readonly HeldCall[]): Promise<void> {

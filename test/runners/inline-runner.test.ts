@@ -61,7 +61,7 @@ test('InlineRunner does not enter a tool whose call was aborted before', async (
 
 test('InlineRunner answers for a module that cannot be loaded', async () => {
   const runner = new InlineRunner();
-  expect(await runner.run(runRequest('missing.tool').request)).toMatchObject({ kind: 'threw', isEntered: false });
+  expect(await runner.run(runRequest('missing.tool').request)).toMatchObject({ kind: 'threw', isStarted: false });
   expect(await runner.run(runRequest('never-loads.tool', { timeoutMs: 50 }).request)).toEqual({ kind: 'timed-out' });
 });
 

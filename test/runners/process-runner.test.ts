@@ -233,7 +233,7 @@ describe('ProcessRunner with hostile tools', () => {
   const threw = (what: string, type: string): Case => ({
     tool: 'throws',
     change: { args: { what } },
-    ending: { kind: 'threw', isEntered: true, type },
+    ending: { kind: 'threw', isStarted: true, type },
   });
   const returns = (what: string, ending: object): Case => ({ tool: 'returns', change: { args: { what } }, ending });
   const unserialisable = (problem: string): object => ({
@@ -271,7 +271,7 @@ describe('ProcessRunner with hostile tools', () => {
     { tool: 'writesGarbageFrame', ending: crashed('protocol: a value of type 0xc1') },
     { tool: 'forgesOtherRun', ending: { kind: 'returned', result: { value: 'true answer' } } },
     { tool: 'floodsChannel', ending: crashed('it flooded its channel') },
-    { tool: 'doesNotExist', ending: { kind: 'threw', isEntered: false, type: 'ToolMissing' } },
+    { tool: 'doesNotExist', ending: { kind: 'threw', isStarted: false, type: 'ToolMissing' } },
   ];
 
   test.each(cases)(

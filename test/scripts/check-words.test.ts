@@ -13,6 +13,24 @@ test('check:words finds names and comments that a stranger would not search for'
   expect(found('-- Of a call that somebody runs', true)).toEqual(['Of', 'somebody']);
 });
 
+test('check:words finds identifiers that are no words of the trade', () => {
+  expect(found('const { rewrite, ask: wish } = read;')).toEqual(['wish']);
+  expect(found('await pause(PAUSE_AFTER_TROUBLE_MS);')).toEqual(['PAUSE_AFTER_TROUBLE_MS']);
+  expect(found('const troubles = findAll(worker);')).toEqual(['troubles']);
+  expect(found('limit: LIMITS.mostTokens,')).toEqual(['mostTokens']);
+  expect(found("this.#tell({ kind: 'pending' });")).toEqual(['tell']);
+  expect(found('return { isEntered: true };')).toEqual(['isEntered']);
+  expect(found('while (goesOn()) {')).toEqual(['goesOn']);
+  expect(found('function opposedByRule(call) {')).toEqual(['opposedByRule']);
+});
+
+test('check:words leaves those words alone in texts and comments', () => {
+  expect(found("reason: 'the store is in trouble',")).toEqual([]);
+  expect(found('// The client may tell what it wishes.')).toEqual([]);
+  expect(found(' * A twin of an earlier rule.')).toEqual([]);
+  expect(found('const atMost = 3;')).toEqual([]);
+});
+
 test('check:words leaves texts for people, values in backquotes and good names alone', () => {
   expect(found("say: 'Nobody is asked.',")).toEqual([]);
   expect(found('/** `nobody`: signed out. */')).toEqual([]);

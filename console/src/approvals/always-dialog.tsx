@@ -8,7 +8,7 @@ import { Inert } from '../components/inert.tsx';
 import { showDuration } from '../show-time.ts';
 import { ConditionFields } from './condition-fields.tsx';
 import { placeProblems, pointersOf, toCondition, type ConditionRow } from './conditions.ts';
-import type { Wish } from './decide.ts';
+import type { DecideOptions } from './decide.ts';
 
 const HOUR_MS = 3_600_000;
 const LIFETIMES_MS = [
@@ -24,7 +24,7 @@ const MATCHES_TITLES = {
 export interface AlwaysDialogProps {
   readonly approval: ApprovalView;
   /** Resolves with the problems that the gateway found in the grant. If there are none, the dialog closes. */
-  readonly onDecide: (wish: Wish) => Promise<readonly string[]>;
+  readonly onDecide: (options: DecideOptions) => Promise<readonly string[]>;
   readonly onClose: () => void;
 }
 

@@ -2,11 +2,11 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApprovalView } from '../api-types.ts';
 import { now } from '../clock.ts';
-import { tell } from '../components/toast.tsx';
+import { showToast } from '../components/toast.tsx';
 import { useShortcuts, type Shortcut } from '../shortcuts.ts';
 import { AlwaysDialog } from './always-dialog.tsx';
 import { isFolded } from './argument-limits.ts';
-import { decide, whyNot, type Wish } from './decide.ts';
+import { decide, whyNot, type DecideOptions } from './decide.ts';
 import { DecisionBar } from './decision-bar.tsx';
 import { DenyDialog } from './deny-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
@@ -42,22 +42,22 @@ export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: App
   const blocked = closed ?? (isBusy ? 'Deciding …' : isLookedAt ? undefined : ' ');
   const mayAllow = blocked === undefined && unread === undefined;
 
-  const send = async (wish: Wish): Promise<void> => {
+  const send = async (options: DecideOptions): Promise<void> => {
     setDialog(undefined);
     setBusy(true);
-    const { isDone, text } = await decide(approval, wish).finally(() => setBusy(false));
-    tell(`${approval.tool}: ${text}`, isDone ? 'good' : 'bad');
+    const { isDone, text } = await decide(approval, options).finally(() => setBusy(false));
+    showToast(`${approval.tool}: ${text}`, isDone ? 'good' : 'bad');
     if (isDone) onDecided(approval);
   };
   /**
    * Sends an `allow-always`. If the gateway does not understand the grant, the dialog stays open with the problems, so that the person can
    * correct it.
    */
-  const sendAlways = async (wish: Wish): Promise<readonly string[]> => {
-    const result = await decide(approval, wish);
+  const sendAlways = async (options: DecideOptions): Promise<readonly string[]> => {
+    const result = await decide(approval, options);
     if (!result.isDone && result.problems !== undefined) return result.problems;
     setDialog(undefined);
-    tell(`${approval.tool}: ${result.text}`, result.isDone ? 'good' : 'bad');
+    showToast(`${approval.tool}: ${result.text}`, result.isDone ? 'good' : 'bad');
     if (result.isDone) onDecided(approval);
     return [];
   };
@@ -65,7 +65,7 @@ export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: App
   const when = (isPossible: boolean, run: () => void) => (event: KeyboardEvent) => {
     if (isPossible && !event.repeat) run();
   };
-  const offers = (decision: Wish['decision']): boolean => approval.decisions.includes(decision);
+  const offers = (decision: DecideOptions['decision']): boolean => approval.decisions.includes(decision);
   const shortcuts: readonly Shortcut[] = [
     { keys: 'a', label: 'Allow once (twice if critical)', run: when(mayAllow && offers('allow-once'), allow) },
     { keys: 'w', label: 'Allow always …', run: when(mayAllow && offers('allow-always'), () => setDialog('always')) },
@@ -93,9 +93,11 @@ export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: App
       />
       {dialog === 'always' ? <AlwaysDialog approval={approval} onDecide={sendAlways} onClose={close} /> : null}
       {dialog === 'edit' ? (
-        <EditDialog approval={approval} onDecide={(wish) => void send(wish)} onClose={close} />
+        <EditDialog approval={approval} onDecide={(options) => void send(options)} onClose={close} />
       ) : null}
-      {dialog === 'deny' ? <DenyDialog title="Deny" onDecide={(wish) => void send(wish)} onClose={close} /> : null}
+      {dialog === 'deny' ? (
+        <DenyDialog title="Deny" onDecide={(options) => void send(options)} onClose={close} />
+      ) : null}
     </article>
   );
 }

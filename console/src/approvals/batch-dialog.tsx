@@ -7,7 +7,7 @@ import { Dialog } from '../components/dialog.tsx';
 import { Inert } from '../components/inert.tsx';
 import { now } from '../clock.ts';
 import { isFolded } from './argument-limits.ts';
-import { decide, isWhole, whyNot, type DecideResult, type Wish } from './decide.ts';
+import { decide, isWhole, whyNot, type DecideResult, type DecideOptions } from './decide.ts';
 import { WhatRuns } from './question.tsx';
 import { useLookedAt } from './use-looked-at.ts';
 import { useSecondPress } from './use-second-press.ts';
@@ -48,9 +48,9 @@ export function BatchDialog({ approvals: chosen, decision, onClose }: BatchDialo
     // The pressed button disappears, so the focus moves to the button that stays.
     document.querySelector<HTMLElement>('dialog[open] .dialog-actions .button')?.focus();
     const said = comment.trim();
-    const wish: Wish = { decision, ...(said === '' ? {} : { comment: said }) };
+    const options: DecideOptions = { decision, ...(said === '' ? {} : { comment: said }) };
     for (const approval of open) {
-      const result = await decide(approval, wish);
+      const result = await decide(approval, options);
       setResults((before) => new Map(before).set(approval.id, result));
     }
   };

@@ -2,7 +2,7 @@ import { api, apiPath, Problem } from '../api.ts';
 import type { ApprovalView, DecideAnswerView, DecideBody, ListedApprovalView } from '../api-types.ts';
 
 /** A person's decision before it is bound to the question that the person saw. */
-export type Wish = Omit<DecideBody, 'binding'>;
+export type DecideOptions = Omit<DecideBody, 'binding'>;
 
 export interface DecideResult {
   readonly isDone: boolean;
@@ -15,8 +15,8 @@ export interface DecideResult {
  * Sends one decision for one question, bound to what was shown. A refusal, or a missing answer of the gateway, is returned as a result and
  * not thrown.
  */
-export async function decide(approval: ApprovalView, wish: Wish): Promise<DecideResult> {
-  const body: DecideBody = { ...wish, binding: approval.binding };
+export async function decide(approval: ApprovalView, options: DecideOptions): Promise<DecideResult> {
+  const body: DecideBody = { ...options, binding: approval.binding };
   try {
     const answer = await api.post<DecideAnswerView>(apiPath`/v1/approvals/${approval.id}/decide`, body);
     return { isDone: true, text: sayAnswer(answer) };

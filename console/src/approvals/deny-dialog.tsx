@@ -2,13 +2,13 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import type { Wish } from './decide.ts';
+import type { DecideOptions } from './decide.ts';
 
 const MAX_CHARACTERS = 512;
 
 export interface DenyDialogProps {
   readonly title: string;
-  readonly onDecide: (wish: Wish) => void;
+  readonly onDecide: (options: DecideOptions) => void;
   readonly onClose: () => void;
 }
 

@@ -6,11 +6,11 @@ import { Dialog } from '../components/dialog.tsx';
 import { Inert } from '../components/inert.tsx';
 import { diffLines, type DiffLine } from '../line-diff.ts';
 import { readArguments } from '../read-arguments.ts';
-import type { Wish } from './decide.ts';
+import type { DecideOptions } from './decide.ts';
 
 export interface EditDialogProps {
   readonly approval: ApprovalView;
-  readonly onDecide: (wish: Wish) => void;
+  readonly onDecide: (options: DecideOptions) => void;
   readonly onClose: () => void;
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Problem } from '../api.ts';
 import type { ApprovalView } from '../api-types.ts';
-import { tell } from '../components/toast.tsx';
+import { showToast } from '../components/toast.tsx';
 import { reveal } from './decide.ts';
 
 export interface Revealed {
@@ -25,7 +25,7 @@ export function useReveal(asked: ApprovalView): Revealed {
       setSeen(await reveal(asked));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      tell(`${asked.tool}: ${error.message} (${error.code})`, 'bad');
+      showToast(`${asked.tool}: ${error.message} (${error.code})`, 'bad');
     } finally {
       setRevealing(false);
     }

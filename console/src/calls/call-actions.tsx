@@ -4,7 +4,7 @@ import { api, apiPath, Problem } from '../api.ts';
 import type { CallDetail } from '../api-types.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { tell } from '../components/toast.tsx';
+import { showToast } from '../components/toast.tsx';
 
 export interface CallActionsProps {
   readonly detail: CallDetail;
@@ -19,9 +19,9 @@ export function CallActions({ detail, onDone }: CallActionsProps): VNode | null 
     setAsked(undefined);
     try {
       await api.post(path, body);
-      tell(done);
+      showToast(done);
     } catch (error) {
-      tell(error instanceof Problem ? `${error.message} (${error.code})` : 'That did not work.', 'bad');
+      showToast(error instanceof Problem ? `${error.message} (${error.code})` : 'That did not work.', 'bad');
     }
     onDone();
   };

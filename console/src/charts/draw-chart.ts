@@ -78,7 +78,7 @@ function optionsOf({ kind, series }: ChartSpec, width: number, { colourOf, onHov
       ...(kind === 'lines'
         ? { x: { range: (_plot: uPlot, first: number, last: number) => timeRange(first, last) } }
         : {}),
-      y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
+      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
       {

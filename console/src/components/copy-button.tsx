@@ -1,16 +1,16 @@
 import type { VNode } from 'preact';
 import { Button } from './button.tsx';
 import { Inert } from './inert.tsx';
-import { tell } from './toast.tsx';
+import { showToast } from './toast.tsx';
 
 /** Copies the stored text and not the shown one: marks for hidden characters are not copied. */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }): VNode {
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text);
-      tell(`Copied the ${what}.`);
+      showToast(`Copied the ${what}.`);
     } catch {
-      tell('The browser did not let the page copy. Select the text instead.', 'bad');
+      showToast('The browser did not let the page copy. Select the text instead.', 'bad');
     }
   };
   return (

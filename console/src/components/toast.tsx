@@ -19,7 +19,7 @@ const drop = (id: number): void => {
 };
 
 /** Shows a message without taking the focus. A bad message stays until the person dismisses it. */
-export function tell(text: string, tone: Toast['tone'] = 'good'): void {
+export function showToast(text: string, tone: Toast['tone'] = 'good'): void {
   count += 1;
   const id = count;
   toasts.value = [...toasts.value, { id, text, tone }].slice(-MAX);

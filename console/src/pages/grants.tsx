@@ -11,7 +11,7 @@ import { PageHead } from '../components/page-head.tsx';
 import { Empty, Failure, Loading } from '../components/states.tsx';
 import { Table, type Column } from '../components/table.tsx';
 import { Ago, TimeLeft } from '../components/time.tsx';
-import { tell } from '../components/toast.tsx';
+import { showToast } from '../components/toast.tsx';
 import { now } from '../clock.ts';
 import { holdsScope } from '../holds-scope.ts';
 import { useResource } from '../use-resource.ts';
@@ -49,7 +49,7 @@ export function Grants(): VNode {
           onClose={() => setRevoking(undefined)}
           onConfirm={async () => {
             await api.delete(apiPath`/v1/grants/${revoking.id}`);
-            tell('The grant is revoked.');
+            showToast('The grant is revoked.');
             reload();
           }}
         >

@@ -38,18 +38,18 @@ export async function guardedRequest(
   request: WebRequest,
   rules: WebRules & { readonly maxBytes: number },
   signal: AbortSignal,
-  { mostRedirects = MAX_REDIRECTS }: { readonly mostRedirects?: number } = {},
+  { maxRedirects = MAX_REDIRECTS }: { readonly maxRedirects?: number } = {},
 ): Promise<WebResponse> {
   let hop: Hop = { ...request, url: parseWebUrl(request.url) };
   for (let redirects = 0; ; redirects += 1) {
     const addresses = await unlessAborted(checkTarget(hop.url, rules), signal);
     const response = await send(hop, addresses, signal);
     try {
-      const next = mostRedirects === 0 ? undefined : redirectOf(hop, response);
+      const next = maxRedirects === 0 ? undefined : redirectOf(hop, response);
       // If no redirects are allowed, a redirect is an answer like any other.
       if (next === undefined) return await finish(hop, response, rules.maxBytes, signal);
-      if (redirects >= mostRedirects) {
-        throw new WebRefusal('TOO_MANY_REDIRECTS', `The page redirected more than ${mostRedirects} times.`);
+      if (redirects >= maxRedirects) {
+        throw new WebRefusal('TOO_MANY_REDIRECTS', `The page redirected more than ${maxRedirects} times.`);
       }
       hop = next;
     } finally {

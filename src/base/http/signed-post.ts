@@ -45,7 +45,7 @@ export async function signedPost(post: SignedPost, rules: WebRules, signal: Abor
       { url, method: 'POST', headers, body },
       { ...rules, maxBytes: post.maxAnswerBytes },
       ending.signal,
-      { mostRedirects: 0 },
+      { maxRedirects: 0 },
     );
     return { kind: 'answered', status: answer.httpStatus, body: answer.bytes, cut: answer.cut };
   } catch (error) {

@@ -34,8 +34,8 @@ export function readSettingsFile(path: string): ReadSettings {
     const document = parseDocument(text, { schema: 'core', strict: true, lineCounter: lines, prettyErrors: false });
     const jsonFault = extname(path).toLowerCase() === '.json' ? findJsonFault(text) : undefined;
     if (jsonFault !== undefined) return problem(`${at(jsonFault)}: it is not JSON; name the file .yaml if it is YAML`);
-    const [trouble] = [...document.errors, ...document.warnings];
-    if (trouble !== undefined) return problem(`${at(trouble.pos[0])}: ${describe(trouble.code)}`);
+    const [yamlError] = [...document.errors, ...document.warnings];
+    if (yamlError !== undefined) return problem(`${at(yamlError.pos[0])}: ${describe(yamlError.code)}`);
     const refused = findRefused(document);
     if (refused !== undefined) return problem(`${at(refused.offset)}: ${refused.problem}`);
     const value: unknown = document.toJS({ maxAliasCount: 0 });

@@ -33,10 +33,10 @@ export function agentsRemoveCommand(): Command {
           // The policy keeps an empty group of agents, so selection stays on and no agent
           // has tools. Removing the last agent must not open every tool to every agent.
           if (left === 0 && tenant === undefined) terminal.warn(NO_AGENT_LEFT);
-          const doubts = findRuleProblems(policy, undefined, nearNames).map(({ text }) => text);
-          for (const doubt of doubts) terminal.warn(doubt);
+          const warnings = findRuleProblems(policy, undefined, nearNames).map(({ text }) => text);
+          for (const warning of warnings) terminal.warn(warning);
           const place = tenant === undefined ? { name } : { name, tenant };
-          if (terminal.json) return terminal.printJson({ version, ...place, left, warnings: doubts });
+          if (terminal.json) return terminal.printJson({ version, ...place, left, warnings });
           terminal.print(`Agent ${nameAgent(name, tenant)} is gone with policy version ${version}; ${left} left.`);
         });
       }),

@@ -54,7 +54,7 @@ export function approvalsDecideCommand(): Command {
         withStore(context, async (store, { config }) => {
           const approvals = createApprovals(store, config.worker);
           const approver = readApprover(context.options);
-          const wish = await readDecision(context, decision);
+          const requested = await readDecision(context, decision);
           const approval = await findApproval(approvals, approver, id);
           const show = async (): Promise<void> => {
             const render = await approvalRenderer(store, config);
@@ -65,11 +65,11 @@ export function approvalsDecideCommand(): Command {
           if (binding === undefined) return EXIT.notOk;
           // Finish interrupted revocations first: a question of a session that is being revoked must not be allowed.
           await finishRevocations(store, SILENT);
-          const answer = await approvals.decide(approver, approval.question.id, { ...wish, binding });
-          const isEdited = wish.arguments !== undefined && answer.kind === 'decided';
+          const answer = await approvals.decide(approver, approval.question.id, { ...requested, binding });
+          const isEdited = requested.arguments !== undefined && answer.kind === 'decided';
           const { callId, id: decided } = approval.question;
           const edit = isEdited ? await followEdit(store, { callId, decided }) : undefined;
-          return tell(context, approval, { decision, answer, edit });
+          return reportDecision(context, approval, { decision, answer, edit });
         }),
       ),
     );
@@ -93,13 +93,13 @@ async function readDecision(
 
 function readGrantOptions(options: Readonly<Record<string, unknown>>): GrantOptions | undefined {
   const [lifetimeMs, uses] = [options['lifetime'] as number | undefined, options['uses'] as number | undefined];
-  const wish: GrantOptions = {
+  const grantOptions: GrantOptions = {
     ...(lifetimeMs === undefined ? {} : { lifetimeMs }),
     ...(uses === undefined ? {} : { uses }),
     ...(options['anyArguments'] === true ? { arguments: 'any' } : {}),
     ...(options['anyAgent'] === true ? { anyAgent: true } : {}),
   };
-  return Object.keys(wish).length === 0 ? undefined : wish;
+  return Object.keys(grantOptions).length === 0 ? undefined : grantOptions;
 }
 
 /**
@@ -126,13 +126,17 @@ async function chooseBinding(
   return undefined;
 }
 
-interface Told {
+interface DecisionReport {
   readonly decision: ApprovalDecision;
   readonly answer: DecideAnswer;
   readonly edit: EditResult | undefined;
 }
 
-function tell({ terminal }: CommandContext, { question }: Approval, { decision, answer, edit }: Told): number {
+function reportDecision(
+  { terminal }: CommandContext,
+  { question }: Approval,
+  { decision, answer, edit }: DecisionReport,
+): number {
   const isDone = answer.kind === 'decided' || answer.kind === 'counted';
   // The call does not run with the edited arguments, so the first line must not read as if it did.
   const isUnused = edit?.kind === 'refused' || edit?.kind === 'asked-again';

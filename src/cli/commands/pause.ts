@@ -33,7 +33,7 @@ async function pause(
     const { version, changed, paused, warnings } = changes
       ? await changePaused(store, target, resume, administeredBy(context))
       : await readPaused(store);
-    for (const doubt of warnings) terminal.warn(doubt);
+    for (const warning of warnings) terminal.warn(warning);
     if (terminal.json) return terminal.printJson({ version, changed, paused });
     if (changes && !changed) terminal.note('Nothing had to be changed.');
     terminal.print(describePaused(paused));

@@ -41,7 +41,7 @@ export function storeAdoptCommand(): Command {
           retentionMs: config.worker.retentionMs,
         });
         if (terminal.json) terminal.printJson({ ...known, ...adopted });
-        else tell(terminal, adopted);
+        else reportAdopted(terminal, adopted);
       }),
     );
 }
@@ -60,7 +60,7 @@ async function isConfirmed(): Promise<boolean> {
   return confirm('Adopt it?');
 }
 
-function tell(terminal: Terminal, { incarnation, ended, libraries }: Adopted): void {
+function reportAdopted(terminal: Terminal, { incarnation, ended, libraries }: Adopted): void {
   for (const library of libraries) terminal.print(describeLibrary(library));
   for (const [tool, count] of Object.entries(ended)) terminal.print(`Ended as indeterminate: ${count} of ${tool}`);
   terminal.print(`The store is now incarnation ${incarnation}. Workers and callers can start.`);

@@ -23,7 +23,7 @@ import { SingleOption } from '../single-option.ts';
 import { withFoundedStore } from '../with-store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const readLifetime = durationUpTo(TOKEN_LIMITS.mostLifetimeMs / DAY_MS);
+const readLifetime = durationUpTo(TOKEN_LIMITS.maxLifetimeMs / DAY_MS);
 const IDENTITY = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
 
 export function tokensCreateCommand(): Command {
@@ -81,7 +81,7 @@ async function create(context: CommandContext, name: string): Promise<void> {
 async function keep(store: TokenIssuing, request: CreateTokenRequest): Promise<GatewayToken> {
   const answer = await store.createToken(request);
   if (answer.kind === 'created') return answer.token;
-  throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
+  throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.maxTokens });
 }
 
 /**

@@ -32,12 +32,12 @@ export function workersCommand(): Command {
         for (const { workerId, broken, hooks = [], services = [] } of workers) {
           for (const { id, reason } of broken) terminal.warn(`${workerId} could not load ${id}: ${reason}`);
           for (const health of hooks) {
-            const trouble = describeProblem(health);
-            if (trouble !== undefined) terminal.warn(`${workerId}: ${trouble.found}`);
+            const problem = describeProblem(health);
+            if (problem !== undefined) terminal.warn(`${workerId}: ${problem.found}`);
           }
           for (const health of services) {
-            const trouble = describeServiceProblem(health);
-            if (trouble !== undefined) terminal.warn(`${workerId}: ${trouble}`);
+            const problem = describeServiceProblem(health);
+            if (problem !== undefined) terminal.warn(`${workerId}: ${problem}`);
           }
         }
       }),

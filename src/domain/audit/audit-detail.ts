@@ -125,10 +125,10 @@ export function withArguments(fixed: Uint8Array, redacted: string): Uint8Array {
 }
 
 /** The longest prefix of the text that fits into `most` bytes of UTF-8, without splitting a character. */
-function cutBytes(text: string, most: number): string {
+function cutBytes(text: string, maxBytes: number): string {
   // No character has more than three bytes per UTF-16 unit.
-  if (text.length * 3 <= most || Buffer.byteLength(text) <= most) return text;
-  const cut = Buffer.from(text).subarray(0, most - 3);
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  const cut = Buffer.from(text).subarray(0, maxBytes - 3);
   return `${cut.toString('utf8').replace(/\uFFFD+$/, '')}…`;
 }
 

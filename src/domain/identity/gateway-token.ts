@@ -37,9 +37,9 @@ export interface GatewayToken {
 export const TOKEN_LIMITS = Object.freeze({
   nameLength: 100,
   defaultLifetimeMs: 30 * 24 * 60 * 60 * 1000,
-  mostLifetimeMs: 366 * 24 * 60 * 60 * 1000,
+  maxLifetimeMs: 366 * 24 * 60 * 60 * 1000,
   /** Max number of valid tokens. When the store is full, tokens that have ended are deleted early to make room. */
-  mostTokens: 10_000,
+  maxTokens: 10_000,
   /** Tokens that have ended stay in lists for this long. */
   keptAfterEndMs: 7 * 24 * 60 * 60 * 1000,
 });
@@ -68,8 +68,8 @@ export function findTokenProblem(token: NewToken, lifetimeMs: number): string | 
   if (scopes.includes('agent') !== (identity !== undefined)) {
     return 'the scope agent and an identity (agent and subject) come together';
   }
-  const { mostLifetimeMs } = TOKEN_LIMITS;
-  if (!(lifetimeMs >= 1 && lifetimeMs <= mostLifetimeMs)) return `its lifetime must be 1 to ${mostLifetimeMs} ms`;
+  const { maxLifetimeMs } = TOKEN_LIMITS;
+  if (!(lifetimeMs >= 1 && lifetimeMs <= maxLifetimeMs)) return `its lifetime must be 1 to ${maxLifetimeMs} ms`;
   return (
     findIdentityProblem(identity) ??
     findPrincipalProblem(scopes, decidesAs) ??

@@ -120,7 +120,7 @@ export interface ToolLogLine {
   readonly message: string;
   readonly data?: JsonObject;
   /** Present: the tool sends this value to the waiters of the call, as a `logged` event. The line is not written to the operator's log. */
-  readonly told?: { readonly value: JsonValue };
+  readonly notice?: { readonly value: JsonValue };
 }
 
 export interface NestedCallRequest {
@@ -178,12 +178,12 @@ export type RunEnding =
   /** For the step `normalise`: the schema returned something that is not a JSON object. */
   | { readonly kind: 'not-json'; readonly problem: string }
   /**
-   * The tool threw something other than ToolFailure, or its module could not be loaded. `isEntered`: whether the tool's own function had
+   * The tool threw something other than ToolFailure, or its module could not be loaded. `isStarted`: whether the tool's own function had
    * started. `cause` is for the operator's log only.
    */
   | {
       readonly kind: 'threw';
-      readonly isEntered: boolean;
+      readonly isStarted: boolean;
       readonly type: string;
       readonly cause: string;
       readonly fault?: Fault;

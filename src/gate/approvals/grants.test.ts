@@ -25,8 +25,8 @@ const QUESTION: ApprovalQuestion = {
   quorum: 1,
   binding: 'b',
 };
-const stored = (wish: Parameters<typeof makeGrant>[2] = {}): Grant => {
-  const { lifetimeMs, ...grant } = makeGrant('g' as GrantId, QUESTION, wish);
+const stored = (options: Parameters<typeof makeGrant>[2] = {}): Grant => {
+  const { lifetimeMs, ...grant } = makeGrant('g' as GrantId, QUESTION, options);
   const by = { kind: 'operator', name: 'root' } as const;
   return { ...grant, approval: QUESTION.id, by, createdAt: 0, expiresAt: lifetimeMs, revoked: false };
 };
@@ -57,8 +57,8 @@ describe('makeGrant', () => {
 
   it.each([{ lifetimeMs: 0 }, { lifetimeMs: 1.5 }, { lifetimeMs: 366 * 86_400_000 }, { uses: 0 }, { uses: 1.5 }])(
     'refuses %j',
-    (wish) => {
-      expect(() => makeGrant('g' as GrantId, QUESTION, wish)).toThrow(
+    (options) => {
+      expect(() => makeGrant('g' as GrantId, QUESTION, options)).toThrow(
         expect.objectContaining({ code: 'APPROVAL_INVALID' }),
       );
     },

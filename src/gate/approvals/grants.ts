@@ -57,11 +57,11 @@ export interface GrantOptions {
 export function makeGrant(
   id: GrantId,
   question: ApprovalQuestion,
-  wish: GrantOptions = {},
+  options: GrantOptions = {},
   effective: string = question.arguments,
 ): NewGrant {
   const { identity, tool, toolDigest, askers } = question;
-  const { arguments: match = 'exact', anyAgent = false, uses } = wish;
+  const { arguments: match = 'exact', anyAgent = false, uses } = options;
   return {
     id,
     tenant: identity.tenant,
@@ -71,7 +71,7 @@ export function makeGrant(
     toolDigest,
     matches: matcherOf(match, effective),
     askers: askers.map(({ digest }) => digest),
-    lifetimeMs: checkLifetime(wish.lifetimeMs ?? APPROVAL_LIMITS.defaultGrantMs),
+    lifetimeMs: checkLifetime(options.lifetimeMs ?? APPROVAL_LIMITS.defaultGrantMs),
     ...(uses === undefined ? {} : { usesLeft: checkUses(uses) }),
   };
 }

@@ -52,7 +52,8 @@ export function checkPlugin(
     return { hooks: [], problems: [`${where}: ${problem}`] };
   }
   const parsed = plugin.safeParse({ ...exported });
-  if (!parsed.success) return { hooks: [], problems: parsed.error.issues.flatMap((issue) => tell(where, issue)) };
+  if (!parsed.success)
+    return { hooks: [], problems: parsed.error.issues.flatMap((issue) => describeIssue(where, issue)) };
   const { id, hooks } = parsed.data;
   const checked = hooks.map((given, index) =>
     checkHook(given, `${where}: ${nameOf(given, index)}`, id, settings, catalog),
@@ -68,7 +69,8 @@ function checkHook(
   catalog: HookCatalog | undefined,
 ): CheckedHooks {
   const parsed = hook.safeParse(given);
-  if (!parsed.success) return { hooks: [], problems: parsed.error.issues.flatMap((issue) => tell(where, issue)) };
+  if (!parsed.success)
+    return { hooks: [], problems: parsed.error.issues.flatMap((issue) => describeIssue(where, issue)) };
   const { id, on, run, tools, effects, ...own } = parsed.data;
   const match = {
     ...(tools === undefined ? {} : { tools }),
@@ -104,7 +106,7 @@ function guess(key: string): string {
   return near === undefined ? '' : ` (did you mean ${near}?)`;
 }
 
-function tell(where: string, issue: z.core.$ZodIssue): string[] {
+function describeIssue(where: string, issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, 5).map((key) => {
       const shown = JSON.stringify(key.slice(0, 40));

@@ -46,7 +46,7 @@ const LOG_EVERY = 1000;
 export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds = OBSERVER_BOUNDS): ObserverQueue {
   // Has at most one entry per hook, so it does not grow without limit.
   const lanes = new Map<RegisteredHook, Lane>();
-  const idlers = new Set<() => void>();
+  const idleListeners = new Set<() => void>();
 
   function laneOf(hook: RegisteredHook): Lane {
     let lane = lanes.get(hook);
@@ -81,7 +81,7 @@ export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds
     if (next !== undefined) {
       lane.waitingCharacters -= next.event.length;
       start(hook, lane, next);
-    } else if (isIdle()) for (const tell of idlers) tell();
+    } else if (isIdle()) for (const notify of idleListeners) notify();
   }
 
   function isIdle(): boolean {
@@ -103,12 +103,12 @@ export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds
       return new Promise((resolve) => {
         const end = (answer: boolean): void => {
           clearTimeout(timer);
-          idlers.delete(tell);
+          idleListeners.delete(onIdle);
           resolve(answer);
         };
-        const tell = (): void => end(true);
+        const onIdle = (): void => end(true);
         const timer = setTimeout(() => end(false), timeoutMs);
-        idlers.add(tell);
+        idleListeners.add(onIdle);
       });
     },
   };

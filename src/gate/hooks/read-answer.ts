@@ -96,14 +96,14 @@ function toAsk({ grantable, ...request }: z.output<typeof approvalRequest>, hook
   };
 }
 
-function shown(given: string | undefined, most: number): string | undefined {
-  const line = given === undefined ? '' : oneLine(given, most);
+function shown(given: string | undefined, max: number): string | undefined {
+  const line = given === undefined ? '' : oneLine(given, max);
   return line === '' ? undefined : line;
 }
 
 /** Shortens a text but keeps its line breaks, because it is shown as several lines. */
-function cut(given: string | undefined, most: number): string | undefined {
-  return given === undefined ? undefined : shorten(given, most);
+function cut(given: string | undefined, max: number): string | undefined {
+  return given === undefined ? undefined : shorten(given, max);
 }
 
 function malformed(problem: string): ReadAnswer {

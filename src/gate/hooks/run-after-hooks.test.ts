@@ -111,7 +111,7 @@ describe('hooks after a call', () => {
     const needs = recordingNeeds();
     const gate = deferred();
     let atOnce = 0;
-    let most = 0;
+    let max = 0;
     let quick = 0;
     const set = hookSet(
       {
@@ -119,7 +119,7 @@ describe('hooks after a call', () => {
         on: 'after_tool_call',
         run: async () => {
           atOnce += 1;
-          most = Math.max(most, atOnce);
+          max = Math.max(max, atOnce);
           await gate.promise;
           atOnce -= 1;
         },
@@ -140,7 +140,7 @@ describe('hooks after a call', () => {
     expect(await queue.idle(1)).toBe(false);
     gate.resolve();
     expect(await queue.idle(5000)).toBe(true);
-    expect([most, quick, set.health()[0]!.calls]).toStrictEqual([2, 10, 5]);
+    expect([max, quick, set.health()[0]!.calls]).toStrictEqual([2, 10, 5]);
   });
 
   it('that wait hold a bounded amount of text', async () => {

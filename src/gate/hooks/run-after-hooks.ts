@@ -50,10 +50,10 @@ export async function runResolvedHooks(
   const hooks = set.matching('approval_resolved', tool);
   if (hooks.length === 0) return;
   const text = JSON.stringify(approval);
-  await Promise.all(hooks.map((hook) => tell(hook, text, approval, needs)));
+  await Promise.all(hooks.map((hook) => runResolvedHook(hook, text, approval, needs)));
 }
 
-async function tell(
+async function runResolvedHook(
   hook: RegisteredHook,
   text: string,
   { tool, callId }: ApprovalResolved,

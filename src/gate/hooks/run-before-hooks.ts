@@ -100,16 +100,16 @@ function obey(
     hook.meter.count('blocked');
     return { kind: 'blocked', code: 'HOOK_BLOCKED', hook: hook.id, reason: read.reason };
   }
-  const { rewrite, ask: wish } = read;
+  const { rewrite, ask: requested } = read;
   return andThen(rewrite === undefined ? undefined : change(hook, rewrite, state, needs), (problem) => {
     if (problem?.kind === 'aborted') return problem;
     if (problem !== undefined) {
       hook.meter.count('blocked');
       return { kind: 'blocked', code: 'HOOK_ARGUMENTS_INVALID', hook: hook.id, problems: problem.problems };
     }
-    if (wish !== undefined) {
+    if (requested !== undefined) {
       hook.meter.count('asked');
-      state.asks.push(wish);
+      state.asks.push(requested);
     }
     return undefined;
   });

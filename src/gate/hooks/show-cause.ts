@@ -15,12 +15,12 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Turns text of untrusted origin into one printable line of at most `mostCharacters` characters. */
-export function oneLine(text: string, mostCharacters = MAX_CHARACTERS): string {
+export function oneLine(text: string, maxCharacters = MAX_CHARACTERS): string {
   // Cut first, so that a very long text is not searched from end to end.
-  const line = startOf(text, mostCharacters * 4)
+  const line = startOf(text, maxCharacters * 4)
     .replaceAll(UNPRINTABLE, ' ')
     .trim();
-  return shorten(line, mostCharacters);
+  return shorten(line, maxCharacters);
 }
 
 /** Describes why a hook failed, only for the operator's log. Accepts any thrown value and never throws itself. */

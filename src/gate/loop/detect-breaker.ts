@@ -4,7 +4,7 @@ import type { Detect, Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
 
 /** The same result of the same call may be useful twice, for example to check it again. From the third time on, it brings nothing new. */
-const WORK = 2;
+const MAX_USEFUL_REPEATS = 2;
 const SLOTS = 2 * HISTORY_LENGTH;
 
 /**
@@ -24,7 +24,7 @@ const halves = new Uint32Array(mixed.buffer);
  * applies only to at most eight different calls, because going through many different things is not a loop.
  */
 export const detectBreaker: Detect = (window, settings) => {
-  if (settings.breaker === false || (window.same <= WORK && !window.blockedSame)) return undefined;
+  if (settings.breaker === false || (window.same <= MAX_USEFUL_REPEATS && !window.blockedSame)) return undefined;
   const found = breakOn(window, window.raw, window.ownRaw, settings.breaker, settings.paceMs);
   if (found !== undefined || !window.rewritten) return found;
   return breakOn(window, window.effective, window.ownEffective, settings.breaker, settings.paceMs);
@@ -34,7 +34,7 @@ function breakOn(
   window: LoopWindow,
   signatures: Float64Array,
   own: number,
-  most: number,
+  max: number,
   paceMs: number,
 ): Finding | undefined {
   const { length, result, at, state } = window;
@@ -50,13 +50,13 @@ function breakOn(
     lastAt[slot] = at[index]!;
     if (isSlow) continue;
     streakAt[slot] = isSame ? streakAt[slot]! + 1 : 1;
-    if (streakAt[slot]! <= WORK) continue;
-    if (streakAt[slot] === WORK + 1) calls += 1;
+    if (streakAt[slot]! <= MAX_USEFUL_REPEATS) continue;
+    if (streakAt[slot] === MAX_USEFUL_REPEATS + 1) calls += 1;
     idle += 1;
   }
-  if (idle < most || calls > MAX_CYCLE) return undefined;
+  if (idle < max || calls > MAX_CYCLE) return undefined;
   // The call in question must be one of the repeating calls.
-  const isOwn = window.blockedSame || streakAt[slotOf(own)]! > WORK;
+  const isOwn = window.blockedSame || streakAt[slotOf(own)]! > MAX_USEFUL_REPEATS;
   return isOwn ? { detector: 'breaker', level: 'block', count: idle } : undefined;
 }
 

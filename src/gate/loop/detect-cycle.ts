@@ -81,9 +81,9 @@ function isOtherResult({ state, result }: LoopWindow, index: number): boolean {
 
 /** Blocks a call that belongs to a cycle that was blocked before. The order of its calls no longer matters. */
 function findBlockedCycle(window: LoopWindow): Finding | undefined {
-  for (let circle = 0; circle < window.circles; circle += 1) {
-    const end = window.circleEnd[circle]!;
-    for (let index = Math.max(0, end - window.circlePeriod[circle]!); index < end; index += 1) {
+  for (let cycle = 0; cycle < window.cycles; cycle += 1) {
+    const end = window.cycleEnd[cycle]!;
+    for (let index = Math.max(0, end - window.cyclePeriod[cycle]!); index < end; index += 1) {
       if (window.raw[index] === window.ownRaw || window.effective[index] === window.ownEffective) {
         return { detector: 'cycle', level: 'block', count: window.blocked + 1 };
       }

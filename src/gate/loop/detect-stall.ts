@@ -8,7 +8,7 @@ import { BAD, OPEN, type LoopWindow } from './loop-window.ts';
  * Two equal results of a call prove nothing: the second call may be a check. A new run that makes the call twice does not yet continue the
  * loop of an earlier run.
  */
-const WORK = 2;
+const MAX_USEFUL_REPEATS = 2;
 /** Three equal failures are retries, not yet a loop. */
 const TRIES = 3;
 /** Factor for the thresholds. Many conversations may share one session, so a session needs more evidence than a run. */
@@ -44,7 +44,7 @@ function isStalled(window: LoopWindow, paceMs: number): boolean {
     if (state[index] === BAD) countSame(failure, result[index]!);
     else failure.isOver = true;
   }
-  return call.count >= WORK || (failure.count >= TRIES && codes.has(failure.newest));
+  return call.count >= MAX_USEFUL_REPEATS || (failure.count >= TRIES && codes.has(failure.newest));
 }
 
 function countSame(streak: { newest: number; count: number; isOver: boolean }, result: number): void {
@@ -90,7 +90,7 @@ export function rememberAttempt(
     same = history.result(index) === result ? same + 1 : 0;
     lastSameAt = at;
   }
-  const isStalled = same >= (isOk ? WORK : TRIES) && attempt.at - lastSameAt < paceMs;
+  const isStalled = same >= (isOk ? MAX_USEFUL_REPEATS : TRIES) && attempt.at - lastSameAt < paceMs;
   return {
     // A repetition that comes `paceMs` or more after the previous one does not raise the tally.
     ...(tally === 0 ? {} : { tally: attempt.at - lastAt < paceMs ? tally + 1 : tally }),

@@ -70,9 +70,9 @@ export class LoopWindow {
    * Cycles that were blocked before. `circleEnd` is the number of attempts in the window at that time; the last `circlePeriod` of them are
    * the cycle.
    */
-  circles = 0;
-  readonly circleEnd = new Uint8Array(HISTORY_LENGTH);
-  readonly circlePeriod = new Uint8Array(HISTORY_LENGTH);
+  cycles = 0;
+  readonly cycleEnd = new Uint8Array(HISTORY_LENGTH);
+  readonly cyclePeriod = new Uint8Array(HISTORY_LENGTH);
 
   read(history: RunHistory, asked: AskedAttempt, decayMs: number, stalls: readonly Stall[] = NO_STALLS): this {
     this.#reset(asked);
@@ -104,7 +104,7 @@ export class LoopWindow {
     this.blocked = 0;
     this.blockedInFlight = 0;
     this.blockedSame = false;
-    this.circles = 0;
+    this.cycles = 0;
   }
 
   #add(history: RunHistory, index: number): void {
@@ -159,8 +159,8 @@ export class LoopWindow {
     const isRelated = detector === 'repeat' || detector === 'poll' ? isSame : !BY_TOOL.includes(detector) || isOwnTool;
     if (isRelated) this.blockedBy[detector] += 1;
     if (period === 0) return;
-    this.circleEnd[this.circles] = this.length;
-    this.circlePeriod[this.circles] = period;
-    this.circles += 1;
+    this.cycleEnd[this.cycles] = this.length;
+    this.cyclePeriod[this.cycles] = period;
+    this.cycles += 1;
   }
 }

@@ -69,9 +69,9 @@ function wordEnd(text: string, start: number, index: number): number {
 }
 
 /** `-` and `_` may be characters of a random token, also at its ends. */
-function tokenStart(text: string, start: number, least: number): number {
+function tokenStart(text: string, start: number, min: number): number {
   let first = start;
-  while (first > least && isDashOrLine(text.charCodeAt(first - 1))) first -= 1;
+  while (first > min && isDashOrLine(text.charCodeAt(first - 1))) first -= 1;
   return first;
 }
 

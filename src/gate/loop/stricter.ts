@@ -42,11 +42,11 @@ function tighten(settings: LoopSettings, step: number): EffectiveLoopSettings {
 }
 
 function tightenRungs({ warn, block }: LoopLevels, step: number): LoopLevels {
-  const least = less(block, step, MIN_BLOCK);
-  return { warn: Math.min(less(warn, step, MIN_WARN), least - 1), block: least };
+  const tightBlock = less(block, step, MIN_BLOCK);
+  return { warn: Math.min(less(warn, step, MIN_WARN), tightBlock - 1), block: tightBlock };
 }
 
 /** Halves `number` once per step, down to `least`, but never returns more than `number`. */
-function less(number: number, step: number, least: number): number {
-  return Math.min(number, Math.max(least, Math.ceil(number / 2 ** step)));
+function less(number: number, step: number, min: number): number {
+  return Math.min(number, Math.max(min, Math.ceil(number / 2 ** step)));
 }

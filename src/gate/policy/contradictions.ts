@@ -99,19 +99,19 @@ function coversNegated(one: ArgumentCondition, other: ArgumentCondition): boolea
   for (const name of ['range', 'length'] as const) {
     const [inner, outer] = [wanted[name], excluded[name]];
     if (inner === undefined || outer === undefined) continue;
-    return least(inner) >= least(outer) && most(inner) <= most(outer);
+    return minOf(inner) >= minOf(outer) && maxOf(inner) <= maxOf(outer);
   }
   if (wanted.prefix !== undefined && excluded.prefix !== undefined) return wanted.prefix.startsWith(excluded.prefix);
   return false;
 }
 
 type Bounds = NonNullable<ArgumentCondition['range']>;
-const least = ({ min = -Infinity }: Bounds): number => min;
-const most = ({ max = Infinity }: Bounds): number => max;
+const minOf = ({ min = -Infinity }: Bounds): number => min;
+const maxOf = ({ max = Infinity }: Bounds): number => max;
 
 const APART: Partial<Record<Comparison, (one: ArgumentCondition, other: ArgumentCondition) => boolean>> = {
-  range: (one, other) => least(one.range!) > most(other.range!) || least(other.range!) > most(one.range!),
-  length: (one, other) => least(one.length!) > most(other.length!) || least(other.length!) > most(one.length!),
+  range: (one, other) => minOf(one.range!) > maxOf(other.range!) || minOf(other.range!) > maxOf(one.range!),
+  length: (one, other) => minOf(one.length!) > maxOf(other.length!) || minOf(other.length!) > maxOf(one.length!),
   prefix: (one, other) => !one.prefix!.startsWith(other.prefix!) && !other.prefix!.startsWith(one.prefix!),
   host: (one, other) => !one.host!.some((a) => other.host!.some((b) => hostsMeet(a, b))),
   root: (one, other) => !one.root!.some((a) => other.root!.some((b) => rootsMeet(a, b))),

@@ -31,14 +31,14 @@ describe('readPolicyFile', () => {
     const { placeOf: _, ...file } = read('permissions: { "*": { allow: ["*"] } }');
     expect(file).toStrictEqual({
       policy: { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} },
-      speaksOf: [],
+      partsSet: [],
       warnings: [],
     });
-    expect(read('paused: { all: true }').speaksOf).toStrictEqual(['paused']);
+    expect(read('paused: { all: true }').partsSet).toStrictEqual(['paused']);
   });
 
   it('stores a selection in one form, however it was written', () => {
-    const { policy, speaksOf, warnings } = read(`agents:
+    const { policy, partsSet, warnings } = read(`agents:
   main:
     description: Talks to people.
     selection:
@@ -52,7 +52,7 @@ describe('readPolicyFile', () => {
   mute: { selection: [{ module: notes, tools: { add: false } }, { module: clock, tools: [] }, { module: web, tools: {} }] }
   all: { selection: [{ module: "*", tools: all }] }
 `);
-    expect(speaksOf).toStrictEqual(['agents']);
+    expect(partsSet).toStrictEqual(['agents']);
     expect(policy.agents).toStrictEqual({
       main: {
         description: 'Talks to people.',
@@ -294,8 +294,8 @@ describe('findPolicyWarnings', () => {
       'agents: { main: { selection: [{ module: clock, tools: all }] } }\nloops: { agents: { mian: { enabled: false } } }',
       'loops.agents.mian names no declared agent, did you mean main?',
     ],
-  ])('finds in %s', (text, doubt) => {
-    expect(warningsOf(text)).toStrictEqual([doubt]);
+  ])('finds in %s', (text, warning) => {
+    expect(warningsOf(text)).toStrictEqual([warning]);
   });
 
   it('warns of unknown names, and of a selection that matches nothing', () => {

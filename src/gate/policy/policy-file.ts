@@ -59,7 +59,7 @@ const policySchema = z.strictObject({
 });
 
 /** Parts of the stored policy that stay unchanged if the file does not mention them. Roles and permissions are always replaced by the file. */
-const STAYING = [
+const OPTIONAL_PARTS = [
   'paused',
   'agents',
   'tenants',
@@ -71,10 +71,10 @@ const STAYING = [
   'unattended',
   'secrets',
 ] as const;
-type StayingPart = (typeof STAYING)[number];
+type OptionalPart = (typeof OPTIONAL_PARTS)[number];
 
 function keysBelow(path: string): readonly string[] {
-  if (path === '') return ['roles', 'permissions', ...STAYING];
+  if (path === '') return ['roles', 'permissions', ...OPTIONAL_PARTS];
   if (path === 'paused') return ['all', 'agents', 'tools'];
   if (path.startsWith('rules.')) return keysOfRules(path);
   if (path === 'loops' || path.startsWith('loops.')) return keysOfLoops(path);
@@ -85,7 +85,7 @@ function keysBelow(path: string): readonly string[] {
 export interface PolicyFile {
   readonly policy: Policy;
   /** Parts that the file mentions. `agents: null` means that no agents are declared, and that this deployment does not use selections. */
-  readonly speaksOf: readonly StayingPart[];
+  readonly partsSet: readonly OptionalPart[];
   /** Valid settings that are probably mistakes. They are reported in addition to the warnings about the policy. */
   readonly warnings: readonly string[];
   readonly placeOf: SettingsFile['placeOf'];
@@ -115,22 +115,24 @@ export function readPolicyValue(value: unknown, placeOf: SettingsFile['placeOf']
     ...(agents === undefined ? {} : { agents }),
     ...(tenants === undefined || Object.keys(tenants).length === 0 ? {} : { tenants }),
   };
-  const speaksOf = STAYING.filter((part) => Object.hasOwn(value as object, part));
-  checkRules({ speaksOf, placeOf }, policy, undefined, near);
-  return { policy, speaksOf, warnings: [...warnings, ...ofTenants], placeOf };
+  const partsSet = OPTIONAL_PARTS.filter((part) => Object.hasOwn(value as object, part));
+  checkRules({ partsSet, placeOf }, policy, undefined, near);
+  return { policy, partsSet, warnings: [...warnings, ...ofTenants], placeOf };
 }
 
 /** Merges a file into the policy in force: parts that the file does not mention stay unchanged. */
-export function applyPolicyFile(file: Pick<PolicyFile, 'policy' | 'speaksOf'>, current: Policy): Policy {
-  const stays = STAYING.filter((part) => !file.speaksOf.includes(part) && current[part] !== undefined);
+export function applyPolicyFile(file: Pick<PolicyFile, 'policy' | 'partsSet'>, current: Policy): Policy {
+  const stays = OPTIONAL_PARTS.filter((part) => !file.partsSet.includes(part) && current[part] !== undefined);
   return { ...file.policy, ...Object.fromEntries(stays.map((part) => [part, current[part]])) };
 }
 
 /** Non-empty parts of the policy in force that stay because the file does not mention them. */
-export function keptParts({ speaksOf }: Pick<PolicyFile, 'speaksOf'>, current: Policy): string[] {
+export function keptParts({ partsSet }: Pick<PolicyFile, 'partsSet'>, current: Policy): string[] {
   const isEmpty = (part: unknown): boolean =>
     typeof part === 'object' && part !== null && Object.keys(part).length === 0;
-  return STAYING.filter((part) => !speaksOf.includes(part) && current[part] !== undefined && !isEmpty(current[part]));
+  return OPTIONAL_PARTS.filter(
+    (part) => !partsSet.includes(part) && current[part] !== undefined && !isEmpty(current[part]),
+  );
 }
 
 /** Finds settings that are valid but probably mistakes. Without `tools` nothing is compared with the catalog. */

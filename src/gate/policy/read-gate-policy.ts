@@ -47,7 +47,7 @@ export function readGatePolicy({ policy: given = {}, tools }: Pick<GateOptions, 
     throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
   }
   const policy: Policy = deepFreeze(structuredClone({ ...CLOSED_POLICY, ...parsed.data }));
-  checkRules({ speaksOf: Object.keys(schema.shape), placeOf }, policy, knownTools(tools), nearNames);
+  checkRules({ partsSet: Object.keys(schema.shape), placeOf }, policy, knownTools(tools), nearNames);
   return policy;
 }
 

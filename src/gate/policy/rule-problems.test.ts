@@ -119,7 +119,7 @@ describe('conditions about arguments that a tool does not declare', () => {
     };
     const known = { tools: [tool('s.zo', more)] };
     try {
-      return checkRules({ speaksOf: ['rules'], placeOf: () => 'place' }, policy, known, nearNames);
+      return checkRules({ partsSet: ['rules'], placeOf: () => 'place' }, policy, known, nearNames);
     } catch (error) {
       return (error as Error).message;
     }
@@ -187,7 +187,7 @@ describe('conditions about arguments that a tool does not declare', () => {
 describe('checkRules', () => {
   const policy: Policy = { ...CLOSED_POLICY, rules: [ruleOf({ tools: ['web.fech'] })] };
   const placeOf = (path: readonly PropertyKey[]) => `policy.yaml/${path.join('/')}`;
-  const check = (speaksOf: string[]) => checkRules({ speaksOf, placeOf }, policy, { tools: TOOLS }, nearNames);
+  const check = (partsSet: string[]) => checkRules({ partsSet, placeOf }, policy, { tools: TOOLS }, nearNames);
 
   it('throws for what the file says, and doubts what it leaves as it is', () => {
     const text = 'rule "r": web.fech matches no published tool, did you mean web.fetch?';

@@ -25,7 +25,7 @@ export function findRuleProblems(policy: Policy, known: KnownTools | undefined, 
       ...findRoleProblems(policy, rule.ask?.approvers, ['ask', 'approvers'], near),
       ...findQuorumProblem(rule, approvers),
       ...findContradictionProblem(rule),
-      ...findTwinProblem(rule, earlier),
+      ...findDuplicateProblem(rule, earlier),
       ...(known === undefined ? [] : findToolProblems(rule, known, near)),
     ];
     return found.map(({ path, text }) => ({ path: ['rules', index, ...path], text: `rule "${rule.id}": ${text}` }));
@@ -85,18 +85,19 @@ function findContradictionProblem(rule: Rule): ProblemOfRule[] {
 }
 
 /** Finds two rules about exactly the same calls: only the stricter one, or the first one, ever decides. */
-function findTwinProblem(rule: Rule, earlier: Map<string, Rule>): ProblemOfRule[] {
+function findDuplicateProblem(rule: Rule, earlier: Map<string, Rule>): ProblemOfRule[] {
   const key = callsDigest(rule);
-  const twin = earlier.get(key);
-  if (twin === undefined) {
+  const earlierRule = earlier.get(key);
+  if (earlierRule === undefined) {
     earlier.set(key, rule);
     return [];
   }
-  if (twin.verdict === rule.verdict) return [{ path: [], text: `rule "${twin.id}" says the same to the same calls` }];
-  const isWeaker = VERDICTS.indexOf(rule.verdict) < VERDICTS.indexOf(twin.verdict);
+  if (earlierRule.verdict === rule.verdict)
+    return [{ path: [], text: `rule "${earlierRule.id}" says the same to the same calls` }];
+  const isWeaker = VERDICTS.indexOf(rule.verdict) < VERDICTS.indexOf(earlierRule.verdict);
   const text = isWeaker
-    ? `it can never decide: rule "${twin.id}" says ${twin.verdict} to the same calls`
-    : `rule "${twin.id}" can never decide beside it: this one says ${rule.verdict} to the same calls`;
+    ? `it can never decide: rule "${earlierRule.id}" says ${earlierRule.verdict} to the same calls`
+    : `rule "${earlierRule.id}" can never decide beside it: this one says ${rule.verdict} to the same calls`;
   return [{ path: [], text }];
 }
 
@@ -106,13 +107,13 @@ function findTwinProblem(rule: Rule, earlier: Map<string, Rule>): ProblemOfRule[
  * part. Conditions that are probably misspelt are returned as warnings, too.
  */
 export function checkRules(
-  file: { readonly speaksOf: readonly string[]; readonly placeOf: SettingsFile['placeOf'] },
+  file: { readonly partsSet: readonly string[]; readonly placeOf: SettingsFile['placeOf'] },
   policy: Policy,
   known: KnownTools | undefined,
   near: NearNames,
 ): string[] {
   const found = findRuleProblems(policy, known, near);
-  const isOfFile = ({ path }: RuleProblem): boolean => file.speaksOf.includes(String(path[0]));
+  const isOfFile = ({ path }: RuleProblem): boolean => file.partsSet.includes(String(path[0]));
   // A file always replaces the permissions, so their problems are always its own.
   const problems = [...findPermissionProblems(policy, near), ...found.filter(isOfFile)].map(
     ({ path, text }) => `${file.placeOf(path)}: ${text}`,

@@ -31,7 +31,7 @@ const askOf = (members: string): string => `rules:\n  - { id: a, verdict: ask, a
 
 describe('rules of a policy file', () => {
   it('are stored as they are written, with no among the decisions', () => {
-    const { policy, speaksOf } = read(`roles: { ops: [ann] }
+    const { policy, partsSet } = read(`roles: { ops: [ann] }
 approvers: ['role:ops']
 requesterMayDecide: false
 unmatched: ask
@@ -56,7 +56,7 @@ rules:
       approvers: [ann, bob]
       quorum: 2
 `);
-    expect(speaksOf).toStrictEqual(['rules', 'unmatched', 'approvers', 'requesterMayDecide']);
+    expect(partsSet).toStrictEqual(['rules', 'unmatched', 'approvers', 'requesterMayDecide']);
     expect(policy).toMatchObject({ unmatched: 'ask', approvers: ['role:ops'], requesterMayDecide: false });
     expect(policy.rules).toStrictEqual([
       {

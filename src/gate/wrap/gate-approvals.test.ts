@@ -44,8 +44,8 @@ describe('approval of a gate', () => {
     'that is answered with %s runs the call, and says so',
     async (yes) => {
       const resolved = deferred<{ resolution: string }>();
-      const telling = { on: 'approval_resolved' as const, run: (event: never) => resolved.resolve(event) };
-      const hooks = [plugin(asking({ grantable: true }), telling as never)];
+      const observer = { on: 'approval_resolved' as const, run: (event: never) => resolved.resolve(event) };
+      const hooks = [plugin(asking({ grantable: true }), observer as never)];
       const { signal } = new AbortController();
       const run = wrapEcho({ hooks, approver: approving(yes) });
       expect(await run({ x: 1 }, { abortSignal: signal })).toStrictEqual({ x: 1 });
@@ -116,9 +116,9 @@ describe('approval of a gate', () => {
 
   it('that is denied at once is reported as a no, like every other', async () => {
     const resolved = deferred<{ resolution: string }>();
-    const telling = { on: 'approval_resolved' as const, run: (event: never) => resolved.resolve(event) };
+    const observer = { on: 'approval_resolved' as const, run: (event: never) => resolved.resolve(event) };
     const policy = { unattended: ['night'] };
-    const alone = wrapEcho({ hooks: [plugin(asking(), telling)], policy, identity: { agent: 'night' } });
+    const alone = wrapEcho({ hooks: [plugin(asking(), observer)], policy, identity: { agent: 'night' } });
     await refusalOf(alone({}));
     expect(await resolved.promise).toMatchObject({ resolution: 'deny', approvalId: '', askers: [{ id: 'g.h1' }] });
   });
@@ -210,8 +210,8 @@ describe('every ending of a question', () => {
     ],
   ])('that is %s keeps the call from running, in the words of the one table', async (_how, approver, ending, word) => {
     const resolved = deferred<{ resolution: string; callId: string }>();
-    const telling = { on: 'approval_resolved' as const, run: (event: never) => resolved.resolve(event) };
-    const hooks = [plugin(asking({ timeoutMs: 5000, decisions: ['allow-once', 'deny'] }), telling as never)];
+    const observer = { on: 'approval_resolved' as const, run: (event: never) => resolved.resolve(event) };
+    const hooks = [plugin(asking({ timeoutMs: 5000, decisions: ['allow-once', 'deny'] }), observer as never)];
     const needs = recordingNeeds();
     const running = refusalOf(wrapEcho({ hooks, log: needs.log, ...(approver === undefined ? {} : { approver }) })({}));
     // Only a question that nobody answers takes its time; the others leave no timer behind.

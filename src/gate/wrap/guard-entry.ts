@@ -12,7 +12,7 @@ import { CallSpans } from './call-spans.ts';
 import { GateBlocked } from './gate-blocked.ts';
 import type { GatedCall, GatedTool } from './gate-parts.ts';
 import { judgeCall, refuseUnchecked, type JudgedCall } from './judge-call.ts';
-import { enterAs, passedBefore, updatesAs, type EnteredCall } from './nested-call.ts';
+import { enterAs, passedBefore, updatesAs, type StartedCall } from './nested-call.ts';
 import type { CheckOutput } from './review-result.ts';
 import { createFinish, refuse, type Finish, type Passage, type PassageNeeds, type Thrown } from './passage.ts';
 
@@ -36,7 +36,12 @@ export interface GuardedTool {
   readonly checkOutput: CheckOutput;
 }
 
-type Proceed = (parameters: unknown[], entered: EnteredCall, finish: Finish | undefined, waited: boolean) => unknown;
+type Proceed = (
+  parameters: unknown[],
+  startedCall: StartedCall,
+  finish: Finish | undefined,
+  waited: boolean,
+) => unknown;
 
 /** Makes the function that replaces a tool's own function. */
 export function guardEntry(entry: EntryPoint, guarded: GuardedTool, needs: PassageNeeds): EntryPoint['enter'] {
@@ -46,16 +51,18 @@ export function guardEntry(entry: EntryPoint, guarded: GuardedTool, needs: Passa
   const guard = isTagged(enter, 'AsyncGeneratorFunction')
     ? async function* (...given: unknown[]): AsyncGenerator {
         const way = { ...entry, id };
-        const updatesOf = (entered: EnteredCall, parameters: readonly unknown[]): AsyncIterable<unknown> =>
-          updatesAs(entered, enter.apply(holder, [...parameters]) as AsyncGenerator);
-        const updates = await pass(way, given, guarded, needs, (parameters, entered, finish) =>
-          finish === undefined ? updatesOf(entered, parameters) : observe(updatesOf(entered, parameters), finish),
+        const updatesOf = (startedCall: StartedCall, parameters: readonly unknown[]): AsyncIterable<unknown> =>
+          updatesAs(startedCall, enter.apply(holder, [...parameters]) as AsyncGenerator);
+        const updates = await pass(way, given, guarded, needs, (parameters, startedCall, finish) =>
+          finish === undefined
+            ? updatesOf(startedCall, parameters)
+            : observe(updatesOf(startedCall, parameters), finish),
         );
         yield* updates as AsyncGenerator;
       }
     : (...given: unknown[]): unknown =>
-        pass({ ...entry, id }, given, guarded, needs, (parameters, entered, finish, waited) =>
-          run(entered, () => enter.apply(holder, parameters), finish, waited),
+        pass({ ...entry, id }, given, guarded, needs, (parameters, startedCall, finish, waited) =>
+          run(startedCall, () => enter.apply(holder, parameters), finish, waited),
         );
   // The caller of an async function expects a rejected promise for an error. The caller of a plain function expects it to throw.
   return isTagged(enter, 'AsyncFunction') ? async (...given: unknown[]) => guard(...given) : guard;
@@ -97,9 +104,9 @@ function pass(
     }
     const input = inputFor(verdict, read, brought.sent, guarded);
     const { canonical } = verdict;
-    const entered: EnteredCall = { ...sameCall, canonical, guards: new Set([id]), isOver: false };
-    const finish = createFinish(verdict, passage, needs, { entered, returnsErrors });
-    return proceed(withInput(reads, given, input), entered, finish, waited);
+    const startedCall: StartedCall = { ...sameCall, canonical, guards: new Set([id]), isOver: false };
+    const finish = createFinish(verdict, passage, needs, { startedCall, returnsErrors });
+    return proceed(withInput(reads, given, input), startedCall, finish, waited);
   });
   waited = true;
   return passing;
@@ -225,17 +232,17 @@ function inputFor(
   return isSent && (input === undefined || input === null) ? input : (JSON.parse(verdict.canonical) as unknown);
 }
 
-function run(entered: EnteredCall, enter: () => unknown, finish: Finish | undefined, waited: boolean): unknown {
+function run(startedCall: StartedCall, enter: () => unknown, finish: Finish | undefined, waited: boolean): unknown {
   // Without `finish` this is an inner guard. The outer guard of the same call counts it and notifies observers.
-  if (finish === undefined) return runInside(entered, enter);
+  if (finish === undefined) return runInside(startedCall, enter);
   let result: unknown;
   try {
-    result = enterAs(entered, enter);
+    result = enterAs(startedCall, enter);
   } catch (error) {
     return andThen(finish.threw(error), raise);
   }
   if (isAsyncIterable(result)) {
-    const updates = observe(updatesAs(entered, result), finish);
+    const updates = observe(updatesAs(startedCall, result), finish);
     return waited ? readLast(updates) : updates;
   }
   if (!isThenable(result)) return finish.returned(result);
@@ -250,18 +257,18 @@ function raise({ error }: Thrown): never {
 }
 
 /** Runs the inner function of a decorated tool. What it throws goes to its caller and is also recorded for the outer guard. */
-function runInside(entered: EnteredCall, enter: () => unknown): unknown {
+function runInside(startedCall: StartedCall, enter: () => unknown): unknown {
   const note = (error: unknown): never => {
-    entered.thrown = { error };
+    startedCall.thrown = { error };
     throw error;
   };
   let result: unknown;
   try {
-    result = enterAs(entered, enter);
+    result = enterAs(startedCall, enter);
   } catch (error) {
     return note(error);
   }
-  if (isAsyncIterable(result)) return updatesAs(entered, result);
+  if (isAsyncIterable(result)) return updatesAs(startedCall, result);
   return isThenable(result) ? Promise.resolve(result).catch(note) : result;
 }
 

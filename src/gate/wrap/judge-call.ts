@@ -4,7 +4,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { withAdvice } from '../../domain/outcome/outcome.ts';
 import { type MaybePromise, andThen } from '../../base/maybe-promise.ts';
 import type { ReadRewritten } from '../../domain/ports/gate-hooks.ts';
-import { judge, opposedByLoop, type GateChecks, type Opposed, type Unopposed } from '../judge.ts';
+import { judge, objectionOfLoop, type GateChecks, type Objection, type NoObjection } from '../judge.ts';
 import { argumentSignatures, targetSignature } from '../loop/argument-signature.ts';
 import { detectLoop } from '../loop/detect-loop.ts';
 import { PASS, type LoopVerdict } from '../../domain/policy/loop-verdict.ts';
@@ -45,9 +45,9 @@ export function judgeCall(
     switch (judgement.kind) {
       case 'aborted':
         return { kind: 'aborted', ...argumentsOf(call) };
-      case 'opposed':
+      case 'objection':
         return { kind: 'refused', refusal: refusalOf(judgement), ...argumentsOf(judgement.passed ?? call) };
-      case 'unopposed':
+      case 'no-objection':
         return approveIfAsked(call, open, judgement, parts);
     }
   });
@@ -59,7 +59,7 @@ export function refuseUnchecked(call: GatedCall, open: OpenAttempt, problem: str
   reportLoop(call, loop, parts);
   const refusal: Refusal =
     loop.kind === 'block'
-      ? refusalOf(opposedByLoop(loop))
+      ? refusalOf(objectionOfLoop(loop))
       : advised({ outcome: errorOutcome('ARGUMENTS_INVALID', { tool: call.tool.id, problems: [problem] }) }, loop);
   return { kind: 'refused', refusal, ...argumentsOf(call) };
 }
@@ -86,7 +86,7 @@ function argumentsOf({
 function approveIfAsked(
   call: GatedCall,
   open: OpenAttempt,
-  { loop, decision, passed }: Unopposed,
+  { loop, decision, passed }: NoObjection,
   parts: GateParts,
 ): MaybePromise<CallVerdict> {
   const judged = argumentsOf(passed);
@@ -122,7 +122,7 @@ function detectLoopOf(
   return detectLoop({ history, run: state, attempt: { ...open.attempt, hasVolatile }, settings: loops, tool });
 }
 
-function refusalOf({ outcome, id, hookFailed, loop }: Opposed): Refusal {
+function refusalOf({ outcome, id, hookFailed, loop }: Objection): Refusal {
   // The error for the caller does not name a hook that failed; the event for the operator does.
   return advised(hookFailed === true ? { outcome, failedHook: id } : { outcome, by: id }, loop);
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** A call whose tool is running. */
-export interface EnteredCall {
+export interface StartedCall {
   readonly gate: object;
   readonly tool: string;
   /** The arguments that run, as canonical JSON. */
@@ -22,13 +22,13 @@ export interface EnteredCall {
   thrown?: { readonly error: unknown };
 }
 
-interface Entered {
-  readonly call: EnteredCall;
-  readonly outer: Entered | undefined;
+interface Started {
+  readonly call: StartedCall;
+  readonly outer: Started | undefined;
 }
 
 /** The calls that led to the code that is running now, innermost first. Set inside a tool's code and in everything it awaits. */
-const entered = new AsyncLocalStorage<Entered>();
+const startedCalls = new AsyncLocalStorage<Started>();
 
 /**
  * Returns the call that already passed this gate, if a guard is reached from inside that call with the same tool and the same arguments.
@@ -38,9 +38,9 @@ const entered = new AsyncLocalStorage<Entered>();
  */
 export function passedBefore(
   guard: object,
-  call: Pick<EnteredCall, 'gate' | 'tool' | 'canonical' | 'input'>,
-): EnteredCall | undefined {
-  let inner = entered.getStore();
+  call: Pick<StartedCall, 'gate' | 'tool' | 'canonical' | 'input'>,
+): StartedCall | undefined {
+  let inner = startedCalls.getStore();
   // Skips guards of other gates. They may be between two guards of this gate, and it is still the same call.
   while (inner !== undefined && inner.call.gate !== call.gate) inner = inner.outer;
   const found = inner?.call;
@@ -52,15 +52,15 @@ export function passedBefore(
 }
 
 /** Runs code as part of this call. */
-export function enterAs<Result>(call: EnteredCall, enter: () => Result): Result {
-  return entered.run({ call, outer: entered.getStore() }, enter);
+export function enterAs<Result>(call: StartedCall, enter: () => Result): Result {
+  return startedCalls.run({ call, outer: startedCalls.getStore() }, enter);
 }
 
 /**
  * Wraps the updates of a tool so that each one is produced as part of this call: a generator's code runs in the context of the code that
  * requests the next update.
  */
-export function updatesAs(call: EnteredCall, updates: AsyncIterable<unknown>): AsyncIterable<unknown> {
+export function updatesAs(call: StartedCall, updates: AsyncIterable<unknown>): AsyncIterable<unknown> {
   return {
     [Symbol.asyncIterator]() {
       const inside = <Result>(act: () => Result): Result => enterAs(call, act);

@@ -11,7 +11,7 @@ import { endedAttempt } from './end-attempt.ts';
 import { GateBlocked, type Refusal } from './gate-blocked.ts';
 import type { GatedCall, GateParts } from './gate-parts.ts';
 import type { CallVerdict, JudgedCall } from './judge-call.ts';
-import type { EnteredCall } from './nested-call.ts';
+import type { StartedCall } from './nested-call.ts';
 import {
   faultOfResult,
   isErrorText,
@@ -102,11 +102,11 @@ export function createFinish(
   verdict: Extract<CallVerdict, { kind: 'allowed' }>,
   passage: Passage,
   needs: PassageNeeds,
-  { entered, returnsErrors }: { readonly entered: EnteredCall; readonly returnsErrors: boolean },
+  { startedCall, returnsErrors }: { readonly startedCall: StartedCall; readonly returnsErrors: boolean },
 ): Finish {
   const { call, advise, checkOutput } = passage;
   const { advice } = verdict;
-  const enteredAt = performance.now();
+  const startedAt = performance.now();
   const reviews = needs.hooks.listens('tool_result', call.tool);
   emitStarted(call, verdict, needs);
   let ended = false;
@@ -117,11 +117,11 @@ export function createFinish(
   const end = (outcome: () => Outcome, faultOf: (known: Outcome) => Fault | undefined, value?: unknown): void => {
     if (ended) return;
     ended = true;
-    entered.isOver = true;
+    startedCall.isOver = true;
     const known = remember(outcome, passage, needs, value);
     if (known === undefined) return;
     if (!reviews) notifyObservers(known, verdict, passage, needs);
-    emitEnded(call, known, faultOf(known), enteredAt, needs);
+    emitEnded(call, known, faultOf(known), startedAt, needs);
   };
   const thrownOutcome = (error: unknown): Outcome =>
     outcomeOfThrown(error, call.tool.id, call.signal?.aborted === true, needs.judge);
@@ -133,7 +133,7 @@ export function createFinish(
   const returnedOutcome = (value: unknown): Outcome =>
     returnsErrors && isErrorText(value) ? outcomeOfErrorText(value) : outcomeOfResult(value, needs.judge);
   const endReturned = (value: unknown): void => {
-    if (returnsErrors && isErrorText(value) && entered.thrown !== undefined) endThrown(entered.thrown.error);
+    if (returnsErrors && isErrorText(value) && startedCall.thrown !== undefined) endThrown(startedCall.thrown.error);
     else end(() => returnedOutcome(value), faultOfResult, value);
   };
   return {
@@ -181,7 +181,7 @@ export function createFinish(
   };
 
   function reviewedCall(): ReviewedCall {
-    return { call, judged: verdict, advice, durationMs: performance.now() - enteredAt, checkOutput };
+    return { call, judged: verdict, advice, durationMs: performance.now() - startedAt, checkOutput };
   }
 
   /** The outcome with its full text, not shortened: a hook may exist to shorten it. */

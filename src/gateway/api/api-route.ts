@@ -78,13 +78,13 @@ export function addRoute<
   Body extends z.ZodType = z.ZodType<undefined>,
 >(
   api: Api,
-  wish: RouteSpec<Query, Params, Headers, Body>,
+  spec: RouteSpec<Query, Params, Headers, Body>,
   handle: (
     context: ApiContext,
     given: Given<z.output<Query>, z.output<Params>, z.output<Headers>, z.output<Body>>,
   ) => Promise<Response> | Response,
 ): void {
-  const { method, path, scopes, summary, tag, query, params, headers, body } = wish;
+  const { method, path, scopes, summary, tag, query, params, headers, body } = spec;
   const route = createRoute({
     method,
     path,
@@ -101,7 +101,7 @@ export function addRoute<
       ...(headers === undefined ? {} : { headers }),
       ...(body === undefined ? {} : { body: { required: true, content: { 'application/json': { schema: body } } } }),
     },
-    responses: { ...answersOf(wish.answers), ...problemsOf([...USUAL_PROBLEMS, ...(wish.problems ?? [])]) },
+    responses: { ...answersOf(spec.answers), ...problemsOf([...USUAL_PROBLEMS, ...(spec.problems ?? [])]) },
   });
   const validated = (context: Context, part: string): never => (context.req as never as Valid).valid(part) as never;
   api.openapi(route, ((context: ApiContext) =>

@@ -95,7 +95,7 @@ export const approvalListQuery = z.strictObject({
   cursor: cursorQuery,
 });
 
-const grantWishSchema = z
+const grantOptionsSchema = z
   .strictObject({
     /** `exact`: only these arguments. `any`: all arguments. Or only arguments for which all conditions hold. */
     matches: z.union([
@@ -120,7 +120,7 @@ export const decideRequestSchema = z
     /** Arguments to run instead: all of them, not a patch. */
     arguments: z.record(z.string(), z.unknown()).optional(),
     /** Only with `allow-always`. */
-    grant: grantWishSchema.optional(),
+    grant: grantOptionsSchema.optional(),
   })
   .meta({ id: 'DecideRequest' });
 export type DecideBody = z.infer<typeof decideRequestSchema>;

@@ -36,11 +36,11 @@ const MAX_POLL_MS = 500;
 const callParams = z.strictObject({ id: z.string().max(256) });
 
 /** A header value without spaces and commas. Repeated headers arrive joined by a comma, so they are refused. */
-const token = (most: number) =>
+const token = (max: number) =>
   z
     .string()
     .regex(/^[\x21-\x2b\x2d-\x7e]+$/, 'expected one word of ASCII letters, digits and signs')
-    .max(most);
+    .max(max);
 
 const callHeaders = z.object({
   'idempotency-key': token(LIMITS.keyLength)

@@ -47,7 +47,7 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
       let isSynced = false;
       const joined = feed.join(topics, after, (event) => {
         // Earlier changes are in the lists, which the client reads on `resync`.
-        if (isSynced) tell(stream, auth, event);
+        if (isSynced) sendEvent(stream, auth, event);
       });
       if (joined.gap) {
         const reason = after === undefined ? 'new' : 'too-old';
@@ -58,7 +58,7 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
           stream.send('resync', { reason } satisfies ServerEvents['resync'], feed.position);
         });
       } else isSynced = true;
-      for (const event of joined.missed) tell(stream, auth, event);
+      for (const event of joined.missed) sendEvent(stream, auth, event);
       return new Response(stream.body, {
         headers: {
           'content-type': 'text/event-stream; charset=utf-8',
@@ -80,7 +80,7 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
     },
   );
 
-  function tell(stream: EventStream, auth: Authenticated, event: FeedEvent): void {
+  function sendEvent(stream: EventStream, auth: Authenticated, event: FeedEvent): void {
     switch (event.topic) {
       case 'calls':
         return stream.send('call', event.call, event.id);

@@ -1,24 +1,24 @@
 import { z } from '@hono/zod-openapi';
 
-export const PAGE_LIMITS = Object.freeze({ least: 1, usual: 50, most: 500, cursorLength: 512 });
+export const PAGE_LIMITS = Object.freeze({ min: 1, usual: 50, max: 500, cursorLength: 512 });
 
 /** A whole number in a query, written in digits only. `1e2`, `+5`, `5;` and a repeated parameter are refused instead of guessed at. */
-export function wholeNumber(least: number, most: number) {
+export function wholeNumber(min: number, max: number) {
   return z
     .string()
-    .regex(/^(0|[1-9]\d{0,15})$/, `expected a whole number from ${least} to ${most}`)
+    .regex(/^(0|[1-9]\d{0,15})$/, `expected a whole number from ${min} to ${max}`)
     .transform(Number)
-    .pipe(z.number().int().min(least).max(most))
-    .openapi({ type: 'integer', minimum: least, maximum: most });
+    .pipe(z.number().int().min(min).max(max))
+    .openapi({ type: 'integer', minimum: min, maximum: max });
 }
 
 /** A moment by the clock of the store, in milliseconds since 1970. */
 export const momentQuery = wholeNumber(0, 8_640_000_000_000_000).optional();
 
-export const limitQuery = wholeNumber(PAGE_LIMITS.least, PAGE_LIMITS.most).optional().openapi({
+export const limitQuery = wholeNumber(PAGE_LIMITS.min, PAGE_LIMITS.max).optional().openapi({
   type: 'integer',
-  minimum: PAGE_LIMITS.least,
-  maximum: PAGE_LIMITS.most,
+  minimum: PAGE_LIMITS.min,
+  maximum: PAGE_LIMITS.max,
   default: PAGE_LIMITS.usual,
   description: 'How many at most.',
 });

@@ -2,11 +2,11 @@ import { z } from '@hono/zod-openapi';
 import { limitQuery, moment, pageOf, wholeNumber } from './page-schema.ts';
 
 export const STATISTICS_LIMITS = Object.freeze({
-  leastWindowMs: 60_000,
+  minWindowMs: 60_000,
   usualWindowMs: 60 * 60_000,
-  mostWindowMs: 24 * 60 * 60_000,
+  maxWindowMs: 24 * 60 * 60_000,
   usualBuckets: 60,
-  mostBuckets: 500,
+  maxBuckets: 500,
 });
 
 /** Quantiles of how long tools ran, in milliseconds. Absent if nothing ran. */
@@ -37,8 +37,8 @@ export const statisticsSchema = z
 export type StatisticsView = z.infer<typeof statisticsSchema>;
 
 export const statisticsQuery = z.strictObject({
-  windowMs: wholeNumber(STATISTICS_LIMITS.leastWindowMs, STATISTICS_LIMITS.mostWindowMs).optional(),
-  buckets: wholeNumber(1, STATISTICS_LIMITS.mostBuckets).optional(),
+  windowMs: wholeNumber(STATISTICS_LIMITS.minWindowMs, STATISTICS_LIMITS.maxWindowMs).optional(),
+  buckets: wholeNumber(1, STATISTICS_LIMITS.maxBuckets).optional(),
 });
 
 export const loopSchema = z

@@ -48,7 +48,7 @@ export const newTokenSchema = z
       .optional(),
     /** Every session that the token opens is unattended. Only with the scope `agent` or `sessions`. */
     unattended: z.literal(true).optional(),
-    lifetimeMs: z.int().min(1000).max(TOKEN_LIMITS.mostLifetimeMs).optional(),
+    lifetimeMs: z.int().min(1000).max(TOKEN_LIMITS.maxLifetimeMs).optional(),
   })
   .meta({ id: 'NewToken' });
 export type NewTokenBody = z.infer<typeof newTokenSchema>;

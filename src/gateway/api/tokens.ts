@@ -96,7 +96,7 @@ export function addTokens(api: Api, { plane: { store } }: ApiNeeds): void {
       };
       const actor = actorOf(context.get('auth'));
       const made = await store.createToken({ token, secretDigest, lifetimeMs, actor });
-      if (made.kind === 'full') throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
+      if (made.kind === 'full') throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.maxTokens });
       const { identity: named } = made.token;
       const warnings = named === undefined ? [] : warnOfUndeclared((await store.readPolicy()).policy, named);
       const answer: MadeToken = { token: showToken(made.token), text, warnings };

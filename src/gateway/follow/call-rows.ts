@@ -11,13 +11,23 @@ export function isEnding(record: AuditRecord): record is AboutCall<AuditRecord> 
   return ENDINGS.has(record.event) && isAboutCall(record);
 }
 
-const TOLD = ['outcome', 'code', 'executed', 'durationMs', 'approval', 'grant', 'detector', 'rule', 'parent'] as const;
+const COPIED_FIELDS = [
+  'outcome',
+  'code',
+  'executed',
+  'durationMs',
+  'approval',
+  'grant',
+  'detector',
+  'rule',
+  'parent',
+] as const;
 
 /** The row of a settled call, from its audit record. */
 export function rowOfRecord(record: AboutCall<AuditRecord>): CallRow {
   const { callId, tool, agent, subject, tenant, session, run, at } = record;
   const row: CallRow = { callId, tool, agent, subject, tenant, session, run, state: 'settled', settledAt: at };
-  for (const name of TOLD) {
+  for (const name of COPIED_FIELDS) {
     // Members are copied one by one: most records have few of them, and there are many records.
     if (record[name] !== undefined) Object.assign(row, { [name]: record[name] });
   }

@@ -107,7 +107,7 @@ export class CallStatistics {
   forget(now: number): void {
     for (const at of this.#fine.keys()) if (at < now - FINE_FOR_MS - FINE_MS) this.#fine.delete(at);
     for (const at of this.#coarse.keys()) {
-      if (at < now - STATISTICS_LIMITS.mostWindowMs - COARSE_MS) this.#coarse.delete(at);
+      if (at < now - STATISTICS_LIMITS.maxWindowMs - COARSE_MS) this.#coarse.delete(at);
     }
   }
 

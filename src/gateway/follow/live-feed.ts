@@ -149,7 +149,7 @@ export class LiveFeed {
     if (this.#timer !== undefined || this.#isClosed) return;
     this.#stopHistory = this.#needs.history.listen((call) => {
       this.#calls?.delete(call.callId);
-      this.#tell({ topic: 'calls', call });
+      this.#emit({ topic: 'calls', call });
     });
     this.#timer = setTimeout(() => void this.#look(), 0);
   }
@@ -203,7 +203,7 @@ export class LiveFeed {
     this.#calls = new Map(rows.map((row) => [row.callId, `${row.state} ${row.cancelRequested} ${row.approval}`]));
     if (before === undefined) return;
     for (const row of rows) {
-      if (before.get(row.callId) !== this.#calls.get(row.callId)) this.#tell({ topic: 'calls', call: row });
+      if (before.get(row.callId) !== this.#calls.get(row.callId)) this.#emit({ topic: 'calls', call: row });
     }
   }
 
@@ -218,15 +218,15 @@ export class LiveFeed {
     if (before === undefined) return;
     // The list has the newest decided question first. Listeners want them in the order in which they were decided.
     for (const id of [...this.#approvals.keys()].toReversed()) {
-      if (before.get(id) !== this.#approvals.get(id)) this.#tell({ topic: 'approvals', approvalId: id });
+      if (before.get(id) !== this.#approvals.get(id)) this.#emit({ topic: 'approvals', approvalId: id });
     }
   }
 
   async #lookAtWorkers(): Promise<void> {
     const workers = (await this.#needs.store.listWorkers()).map(showWorker);
-    const told = JSON.stringify(workers);
-    if (this.#workers !== undefined && told !== this.#workers) this.#tell({ topic: 'workers', workers });
-    this.#workers = told;
+    const serialised = JSON.stringify(workers);
+    if (this.#workers !== undefined && serialised !== this.#workers) this.#emit({ topic: 'workers', workers });
+    this.#workers = serialised;
   }
 
   async #lookAtStatistics(): Promise<void> {
@@ -235,16 +235,17 @@ export class LiveFeed {
     history.statistics.forget(now);
     const { usualWindowMs, usualBuckets } = STATISTICS_LIMITS;
     const statistics = history.statistics.show(now, usualWindowMs, usualBuckets);
-    const told = JSON.stringify(statistics);
-    if (this.#statistics !== undefined && told !== this.#statistics) this.#tell({ topic: 'statistics', statistics });
-    this.#statistics = told;
+    const serialised = JSON.stringify(statistics);
+    if (this.#statistics !== undefined && serialised !== this.#statistics)
+      this.#emit({ topic: 'statistics', statistics });
+    this.#statistics = serialised;
   }
 
-  #tell(event: NewEvent): void {
+  #emit(event: NewEvent): void {
     this.#sequence += 1;
-    const told = { ...event, id: `${this.#epoch}.${this.#sequence}` } as FeedEvent;
-    this.#events.push(told);
+    const emitted = { ...event, id: `${this.#epoch}.${this.#sequence}` } as FeedEvent;
+    this.#events.push(emitted);
     if (this.#events.length > this.#kept * 1.1) this.#events.splice(0, this.#events.length - this.#kept);
-    for (const [listener, topics] of this.#listeners) if (topics.has(told.topic)) listener(told);
+    for (const [listener, topics] of this.#listeners) if (topics.has(emitted.topic)) listener(emitted);
   }
 }

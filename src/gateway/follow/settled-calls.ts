@@ -31,7 +31,7 @@ export function comparePlaces(one: TrailPlace, other: TrailPlace): number {
  * filter over a hundred thousand calls takes a few milliseconds.
  */
 export class SettledCalls {
-  readonly #most: number;
+  readonly #max: number;
   readonly #lanes = new Map<string, Lane>();
   /** The texts in the rows, each once: rows with an equal text share one string in memory. */
   readonly #texts = new Map<string, string>();
@@ -40,8 +40,8 @@ export class SettledCalls {
   /** Some of the calls before this moment were dropped. */
   #droppedUpTo = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   /** All calls that settled at or after this moment are in memory. Undefined: nothing is known yet. */
@@ -79,7 +79,7 @@ export class SettledCalls {
     lane.sequences.push(record.sequence);
     this.#count += 1;
     // Drop a tenth at a time: moving all remaining rows for each dropped row would cost more than everything else.
-    if (this.#count > this.#most * 1.1) this.#dropOldest();
+    if (this.#count > this.#max * 1.1) this.#dropOldest();
     return row;
   }
 
@@ -105,7 +105,7 @@ export class SettledCalls {
   #dropOldest(): void {
     const moments = [...this.#lanes.values()].flatMap(({ rows }) => rows.map(({ settledAt }) => settledAt!));
     moments.sort((one, other) => one - other);
-    const cut = moments[this.#count - this.#most]!;
+    const cut = moments[this.#count - this.#max]!;
     for (const { rows, sequences } of this.#lanes.values()) {
       const index = rows.findIndex(({ settledAt }) => settledAt! > cut);
       const gone = index < 0 ? rows.length : index;

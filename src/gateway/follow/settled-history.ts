@@ -25,9 +25,9 @@ export class SettledHistory implements TrailListener {
   #isReady = false;
 
   constructor(trail: TrailRecords, settings: HistorySettings = {}) {
-    const most = settings.calls ?? HISTORY_LIMITS.calls;
-    this.calls = new SettledCalls(most);
-    this.#follower = new TrailFollower(trail, this, { most });
+    const max = settings.calls ?? HISTORY_LIMITS.calls;
+    this.calls = new SettledCalls(max);
+    this.#follower = new TrailFollower(trail, this, { max });
   }
 
   /** Whether the first `catchUp` has finished, so that lists and counts reach up to now. */

@@ -12,7 +12,7 @@ export interface TrailListener {
 
 export interface FollowerSettings {
   /** If a lane is more than this many records behind, only the last `most` records of each lane are read. */
-  readonly most: number;
+  readonly max: number;
 }
 
 const AT_ONCE = 500;
@@ -21,17 +21,17 @@ const AT_ONCE = 500;
 export class TrailFollower {
   readonly #trail: TrailRecords;
   readonly #listener: TrailListener;
-  readonly #most: number;
+  readonly #max: number;
   /** The last sequence that was read, by lane. */
   readonly #read = new Map<string, number>();
   #isWhole = true;
   /** Reads everything that was written before the call of this function. */
   readonly catchUp = shareNext(() => this.#catchUp());
 
-  constructor(trail: TrailRecords, listener: TrailListener, { most }: FollowerSettings) {
+  constructor(trail: TrailRecords, listener: TrailListener, { max }: FollowerSettings) {
     this.#trail = trail;
     this.#listener = listener;
-    this.#most = most;
+    this.#max = max;
   }
 
   /** Whether every lane was read from its very first record on. */
@@ -50,13 +50,13 @@ export class TrailFollower {
 
   #isTooFarBehind(head: AuditHead): boolean {
     const read = this.#read.get(keyOf(head));
-    return read !== undefined && head.sequence - read > this.#most;
+    return read !== undefined && head.sequence - read > this.#max;
   }
 
   async #readLane(head: AuditHead): Promise<void> {
     const { store, lane } = head;
     const key = keyOf(head);
-    const begin = Math.max(0, head.sequence - this.#most);
+    const begin = Math.max(0, head.sequence - this.#max);
     if (!this.#read.has(key) && begin > 0) this.#isWhole = false;
     let sequence = this.#read.get(key) ?? begin;
     while (sequence < head.sequence) {

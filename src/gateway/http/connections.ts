@@ -79,12 +79,12 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
     const strangers = [...sockets].filter(([, use]) => !isProven(use));
     const counts = new Map<string, number>();
     for (const [, { address }] of strangers) counts.set(address, (counts.get(address) ?? 0) + 1);
-    const most = Math.max(...counts.values());
+    const max = Math.max(...counts.values());
     let found: { readonly socket: Socket; readonly rank: number } | undefined;
     for (const [socket, use] of strangers) {
       const rank = rankOf(use);
       // The first socket of a rank is the oldest one.
-      if (counts.get(use.address) === most && rank < (found?.rank ?? Infinity)) found = { socket, rank };
+      if (counts.get(use.address) === max && rank < (found?.rank ?? Infinity)) found = { socket, rank };
     }
     return found?.socket;
   }

@@ -111,12 +111,12 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
     );
   });
   app.onError((error, context) => {
-    const told = error instanceof HTTPException ? ofFramework(error) : error;
-    const problem = problemOf(told);
+    const reported = error instanceof HTTPException ? ofFramework(error) : error;
+    const problem = problemOf(reported);
     if (problem.status >= 500 && !EXPECTED.has(problem.code)) {
       needs.accessLog.failed(context.env.incoming, { error, requestId: context.get('requestId') }, 'a request failed');
     }
-    return answer(context, told);
+    return answer(context, reported);
   });
   return app;
 }

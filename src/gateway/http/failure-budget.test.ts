@@ -41,11 +41,11 @@ describe('the budget of wrong credentials', () => {
     const budget = budgetOf(1);
     await budget.prove(ADDRESS, wrong);
     let asking = 0;
-    let most = 0;
+    let max = 0;
     const answers: (() => void)[] = [];
     const slow = async (): Promise<string> => {
       asking += 1;
-      most = Math.max(most, asking);
+      max = Math.max(max, asking);
       await new Promise<void>((resolve) => void answers.push(resolve));
       asking -= 1;
       return 'ada';
@@ -58,7 +58,7 @@ describe('the budget of wrong credentials', () => {
       answers.shift()?.();
       await Promise.resolve();
     }
-    expect(most).toBe(4);
+    expect(max).toBe(4);
     expect(await budget.prove(ADDRESS, right)).toBe('ada');
   });
 });

@@ -32,7 +32,7 @@ export interface InFlight {
  * Tracks requests under way, and `watch` ends those of a bearer whose token was revoked. A stream is authenticated when it begins, and
  * would otherwise go on to show what the token may no longer see.
  */
-export function trackInFlight(settings: { readonly mostPerBearer: number }): InFlight & {
+export function trackInFlight(settings: { readonly maxPerBearer: number }): InFlight & {
   watch(authenticator: Authenticator): void;
 } {
   const flights = new Map<IncomingMessage, Flight>();
@@ -73,7 +73,7 @@ export function trackInFlight(settings: { readonly mostPerBearer: number }): InF
     belongsTo(incoming, owner) {
       const flight = flights.get(incoming);
       const now = ofBearer.get(owner.auth.id) ?? 0;
-      if (flight === undefined || now >= settings.mostPerBearer) return false;
+      if (flight === undefined || now >= settings.maxPerBearer) return false;
       flight.owner = owner;
       ofBearer.set(owner.auth.id, now + 1);
       return true;

@@ -8,16 +8,16 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { callTool } from './call-tool.ts';
-import type { McpCaller, McpHome, McpPeer } from './mcp-home.ts';
+import type { McpCaller, McpShared, McpPeer } from './mcp-shared.ts';
 import { pageOf } from './pages.ts';
 import { toProtocolError } from './protocol-problem.ts';
 import { serveSurfaces, type Answering } from './serve-surfaces.ts';
 import { cancelTask, getTask, requireTasks, taskParams, TASKS_EXTENSION, updateTask } from './tasks.ts';
 
 /** Builds the MCP server object for one request (revision 2026-07-28) or one session (revision 2025-11-25). It is never shared. */
-export function buildServer(home: McpHome, caller: McpCaller): Server {
+export function buildServer(shared: McpShared, caller: McpCaller): Server {
   const server = new PlainServer(
-    { name: 'sallyport', version: home.release },
+    { name: 'sallyport', version: shared.release },
     {
       capabilities: {
         tools: { listChanged: true },
@@ -29,13 +29,15 @@ export function buildServer(home: McpHome, caller: McpCaller): Server {
       },
     },
   );
-  server.setRequestHandler('tools/list', ({ params }) => answer(home, () => listTools(home, caller, params?.cursor)));
-  server.setRequestHandler('tools/call', (request, ctx) =>
-    answer(home, () => callTool(home, peerOf(server, caller, ctx), request, ctx)),
+  server.setRequestHandler('tools/list', ({ params }) =>
+    answer(shared, () => listTools(shared, caller, params?.cursor)),
   );
-  const answering: Answering = (work) => answer(home, work);
-  serveSurfaces(server, home, caller, answering, (ctx) => peerOf(server, caller, ctx));
-  if (caller.era === '2026') serveTasks(server, home, caller);
+  server.setRequestHandler('tools/call', (request, ctx) =>
+    answer(shared, () => callTool(shared, peerOf(server, caller, ctx), request, ctx)),
+  );
+  const answering: Answering = (work) => answer(shared, work);
+  serveSurfaces(server, shared, caller, answering, (ctx) => peerOf(server, caller, ctx));
+  if (caller.era === '2026') serveTasks(server, shared, caller);
   return server;
 }
 
@@ -48,38 +50,38 @@ function peerOf(server: Server, caller: McpCaller, ctx: ServerContext): McpPeer 
   return { ...caller, capabilities: () => own };
 }
 
-function serveTasks(server: Server, home: McpHome, caller: McpCaller): void {
+function serveTasks(server: Server, shared: McpShared, caller: McpCaller): void {
   const task = <Result>(ctx: ServerContext, work: (peer: McpPeer) => Promise<Result>): Promise<Result> =>
-    answer(home, async () => {
+    answer(shared, async () => {
       const peer = peerOf(server, caller, ctx);
       requireTasks(peer);
       return work(peer);
     });
   server.setRequestHandler('tasks/get', { params: taskParams }, ({ taskId }, ctx) =>
-    task(ctx, (peer) => getTask(home, peer, taskId)),
+    task(ctx, (peer) => getTask(shared, peer, taskId)),
   );
   // The SDK moves the answers out of the params, as it does for retried calls.
   server.setRequestHandler('tasks/update', { params: taskParams }, ({ taskId }, ctx) =>
-    task(ctx, (peer) => updateTask(home, peer, taskId, ctx.mcpReq.inputResponses)),
+    task(ctx, (peer) => updateTask(shared, peer, taskId, ctx.mcpReq.inputResponses)),
   );
   server.setRequestHandler('tasks/cancel', { params: taskParams }, ({ taskId }, ctx) =>
-    task(ctx, (peer) => cancelTask(home, peer, taskId)),
+    task(ctx, (peer) => cancelTask(shared, peer, taskId)),
   );
 }
 
-async function answer<Result>({ plane }: McpHome, work: () => Promise<Result>): Promise<Result> {
+async function answer<Result>({ plane }: McpShared, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    const told = toProtocolError(error);
-    if (told !== error) plane.log.warn({ error: String(error) }, 'an MCP request failed');
-    throw told;
+    const protocolError = toProtocolError(error);
+    if (protocolError !== error) plane.log.warn({ error: String(error) }, 'an MCP request failed');
+    throw protocolError;
   }
 }
 
 /** Lists exactly the tools that the bearer's agent may call, always in the same order, one page at a time. */
-async function listTools(home: McpHome, caller: McpCaller, cursor: string | undefined): Promise<ListToolsResult> {
-  const { list } = await home.toolsOf(caller);
+async function listTools(shared: McpShared, caller: McpCaller, cursor: string | undefined): Promise<ListToolsResult> {
+  const { list } = await shared.toolsOf(caller);
   const { items, more } = pageOf(list, ({ title }) => title, cursor);
   return { tools: items, ...more } as unknown as ListToolsResult;
 }

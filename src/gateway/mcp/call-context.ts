@@ -6,12 +6,12 @@ import type { JsonObject } from '../../base/json.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { SessionHandle } from '../../domain/identity/session.ts';
 import type { CallUnderWay } from './call-under-way.ts';
-import type { McpHome, McpPeer } from './mcp-home.ts';
+import type { McpShared, McpPeer } from './mcp-shared.ts';
 import type { StateOwner } from './sealed-state.ts';
 
 /** One request that leads to a call: the peer, its session, and what its client can do. */
 export interface McpCallContext {
-  readonly home: McpHome;
+  readonly shared: McpShared;
   readonly peer: McpPeer;
   readonly session: SessionHandle;
   readonly ctx: ServerContext;

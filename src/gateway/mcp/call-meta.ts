@@ -45,11 +45,11 @@ function isToken(token: unknown): boolean {
   return typeof token === 'string' ? token.length <= MAX_TOKEN_LENGTH : Number.isSafeInteger(token);
 }
 
-function ownText(meta: JsonObject, name: string, mostLength: number): string | undefined {
+function ownText(meta: JsonObject, name: string, maxLength: number): string | undefined {
   const value = meta[name];
   if (value === undefined) return undefined;
-  if (typeof value !== 'string' || value === '' || value.length > mostLength || CONTROL.test(value))
-    throw invalidParams(`_meta.${name} must be a text of 1 to ${mostLength} characters`);
+  if (typeof value !== 'string' || value === '' || value.length > maxLength || CONTROL.test(value))
+    throw invalidParams(`_meta.${name} must be a text of 1 to ${maxLength} characters`);
   return value;
 }
 

@@ -12,9 +12,9 @@ import { sha256 } from '../../base/sha256.ts';
 import type { Answered, Pursued } from './call-context.ts';
 import { CallUnderWay } from './call-under-way.ts';
 import type { CallMeta } from './call-meta.ts';
-import { hearEvents } from './hear-events.ts';
+import { forwardEvents } from './forward-events.ts';
 import { linkAbort } from './link-abort.ts';
-import type { McpHome, McpPeer } from './mcp-home.ts';
+import type { McpShared, McpPeer } from './mcp-shared.ts';
 import type { EarlierCall, HeldCall, Holding } from './owed-calls.ts';
 import { isCalledOff, OwedRequest } from './owed-request.ts';
 import { FORM_MS, pursueCall } from './pursue-call.ts';
@@ -33,7 +33,7 @@ const NEVER_LATER_MS = 12 * 60 * 60 * 1000;
 
 /** A client's request that leads to one call: of a tool, or of a resource or prompt, which are called like tools. */
 export interface CallRequest {
-  readonly home: McpHome;
+  readonly shared: McpShared;
   readonly peer: McpPeer;
   readonly session: SessionHandle;
   readonly ctx: ServerContext;
@@ -43,7 +43,7 @@ export interface CallRequest {
   /** Id of the tool in the catalog. */
   readonly tool: string;
   readonly args: JsonObject;
-  readonly wish: CallMeta;
+  readonly callMeta: CallMeta;
   readonly hasOutputSchema?: boolean;
 }
 
@@ -56,21 +56,21 @@ export type OnceAnswer = Pursued & { readonly earlier?: EarlierCall | undefined 
  * waiting for it.
  */
 export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
-  const { home, peer, session, ctx, method, params, wish } = asked;
-  const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
+  const { shared, peer, session, ctx, method, params, callMeta } = asked;
+  const { signal, unlink } = linkAbort(ctx.mcpReq.signal, shared);
   const exchange = peer.exchange?.(ctx.mcpReq.id, signal);
   const owed = new OwedRequest(exchange?.sent, signal);
   const request: OwnRequest = { ...asked, signal, owed, cameAt: exchange?.cameAt ?? performance.now() };
   let round: Answered | undefined;
   try {
     const pursued = await pursueCall({
-      home,
+      shared,
       peer,
       session,
       ctx,
       signal,
       owner: { bearer: peer.bearer, method, params },
-      comesBack: () => wish.callId !== undefined || owed.earlier !== undefined,
+      comesBack: () => callMeta.callId !== undefined || owed.earlier !== undefined,
       owedDigest: () => owed.lastDigest,
       resumed: (callId, digest) => holdNamed(request, callId, digest),
       pending: (at) => {
@@ -80,7 +80,7 @@ export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
       begin: (answered) => begin(request, (round = answered)),
       anew: (outcome) => makeAnew(request, outcome, round),
     });
-    await settleDebt(request, pursued);
+    await updateOwed(request, pursued);
     // A refusal is about this request, not about the earlier call, so the answer does not name that call. The client can come back for it.
     return pursued.kind === 'settled' ? { ...pursued, earlier: owed.earlier } : pursued;
   } catch (error) {
@@ -101,17 +101,17 @@ interface OwnRequest extends CallRequest {
 }
 
 function begin(request: OwnRequest, answered?: Answered): CallUnderWay {
-  const { home, session, wish, signal } = request;
-  const { client, config } = home.plane;
-  const { callId } = wish;
+  const { shared, session, callMeta, signal } = request;
+  const { client, config } = shared.plane;
+  const { callId } = callMeta;
   if (callId !== undefined && answered === undefined) {
     const { waitMs } = config.gateway.mcp;
     return CallUnderWay.found(client, session, callId, { waitMs, signal }, () => holdNamed(request, callId));
   }
-  const { key } = wish;
-  return CallUnderWay.made(client, session, (hear) => {
-    if (key === undefined) return callOwed(request, answered, hear);
-    return call(request, answered, hear, answered === undefined ? key : keyOfRound(key, answered));
+  const { key } = callMeta;
+  return CallUnderWay.made(client, session, (onEvent) => {
+    if (key === undefined) return callOwed(request, answered, onEvent);
+    return call(request, answered, onEvent, answered === undefined ? key : keyOfRound(key, answered));
   });
 }
 
@@ -119,7 +119,7 @@ function begin(request: OwnRequest, answered?: Answered): CallUnderWay {
 async function callOwed(
   request: OwnRequest,
   answered: Answered | undefined,
-  hear: (event: CallEvent) => void,
+  onEvent: (event: CallEvent) => void,
 ): Promise<CallAnswer> {
   const holding = await hold(request, answered);
   if (holding.kind === 'aborted')
@@ -130,7 +130,9 @@ async function callOwed(
     return { kind: 'refused', outcome: errorOutcome('OVERLOADED', { what, retryAfterMs: OVERLOADED_RETRY_MS }) };
   }
   const { held } = holding;
-  return held.earlier === undefined ? call(request, answered, hear, held.key) : attach(request, answered, hear, held);
+  return held.earlier === undefined
+    ? call(request, answered, onEvent, held.key)
+    : attach(request, answered, onEvent, held);
 }
 
 /**
@@ -138,18 +140,18 @@ async function callOwed(
  * shows how that call ended. Its entry is dropped, and another one is held.
  */
 async function hold(request: OwnRequest, answered: Answered | undefined): Promise<Holding> {
-  const { home, session, wish, signal, owed, cameAt } = request;
+  const { shared, session, callMeta, signal, owed, cameAt } = request;
   const isLost = (): boolean => owed.isLost;
-  const options = { lifetimeMs: owedMs(home), cameAt, fresh: wish.fresh === true, signal, isLost };
+  const options = { lifetimeMs: owedMs(shared), cameAt, fresh: callMeta.fresh === true, signal, isLost };
   for (;;) {
-    const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
+    const holding = await owed.keep(shared.owed.hold(session, digestOf(request, answered), options));
     const earlier = holding.kind === 'held' ? holding.held.earlier : undefined;
-    if (earlier === undefined || !(await isForgotten(home, earlier))) return holding;
+    if (earlier === undefined || !(await isForgotten(shared, earlier))) return holding;
     await owed.drop();
   }
 }
 
-async function isForgotten({ plane }: McpHome, { callId, madeAt }: EarlierCall): Promise<boolean> {
+async function isForgotten({ plane }: McpShared, { callId, madeAt }: EarlierCall): Promise<boolean> {
   return Date.now() - madeAt > NEVER_LATER_MS && (await plane.store.readCall(callId)) === undefined;
 }
 
@@ -172,7 +174,7 @@ async function makeAnew(
 async function attach(
   request: OwnRequest,
   answered: Answered | undefined,
-  hear: (event: CallEvent) => void,
+  onEvent: (event: CallEvent) => void,
   { key, callId }: HeldCall,
 ): Promise<CallAnswer> {
   const { signal } = request;
@@ -184,33 +186,33 @@ async function attach(
   });
   const neverCancels = new AbortController().signal;
   try {
-    return await Promise.race([call({ ...request, signal: neverCancels }, answered, hear, key), leave]);
+    return await Promise.race([call({ ...request, signal: neverCancels }, answered, onEvent, key), leave]);
   } finally {
     leaving.abort();
   }
 }
 
 function call(
-  { home, peer, tool, args, wish, ctx, signal, method }: OwnRequest,
+  { shared, peer, tool, args, callMeta, ctx, signal, method }: OwnRequest,
   answered: Answered | undefined,
-  hear: (event: CallEvent) => void,
+  onEvent: (event: CallEvent) => void,
   key: string,
 ): Promise<CallAnswer> {
-  const { client, config } = home.plane;
+  const { client, config } = shared.plane;
   const { waitMs, taskAfterMs } = config.gateway.mcp;
-  const { trace, traceState } = wish;
+  const { trace, traceState } = callMeta;
   const options = {
     // A client that knows tasks gets a task after this shorter wait, and need not wait until the end.
     waitMs: knowsTasks(peer) && method === 'tools/call' ? taskAfterMs : waitMs,
     signal,
     via: 'mcp',
-    onEvent: hearEvents(wish, ctx, hear),
+    onEvent: forwardEvents(callMeta, ctx, onEvent),
     input: { kinds: inputKindsOf(peer), ...answered },
     key,
     ...(trace === undefined ? {} : { trace }),
     ...(traceState === undefined ? {} : { traceState }),
   } as const;
-  return home.callIn(peer, wish.run, (session) => client.call(session, tool, args, options));
+  return shared.callIn(peer, callMeta.run, (session) => client.call(session, tool, args, options));
 }
 
 /**
@@ -219,15 +221,15 @@ function call(
  * can come back for it.
  */
 async function holdNamed(request: OwnRequest, callId: string, digest = digestOf(request)): Promise<void> {
-  const { home, session, signal, owed, cameAt } = request;
+  const { shared, session, signal, owed, cameAt } = request;
   const [own, named] = [parseScopedId(session.id), parseScopedId(callId)];
   if (named === undefined || own?.lane !== named.lane || own.scope !== named.scope) return;
-  const options = { lifetimeMs: owedMs(home), cameAt, of: callId as CallId, signal };
-  await owed.keep(home.owed.hold(session, digest, options), { isNamed: true });
+  const options = { lifetimeMs: owedMs(shared), cameAt, of: callId as CallId, signal };
+  await owed.keep(shared.owed.hold(session, digest, options), { isNamed: true });
 }
 
 /** Updates or removes the entries that this request holds, depending on the reply that the client gets. */
-async function settleDebt(request: OwnRequest, pursued: Pursued): Promise<void> {
+async function updateOwed(request: OwnRequest, pursued: Pursued): Promise<void> {
   const { signal, owed } = request;
   if (pursued.kind === 'reply') {
     // Stored before the reply is sent: the client may come back at once, to any gateway, and has to find its call.
@@ -252,16 +254,16 @@ function digestOf({ peer, tool, args }: OwnRequest, answered?: Answered): string
   return sha256(canonicalJson([who, tool, args, responses, state]));
 }
 
-function wayBackOf({ owed, wish }: OwnRequest): 'arguments' | 'key' | 'id' {
+function wayBackOf({ owed, callMeta }: OwnRequest): 'arguments' | 'key' | 'id' {
   if (owed.hasEntry) return 'arguments';
-  return wish.key === undefined ? 'id' : 'key';
+  return callMeta.key === undefined ? 'id' : 'key';
 }
 
 /**
  * How long a client can come back for a call without a question: the longest time that a question, which may still be asked, can stay open,
  * and an hour.
  */
-function owedMs({ plane }: McpHome): number {
+function owedMs({ plane }: McpShared): number {
   return plane.config.gateway.mcp.owedMs ?? APPROVAL_LIMITS.maxTimeoutMs + OWED_LONGER_MS;
 }
 
@@ -269,10 +271,10 @@ function owedMs({ plane }: McpHome): number {
  * How long a client can come back for a call with a question: as long as the question stays open, and an hour. A configured `owedMs` takes
  * precedence.
  */
-async function owedAfterQuestion({ home, session }: OwnRequest, approval: ApprovalId | undefined): Promise<number> {
-  if (approval === undefined || home.plane.config.gateway.mcp.owedMs !== undefined) return owedMs(home);
-  const asked = await home.plane.client.approvals.get({ kind: 'session', session }, approval).catch(() => undefined);
-  return asked === undefined ? owedMs(home) : asked.expiresAt - asked.requestedAt + OWED_LONGER_MS;
+async function owedAfterQuestion({ shared, session }: OwnRequest, approval: ApprovalId | undefined): Promise<number> {
+  if (approval === undefined || shared.plane.config.gateway.mcp.owedMs !== undefined) return owedMs(shared);
+  const asked = await shared.plane.client.approvals.get({ kind: 'session', session }, approval).catch(() => undefined);
+  return asked === undefined ? owedMs(shared) : asked.expiresAt - asked.requestedAt + OWED_LONGER_MS;
 }
 
 /** The key of a round in which the tool gets input. Each round is a call of its own; the same input sent again is the same call. */

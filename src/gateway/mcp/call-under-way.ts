@@ -28,21 +28,21 @@ export class CallUnderWay {
   private constructor(
     client: McpPlane['client'],
     session: Caller,
-    answer: (hear: (event: CallEvent) => void) => Promise<CallAnswer>,
+    answer: (onEvent: (event: CallEvent) => void) => Promise<CallAnswer>,
     callId?: CallId,
   ) {
     this.#client = client;
     this.#session = session;
     this.#callId = callId;
-    this.#answer = answer((event) => this.#hear(event));
+    this.#answer = answer((event) => this.#onEvent(event));
     this.#answer.catch(() => undefined);
   }
 
-  /** `answer` makes the call and passes its events to `hear`. */
+  /** `answer` makes the call and passes its events to `onEvent`. */
   static made(
     client: McpPlane['client'],
     session: Caller,
-    answer: (hear: (event: CallEvent) => void) => Promise<CallAnswer>,
+    answer: (onEvent: (event: CallEvent) => void) => Promise<CallAnswer>,
   ): CallUnderWay {
     return new CallUnderWay(client, session, answer);
   }
@@ -68,7 +68,7 @@ export class CallUnderWay {
     }
   }
 
-  #hear(event: CallEvent): void {
+  #onEvent(event: CallEvent): void {
     if (event.kind === 'queued') this.#callId = event.callId as CallId;
     // A person is asked only before a tool starts, so after the start there is no question to look for.
     if (event.kind === 'started') this.#started = true;

@@ -1,4 +1,4 @@
-import type { McpPeer } from './mcp-home.ts';
+import type { McpPeer } from './mcp-shared.ts';
 
 /** Whether the client can show a form to its person. */
 export function canShowForms(peer: McpPeer): boolean {

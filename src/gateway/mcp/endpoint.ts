@@ -7,7 +7,7 @@ import {
 import { isJsonObject } from '../../base/json.ts';
 import { buildServer } from './build-server.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
-import { createMcpHome, type McpCaller, type McpHome } from './mcp-home.ts';
+import { createMcpShared, type McpCaller, type McpShared } from './mcp-shared.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
 import type { Exchange } from './owed-request.ts';
 import { checkParamHeaders } from './param-headers.ts';
@@ -31,10 +31,10 @@ export interface McpEndpoint {
 
 /** Serves both protocol revisions on one route; each message shows which revision it uses. */
 export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
-  const home = createMcpHome(plane);
-  const watchTools = createToolChanges(home);
+  const shared = createMcpShared(plane);
+  const watchTools = createToolChanges(shared);
   const streams = createStreamCount(plane.config.gateway.mcp.streamsPerBearer);
-  const sessions = createSessionsOf2025(home, watchTools);
+  const sessions = createSessionsOf2025(shared, watchTools);
   const serving = new Set<McpHttpHandler>();
 
   /** Each request gets its own handler, so no exchange can reach the data of another. */
@@ -45,15 +45,15 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
     exchange: Exchange | undefined,
   ): Promise<Response> {
     const caller: McpCaller = { bearer, era: '2026', exchange: () => exchange };
-    const refused = await checkHeadersOfTool(home, caller, message, request.headers);
+    const refused = await checkHeadersOfTool(shared, caller, message, request.headers);
     if (refused !== undefined) return refused;
     const listens = message['method'] === 'subscriptions/listen';
     const tooMuch = listens ? refuseSubscriptions(message) : undefined;
     if (tooMuch !== undefined) return tooMuch;
     if (listens && !streams.enter(bearer)) return tooMany(message);
-    const handler = createMcpHandler(() => buildServer(home, caller), {
+    const handler = createMcpHandler(() => buildServer(shared, caller), {
       legacy: 'reject',
-      bus: { publish: () => undefined, subscribe: (listener) => hear(caller, listener, () => void handler.close()) },
+      bus: { publish: () => undefined, subscribe: (listener) => listen(caller, listener, () => void handler.close()) },
     });
     serving.add(handler);
     const response = await handler.fetch(request, { parsedBody: message });
@@ -67,7 +67,7 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
    * Called once per stream, after the client got the list of notifications that it will receive. Ends the stream when the token expires or
    * nothing is left to watch.
    */
-  function hear(caller: McpCaller, listener: (event: ServerEvent) => void, end: () => void): () => void {
+  function listen(caller: McpCaller, listener: (event: ServerEvent) => void, end: () => void): () => void {
     const { expiresAt } = caller.bearer;
     const expires = setTimeout(end, Math.min(expiresAt - Date.now(), MAX_TIMER_MS));
     expires.unref();
@@ -91,9 +91,9 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
         : serve2026(request, bearer, read.message, exchange);
     },
     async close() {
-      home.stop();
+      shared.stop();
       await Promise.all([sessions.close(), ...[...serving].map((handler) => handler.close())]);
-      await home.owed.handOver();
+      await shared.owed.handOver();
     },
   };
 
@@ -106,14 +106,14 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
 }
 
 async function checkHeadersOfTool(
-  home: McpHome,
+  shared: McpShared,
   caller: McpCaller,
   message: JsonRpcMessage,
   headers: Headers,
 ): Promise<Response | undefined> {
   const { method, params } = message;
   if (method !== 'tools/call' || !isJsonObject(params) || typeof params['name'] !== 'string') return undefined;
-  const tool = (await home.knownToolsOf(caller)).find(params['name']);
+  const tool = (await shared.knownToolsOf(caller)).find(params['name']);
   return tool === undefined ? undefined : checkParamHeaders(tool.shown.inputSchema, message, headers);
 }
 
@@ -139,12 +139,12 @@ interface StreamCount {
   leave(bearer: McpBearer): void;
 }
 
-function createStreamCount(most: number): StreamCount {
+function createStreamCount(max: number): StreamCount {
   const open = new Map<string, number>();
   return {
     enter({ id }) {
       const count = open.get(id) ?? 0;
-      if (count >= most) return false;
+      if (count >= max) return false;
       open.set(id, count + 1);
       return true;
     },

@@ -1,4 +1,4 @@
-import type { McpHome } from './mcp-home.ts';
+import type { McpShared } from './mcp-shared.ts';
 
 /**
  * A signal that is aborted only by the client. The SDK also aborts its own signal when an exchange is simply over and when this gateway
@@ -6,11 +6,11 @@ import type { McpHome } from './mcp-home.ts';
  */
 export function linkAbort(
   outer: AbortSignal,
-  home: Pick<McpHome, 'isStopping'>,
+  shared: Pick<McpShared, 'isStopping'>,
 ): { readonly signal: AbortSignal; readonly unlink: () => void } {
   const own = new AbortController();
   const onAbort = (): void => {
-    if (!home.isStopping()) own.abort();
+    if (!shared.isStopping()) own.abort();
   };
   if (outer.aborted) onAbort();
   outer.addEventListener('abort', onAbort, { once: true });

@@ -1,6 +1,6 @@
 import type { Result } from '@modelcontextprotocol/server';
 import { createSurfaces, type PromptView, type ResourceView } from '../../client/surfaces.ts';
-import type { McpCaller, McpHome } from './mcp-home.ts';
+import type { McpCaller, McpShared } from './mcp-shared.ts';
 import { pageOf } from './pages.ts';
 
 /** Passed as `call` to `createSurfaces`: lists make no call. */
@@ -9,13 +9,13 @@ async function neverCalled(): Promise<never> {
 }
 
 export async function listResources(
-  home: McpHome,
+  shared: McpShared,
   caller: McpCaller,
   kind: 'uri' | 'uriTemplate',
   cursor: string | undefined,
 ): Promise<Result> {
-  const surfaces = createSurfaces({ toolkit: (session) => home.plane.client.toolkit(session), call: neverCalled });
-  const all = await surfaces.resources(await home.handleOf(caller));
+  const surfaces = createSurfaces({ toolkit: (session) => shared.plane.client.toolkit(session), call: neverCalled });
+  const all = await surfaces.resources(await shared.handleOf(caller));
   const { items, more } = pageOf(
     all.filter((view) => kind in view),
     ({ id }) => id,
@@ -25,11 +25,11 @@ export async function listResources(
   return kind === 'uri' ? { resources: shown, ...more } : { resourceTemplates: shown, ...more };
 }
 
-export async function listPrompts(home: McpHome, caller: McpCaller, cursor: string | undefined): Promise<Result> {
-  const surfaces = createSurfaces({ toolkit: (session) => home.plane.client.toolkit(session), call: neverCalled });
-  const all = await surfaces.prompts(await home.handleOf(caller));
+export async function listPrompts(shared: McpShared, caller: McpCaller, cursor: string | undefined): Promise<Result> {
+  const surfaces = createSurfaces({ toolkit: (session) => shared.plane.client.toolkit(session), call: neverCalled });
+  const all = await surfaces.prompts(await shared.handleOf(caller));
   const { items, more } = pageOf(all, ({ id }) => id, cursor);
-  return { prompts: items.map((view) => showPrompt(home, view)), ...more };
+  return { prompts: items.map((view) => showPrompt(shared, view)), ...more };
 }
 
 function showResource(view: ResourceView): Result {
@@ -43,10 +43,10 @@ function showResource(view: ResourceView): Result {
   };
 }
 
-function showPrompt(home: McpHome, view: PromptView): Result {
+function showPrompt(shared: McpShared, view: PromptView): Result {
   const { title, description } = view;
   return {
-    name: home.shownName(view.module, view.name),
+    name: shared.shownName(view.module, view.name),
     ...(title === undefined ? {} : { title }),
     ...(description === '' ? {} : { description }),
     arguments: view.arguments.map((argument) => ({

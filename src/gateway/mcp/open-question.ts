@@ -4,7 +4,7 @@ import { standingOf } from '../../gate/approvals/may-decide.ts';
 import { formDecisions, readFormAnswer } from './approval-form.ts';
 import type { McpCallContext } from './call-context.ts';
 
-type Scene = Pick<McpCallContext, 'home' | 'session' | 'peer'>;
+type QuestionNeeds = Pick<McpCallContext, 'shared' | 'session' | 'peer'>;
 
 /** A pending approval, and whether the person at this client may decide it. */
 export interface OpenQuestion {
@@ -18,11 +18,11 @@ export interface OpenQuestion {
  * lets the requester do.
  */
 export async function findQuestion(
-  { home, session, peer }: Scene,
+  { shared, session, peer }: QuestionNeeds,
   id: ApprovalId | string,
   binding?: string,
 ): Promise<OpenQuestion | undefined> {
-  const { client, store } = home.plane;
+  const { client, store } = shared.plane;
   try {
     const approval = await client.approvals.get({ kind: 'session', session }, id);
     if (approval.state !== 'pending' || (binding !== undefined && approval.question.binding !== binding))
@@ -41,12 +41,12 @@ export type Answered = 'done' | 'dismissed' | 'unanswered';
 
 /** Applies the answer of the person at the client, as far as that person may decide. */
 export async function applyAnswer(
-  { home, session }: Scene,
+  { shared, session }: QuestionNeeds,
   callId: string,
   { approval, mayDecide }: OpenQuestion,
   answer: unknown,
 ): Promise<Answered> {
-  const { client } = home.plane;
+  const { client } = shared.plane;
   const { id, binding } = approval.question;
   const said = readFormAnswer(answer, mayDecide, formDecisions(approval.question));
   if (said.kind === 'none') return 'unanswered';

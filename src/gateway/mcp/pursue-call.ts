@@ -32,12 +32,12 @@ export async function pursueCall(context: McpCallContext): Promise<Pursued> {
   return state === undefined ? follow(context, context.begin()) : resume(context, state);
 }
 
-async function openState({ home, owner, ctx }: McpCallContext): Promise<JsonObject | undefined> {
+async function openState({ shared, owner, ctx }: McpCallContext): Promise<JsonObject | undefined> {
   const sealed: unknown = ctx.mcpReq.requestState();
   if (sealed === undefined) return undefined;
-  const state = typeof sealed === 'string' ? await home.seals.open(owner, sealed) : undefined;
+  const state = typeof sealed === 'string' ? await shared.seals.open(owner, sealed) : undefined;
   if (state !== undefined) return state;
-  home.plane.log.warn({ bearer: owner.bearer.id, method: owner.method }, 'a request state was refused');
+  shared.plane.log.warn({ bearer: owner.bearer.id, method: owner.method }, 'a request state was refused');
   throw invalidParams('requestState is not valid, or was used', { reason: 'state_invalid' });
 }
 
@@ -47,7 +47,7 @@ async function follow(context: McpCallContext, call: CallUnderWay): Promise<Purs
 
 async function come(context: McpCallContext, standing: CallStanding): Promise<Pursued> {
   if (standing.kind === 'parked') return askAbout(context, standing);
-  if (standing.kind === 'pending') return goesOn(context, standing);
+  if (standing.kind === 'pending') return replyPending(context, standing);
   const anew = standing.kind === 'settled' ? await context.anew?.(standing.outcome) : undefined;
   if (anew !== undefined) return follow(context, anew);
   const missing = context.peer.era === '2026' ? missingCapability(standing.outcome) : undefined;
@@ -62,7 +62,7 @@ async function askFor(context: McpCallContext, wanted: WantedInput, standing: Pu
   const kept = state === undefined ? {} : { state };
   if (context.peer.era === '2026') {
     const sealed = { asked: Object.keys(requests), ...kept };
-    const requestState = context.home.seals.seal(context.owner, sealed, FORM_MS);
+    const requestState = context.shared.seals.seal(context.owner, sealed, FORM_MS);
     return { kind: 'reply', reply: inputRequired({ inputRequests: toWire(requests), requestState }), next: 'done' };
   }
   const responses = await askAtOnce(context, requests, FORM_MS);
@@ -71,7 +71,8 @@ async function askFor(context: McpCallContext, wanted: WantedInput, standing: Pu
 }
 
 async function askAbout(context: McpCallContext, parked: Parked): Promise<Pursued> {
-  if (!canShowForms(context.peer)) return context.comesBack() ? waitMore(context, parked) : goesOn(context, parked);
+  if (!canShowForms(context.peer))
+    return context.comesBack() ? waitMore(context, parked) : replyPending(context, parked);
   const question = await findQuestion(context, parked.approval);
   // The question was decided in the meantime.
   if (question === undefined) return follow(context, find(context, parked.callId));
@@ -81,12 +82,12 @@ async function askAbout(context: McpCallContext, parked: Parked): Promise<Pursue
 /** A client that came back for its call waits for the decision here, so that it does not have to ask again and again. */
 async function waitMore(context: McpCallContext, { callId, approval }: Parked): Promise<Pursued> {
   const standing = await find(context, callId).next(approval);
-  return standing.kind === 'parked' ? goesOn(context, standing) : come(context, standing);
+  return standing.kind === 'parked' ? replyPending(context, standing) : come(context, standing);
 }
 
 /** 2026: the client asks its person and comes back with the answer, to any gateway. */
 function handOver(context: McpCallContext, { callId }: Parked, question: OpenQuestion): Pursued {
-  const { home, owner } = context;
+  const { shared, owner } = context;
   const { approval, mayDecide } = question;
   const owed = context.owedDigest();
   const form = approvalForm(approval, mayDecide);
@@ -98,7 +99,7 @@ function handOver(context: McpCallContext, { callId }: Parked, question: OpenQue
   };
   const reply = inputRequired({
     inputRequests: { [APPROVAL]: inputRequired.elicit(form) },
-    requestState: home.seals.seal(owner, state, FORM_MS),
+    requestState: shared.seals.seal(owner, state, FORM_MS),
   });
   return { kind: 'reply', reply, next: 'form' };
 }
@@ -117,7 +118,7 @@ async function resume(context: McpCallContext, state: JsonObject): Promise<Pursu
   if (question === undefined) return follow(context, find(context, callId));
   const answered = await applyAnswer(context, callId, question, context.ctx.mcpReq.inputResponses?.[APPROVAL]);
   const parked: Parked = { kind: 'parked', callId, approval };
-  if (answered === 'dismissed') return goesOn(context, parked);
+  if (answered === 'dismissed') return replyPending(context, parked);
   return answered === 'unanswered' ? handOver(context, parked, question) : waitOn(context, parked);
 }
 
@@ -140,28 +141,29 @@ async function askNow(context: McpCallContext, parked: Parked, question: OpenQue
   const deciding = find(context, parked.callId, FORM_MS).next(parked.approval);
   try {
     const first = await Promise.race([answer, deciding]);
-    if (!('said' in first)) return first.kind === 'parked' ? await goesOn(context, first) : await come(context, first);
+    if (!('said' in first))
+      return first.kind === 'parked' ? await replyPending(context, first) : await come(context, first);
     const answered = await applyAnswer(context, parked.callId, question, first.said);
     if (answered === 'unanswered') return await askNow(context, parked, question);
-    return answered === 'dismissed' ? await goesOn(context, parked) : await waitOn(context, parked);
+    return answered === 'dismissed' ? await replyPending(context, parked) : await waitOn(context, parked);
   } finally {
     done.abort();
   }
 }
 
-function find({ home, session, signal }: McpCallContext, callId: string, waitMs?: number): CallUnderWay {
-  const { client, config } = home.plane;
+function find({ shared, session, signal }: McpCallContext, callId: string, waitMs?: number): CallUnderWay {
+  const { client, config } = shared.plane;
   return CallUnderWay.found(client, session, callId, { waitMs: waitMs ?? config.gateway.mcp.waitMs, signal });
 }
 
 /** Replies that the call has no outcome yet, and that this client can do nothing about it: with a task or with a pending result. */
-async function goesOn(
+async function replyPending(
   context: McpCallContext,
   at: Exclude<CallStanding, { readonly outcome: unknown }>,
 ): Promise<Pursued> {
-  const { home, peer, owner } = context;
+  const { shared, peer, owner } = context;
   const approval = at.kind === 'parked' ? at.approval : undefined;
   if (knowsTasks(peer) && owner.method === 'tools/call')
-    return { kind: 'reply', reply: await taskOf(home, at.callId, approval), next: 'done' };
+    return { kind: 'reply', reply: await taskOf(shared, at.callId, approval), next: 'done' };
   return { kind: 'reply', reply: context.pending(at), next: 'come-back', approval };
 }

@@ -1,7 +1,7 @@
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import type { CompletionRequest } from '../../client/surfaces.ts';
 import { listPrompts, listResources } from './list-surfaces.ts';
-import type { McpCaller, McpHome, McpPeer } from './mcp-home.ts';
+import type { McpCaller, McpShared, McpPeer } from './mcp-shared.ts';
 import { addSubscription } from './subscriptions.ts';
 import { complete, getPrompt, readResource } from './surfaces.ts';
 
@@ -10,28 +10,28 @@ export type Answering = <Result>(work: () => Promise<Result>) => Promise<Result>
 /** Serves resources, prompts and completions. The SDK checks the results against the revision that the client speaks. */
 export function serveSurfaces(
   server: Server,
-  home: McpHome,
+  shared: McpShared,
   caller: McpCaller,
   answer: Answering,
   peerOf: (ctx: ServerContext) => McpPeer,
 ): void {
   // The SDK types results as they are after parsing. The results sent here have the same shape.
   const serve = server.setRequestHandler.bind(server) as unknown as Serve;
-  serve('resources/list', ({ params }: Listed) => answer(() => listResources(home, caller, 'uri', params?.cursor)));
+  serve('resources/list', ({ params }: Listed) => answer(() => listResources(shared, caller, 'uri', params?.cursor)));
   serve('resources/templates/list', ({ params }: Listed) =>
-    answer(() => listResources(home, caller, 'uriTemplate', params?.cursor)),
+    answer(() => listResources(shared, caller, 'uriTemplate', params?.cursor)),
   );
-  serve('prompts/list', ({ params }: Listed) => answer(() => listPrompts(home, caller, params?.cursor)));
+  serve('prompts/list', ({ params }: Listed) => answer(() => listPrompts(shared, caller, params?.cursor)));
   serve('resources/read', ({ params }: { params: { uri: string; _meta?: unknown } }, ctx) =>
-    answer(() => readResource(home, peerOf(ctx), ctx, params)),
+    answer(() => readResource(shared, peerOf(ctx), ctx, params)),
   );
   const { subscriptions } = caller;
   if (subscriptions !== undefined) serveSubscriptions(serve, subscriptions);
   serve('prompts/get', ({ params }: { params: { name: string; arguments?: Record<string, string> } }, ctx) =>
-    answer(() => getPrompt(home, peerOf(ctx), ctx, params)),
+    answer(() => getPrompt(shared, peerOf(ctx), ctx, params)),
   );
   serve('completion/complete', ({ params }: { params: AskedCompletion }, ctx) =>
-    answer(() => complete(home, peerOf(ctx), ctx, toCompletion(home, params))),
+    answer(() => complete(shared, peerOf(ctx), ctx, toCompletion(shared, params))),
   );
 }
 
@@ -64,10 +64,10 @@ interface AskedCompletion {
   readonly context?: { readonly arguments?: Readonly<Record<string, string>> };
 }
 
-function toCompletion(home: McpHome, { ref, argument, context }: AskedCompletion): CompletionRequest {
+function toCompletion(shared: McpShared, { ref, argument, context }: AskedCompletion): CompletionRequest {
   const known = context?.arguments;
   return {
-    of: ref.type === 'ref/prompt' ? { prompt: home.fullName(ref.name) } : { uriTemplate: ref.uri },
+    of: ref.type === 'ref/prompt' ? { prompt: shared.fullName(ref.name) } : { uriTemplate: ref.uri },
     argument: argument.name,
     value: argument.value,
     ...(known === undefined ? {} : { known }),

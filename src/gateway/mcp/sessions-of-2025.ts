@@ -11,7 +11,7 @@ import {
   type JsonRpcId,
   type JsonRpcMessage,
 } from './json-rpc.ts';
-import type { McpHome } from './mcp-home.ts';
+import type { McpShared } from './mcp-shared.ts';
 import type { McpBearer } from './mcp-plane.ts';
 import type { Exchange } from './owed-request.ts';
 import { OvertakenRequests } from './overtaken-requests.ts';
@@ -44,15 +44,15 @@ export interface SessionsOf2025 {
 
 const SESSION_HEADER = 'mcp-session-id';
 
-export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): SessionsOf2025 {
-  const { sessionIdleMs, sessionsPerBearer } = home.plane.config.gateway.mcp;
+export function createSessionsOf2025(shared: McpShared, watchTools: WatchTools): SessionsOf2025 {
+  const { sessionIdleMs, sessionsPerBearer } = shared.plane.config.gateway.mcp;
   const sessions = new Map<string, LiveSession>();
 
   const touch = (session: LiveSession): void => void session.expires.refresh();
 
   /** Ends the run of a session. Each session has its own run, which ends with the session. */
   function endRun(bearerId: string, runName: string): void {
-    const { sessions: ofBearers, log } = home.plane;
+    const { sessions: ofBearers, log } = shared.plane;
     ofBearers.endRun?.(bearerId, runName).catch((error: unknown) => log.warn({ error }, 'a run could not be ended'));
   }
 
@@ -63,13 +63,13 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
     const subscriptions = new Set<string>();
     const open: LiveSession['open'] = new Map();
     const exchange = (requestId: JsonRpcId): Exchange | undefined => open.get(requestId);
-    const server = buildServer(home, { bearer, era: '2025', runName: id, subscriptions, exchange });
+    const server = buildServer(shared, { bearer, era: '2025', runName: id, subscriptions, exchange });
     const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
     const close = (): void => {
       const isFirst = sessions.delete(id);
       clearTimeout(session.expires);
       void server.close().catch(() => undefined);
-      if (isFirst && !home.isStopping()) endRun(bearer.id, id);
+      if (isFirst && !shared.isStopping()) endRun(bearer.id, id);
     };
     const expires = setTimeout(close, sessionIdleMs);
     expires.unref();
@@ -109,7 +109,7 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
     const caller = { bearer, era: '2025', runName: session.id } as const;
     const stop = watchTools(caller, (change) => {
       if (change === 'ended') return session.close();
-      for (const told of tell(session, change)) told.catch(() => undefined);
+      for (const sent of notifyClient(session, change)) sent.catch(() => undefined);
     });
     const inUse = setInterval(() => touch(session), sessionIdleMs / 2);
     inUse.unref();
@@ -154,7 +154,7 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
   };
 }
 
-function tell({ server, subscriptions }: LiveSession, change: Exclude<ToolChange, 'ended'>): Promise<void>[] {
+function notifyClient({ server, subscriptions }: LiveSession, change: Exclude<ToolChange, 'ended'>): Promise<void>[] {
   if (change === 'tools') return [server.sendToolListChanged()];
   if (change === 'prompts') return [server.sendPromptListChanged()];
   return [server.sendResourceListChanged(), ...[...subscriptions].map((uri) => server.sendResourceUpdated({ uri }))];

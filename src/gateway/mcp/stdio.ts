@@ -1,6 +1,6 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { buildServer } from './build-server.ts';
-import { createMcpHome, type McpCaller } from './mcp-home.ts';
+import { createMcpShared, type McpCaller } from './mcp-shared.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
 import { createToolChanges } from './tool-changes.ts';
 import { WatchedStdio } from './watched-stdio.ts';
@@ -13,8 +13,8 @@ export interface StdioEndpoint {
 
 /** Serves one client on standard input and output. There is no token: the user who starts the process is trusted to be the bearer. */
 export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoint {
-  const home = createMcpHome(plane);
-  const watchTools = createToolChanges(home);
+  const shared = createMcpShared(plane);
+  const watchTools = createToolChanges(shared);
   const wire = new WatchedStdio((problem) => plane.log.warn({ problem }, 'a message on standard input was refused'));
   let end!: () => void;
   const ended = new Promise<void>((resolve) => (end = resolve));
@@ -27,15 +27,15 @@ export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoi
       });
       const caller: McpCaller =
         era === 'modern' ? { bearer, era: '2026', exchange } : { bearer, era: '2025', subscriptions, exchange };
-      const server = buildServer(home, caller);
+      const server = buildServer(shared, caller);
       const stop = watchTools(caller, (change) => {
-        const told =
+        const sent =
           change === 'tools'
             ? server.sendToolListChanged()
             : change === 'prompts'
               ? server.sendPromptListChanged()
               : server.sendResourceListChanged();
-        told.catch(() => undefined);
+        sent.catch(() => undefined);
       });
       server.onclose = () => {
         stop();
@@ -48,7 +48,7 @@ export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoi
   // This runs before the SDK sees the end of the input, because the SDK would cancel the calls under way. A client that goes away only
   // stops waiting for its calls. A client that no longer reads has gone too, although its end of the input may still be open.
   const gone = (): void => {
-    home.stop();
+    shared.stop();
     end();
   };
   process.stdin.prependOnceListener('end', gone).prependOnceListener('close', gone);
@@ -56,9 +56,9 @@ export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoi
   return {
     ended,
     async close() {
-      home.stop();
+      shared.stop();
       await served.close();
-      await home.owed.handOver();
+      await shared.owed.handOver();
     },
   };
 }

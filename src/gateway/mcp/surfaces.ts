@@ -13,7 +13,7 @@ import { randomId } from '../../domain/identity/new-id.ts';
 import { callOnce } from './call-once.ts';
 import { readCallMeta, type CallMeta } from './call-meta.ts';
 import { RPC } from './json-rpc.ts';
-import type { McpHome, McpPeer } from './mcp-home.ts';
+import type { McpShared, McpPeer } from './mcp-shared.ts';
 import type { EarlierCall } from './owed-calls.ts';
 import { earlierMeta, showBlock, showResource } from './show-outcome.ts';
 
@@ -31,7 +31,7 @@ class Detour extends Error {
 interface SurfaceRequest {
   readonly method: string;
   readonly params: JsonObject;
-  readonly wish: CallMeta;
+  readonly callMeta: CallMeta;
 }
 
 /**
@@ -39,19 +39,19 @@ interface SurfaceRequest {
  * before.
  */
 async function useSurfaces(
-  home: McpHome,
+  shared: McpShared,
   peer: McpPeer,
   ctx: ServerContext,
-  { method, params, wish }: SurfaceRequest,
+  { method, params, callMeta }: SurfaceRequest,
   use: (surfaces: Surfaces, session: SessionHandle) => Promise<Result>,
 ): Promise<Result> {
-  const { client } = home.plane;
-  const session = await home.handleOf(peer, wish.run);
+  const { client } = shared.plane;
+  const session = await shared.handleOf(peer, callMeta.run);
   let earlier: EarlierCall | undefined;
   const surfaces = createSurfaces({
     toolkit: (asking) => client.toolkit(asking),
     async call(_session, tool, args) {
-      const answer = await callOnce({ home, peer, session, ctx, method, params, tool, args, wish });
+      const answer = await callOnce({ shared, peer, session, ctx, method, params, tool, args, callMeta });
       if (answer.kind === 'reply') throw new Detour(answer.reply);
       ({ earlier } = answer);
       return answer;
@@ -63,7 +63,7 @@ async function useSurfaces(
   } catch (error) {
     if (!(error instanceof Detour)) throw error;
     if (error.reply['resultType'] === 'input_required') return error.reply;
-    throw new ProtocolError(RPC.internalError, notYet(wish), { ...error.reply._meta });
+    throw new ProtocolError(RPC.internalError, notYet(callMeta), { ...error.reply._meta });
   }
 }
 
@@ -73,19 +73,19 @@ function notYet({ key }: CallMeta): string {
 }
 
 /** A call of a resource or prompt cannot be requested by its id: the answer to another call may not be a resource. */
-function readWishWithoutCallId(meta: unknown): CallMeta {
-  const { callId: _unused, ...wish } = readCallMeta(meta);
-  return wish;
+function readMetaWithoutCallId(meta: unknown): CallMeta {
+  const { callId: _unused, ...callMeta } = readCallMeta(meta);
+  return callMeta;
 }
 
 export function readResource(
-  home: McpHome,
+  shared: McpShared,
   peer: McpPeer,
   ctx: ServerContext,
   { uri, _meta }: { readonly uri: string; readonly _meta?: unknown },
 ): Promise<Result> {
-  const request = { method: 'resources/read', params: { uri }, wish: readWishWithoutCallId(_meta) };
-  return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
+  const request = { method: 'resources/read', params: { uri }, callMeta: readMetaWithoutCallId(_meta) };
+  return useSurfaces(shared, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.readResource(session, uri);
     if (answer.kind !== 'read') throw problemOf(answer, uri);
     return { contents: answer.contents.map(showResource), ttlMs: 0, cacheScope: 'private' };
@@ -93,19 +93,19 @@ export function readResource(
 }
 
 export function getPrompt(
-  home: McpHome,
+  shared: McpShared,
   peer: McpPeer,
   ctx: ServerContext,
   params: { readonly name: string; readonly arguments?: Record<string, string> | undefined; readonly _meta?: unknown },
 ): Promise<Result> {
   const args: JsonObject = { ...params.arguments };
-  const name = home.fullName(params.name);
+  const name = shared.fullName(params.name);
   const request = {
     method: 'prompts/get',
     params: { name: params.name, arguments: args },
-    wish: readWishWithoutCallId(params._meta),
+    callMeta: readMetaWithoutCallId(params._meta),
   };
-  return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
+  return useSurfaces(shared, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.getPrompt(session, name, args);
     if (answer.kind !== 'rendered') throw problemOf(answer);
     const { description, messages } = answer;
@@ -119,10 +119,15 @@ export function getPrompt(
   });
 }
 
-export function complete(home: McpHome, peer: McpPeer, ctx: ServerContext, asked: CompletionRequest): Promise<Result> {
+export function complete(
+  shared: McpShared,
+  peer: McpPeer,
+  ctx: ServerContext,
+  asked: CompletionRequest,
+): Promise<Result> {
   // A random key, so that each completion is a new call and never the outcome of an earlier one: the next one is for another text.
-  const request = { method: 'completion/complete', params: {}, wish: { key: randomId() } };
-  return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
+  const request = { method: 'completion/complete', params: {}, callMeta: { key: randomId() } };
+  return useSurfaces(shared, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.complete(session, asked);
     if (answer.kind !== 'completed') throw problemOf(answer);
     const { values, hasMore, total } = answer;

@@ -9,7 +9,7 @@ import type { SessionHandle } from '../../domain/identity/session.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { approvalForm } from './approval-form.ts';
 import { RPC } from './json-rpc.ts';
-import type { McpHome, McpPeer } from './mcp-home.ts';
+import type { McpShared, McpPeer } from './mcp-shared.ts';
 import { applyAnswer, findQuestion, type OpenQuestion } from './open-question.ts';
 import { canShowForms } from './client-abilities.ts';
 import { invalidParams } from './protocol-problem.ts';
@@ -26,57 +26,57 @@ interface TaskView extends JsonObject {
 export const taskParams = z.looseObject({ taskId: z.string().max(256) });
 
 /** Builds the task that clients that know tasks get instead of a result. */
-export async function taskOf(home: McpHome, callId: CallId, approval?: string): Promise<CallToolResult> {
-  const record = await home.plane.store.readCall(callId);
-  const base = baseOf(home, callId, record);
+export async function taskOf(shared: McpShared, callId: CallId, approval?: string): Promise<CallToolResult> {
+  const record = await shared.plane.store.readCall(callId);
+  const base = baseOf(shared, callId, record);
   const status = approval === undefined ? {} : { statusMessage: 'It waits for a person to approve it.' };
   return { resultType: 'task', ...base, status: 'working', ...status } as unknown as CallToolResult;
 }
 
-export async function getTask(home: McpHome, peer: McpPeer, taskId: string): Promise<JsonObject> {
-  const { session, record } = await findCall(home, peer, taskId);
-  const base = baseOf(home, record.callId, record);
+export async function getTask(shared: McpShared, peer: McpPeer, taskId: string): Promise<JsonObject> {
+  const { session, record } = await findCall(shared, peer, taskId);
+  const base = baseOf(shared, record.callId, record);
   if (record.outcome !== undefined) return { ...base, ...ended(decodeOutcome(record.outcome), record.callId) };
   if (record.state !== 'parked' || record.approval === undefined) return { ...base, status: 'working' };
-  const question = canShowForms(peer) ? await findQuestion({ home, session, peer }, record.approval) : undefined;
+  const question = canShowForms(peer) ? await findQuestion({ shared, session, peer }, record.approval) : undefined;
   if (question === undefined) return { ...base, status: 'working', statusMessage: 'It waits for a person.' };
   return { ...base, status: 'input_required', inputRequests: requestsOf(question) } as JsonObject;
 }
 
 /** Applies the client's answers to what the task asked for. Answers to anything else are ignored. */
 export async function updateTask(
-  home: McpHome,
+  shared: McpShared,
   peer: McpPeer,
   taskId: string,
   inputResponses: unknown,
 ): Promise<JsonObject> {
   if (!isJsonObject(inputResponses)) throw invalidParams('inputResponses must be an object');
-  const { session, record } = await findCall(home, peer, taskId);
+  const { session, record } = await findCall(shared, peer, taskId);
   if (record.state !== 'parked' || record.approval === undefined) return {};
-  const scene = { home, session, peer };
-  const question = await findQuestion(scene, record.approval);
+  const needs = { shared, session, peer };
+  const question = await findQuestion(needs, record.approval);
   if (question === undefined) return {};
-  await applyAnswer(scene, record.callId, question, inputResponses[keyOf(question)]);
+  await applyAnswer(needs, record.callId, question, inputResponses[keyOf(question)]);
   return {};
 }
 
-export async function cancelTask(home: McpHome, peer: McpPeer, taskId: string): Promise<JsonObject> {
-  const { session, record } = await findCall(home, peer, taskId);
-  if (record.outcome === undefined) await home.plane.client.cancel(session, record.callId);
+export async function cancelTask(shared: McpShared, peer: McpPeer, taskId: string): Promise<JsonObject> {
+  const { session, record } = await findCall(shared, peer, taskId);
+  if (record.outcome === undefined) await shared.plane.client.cancel(session, record.callId);
   return {};
 }
 
 /** A call of another caller, an expired call and an unknown id all get the same answer, so a guessed id reveals nothing. */
 async function findCall(
-  home: McpHome,
+  shared: McpShared,
   peer: McpPeer,
   taskId: string,
 ): Promise<{ readonly session: SessionHandle; readonly record: CallRecord }> {
   const unknown = invalidParams('taskId: there is no such task', { reason: 'task_unknown' });
-  const session = await home.handleOf(peer);
+  const session = await shared.handleOf(peer);
   try {
-    const { callId } = (await home.plane.client.result(session, taskId)) as { callId: CallId };
-    const record = await home.plane.store.readCall(callId);
+    const { callId } = (await shared.plane.client.result(session, taskId)) as { callId: CallId };
+    const record = await shared.plane.store.readCall(callId);
     if (record !== undefined) return { session, record };
   } catch (error) {
     if (!(error instanceof PlaneError) || error.code !== 'CALL_UNKNOWN') throw error;
@@ -84,14 +84,14 @@ async function findCall(
   throw unknown;
 }
 
-function baseOf(home: McpHome, callId: CallId, record: CallRecord | undefined): TaskView {
+function baseOf(shared: McpShared, callId: CallId, record: CallRecord | undefined): TaskView {
   const createdAt = record?.acceptedAt ?? Date.now();
   return {
     taskId: callId,
     status: 'working',
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(record?.settledAt ?? createdAt).toISOString(),
-    ttlMs: home.plane.config.worker.retentionMs,
+    ttlMs: shared.plane.config.worker.retentionMs,
     pollIntervalMs: POLL_MS,
   };
 }

@@ -1,5 +1,5 @@
 import type { SessionToolkit } from '../../client/session-toolkits.ts';
-import type { McpCaller, McpHome } from './mcp-home.ts';
+import type { McpCaller, McpShared } from './mcp-shared.ts';
 
 export type ToolChange = 'tools' | 'resources' | 'prompts' | 'ended';
 
@@ -15,7 +15,7 @@ interface Watch {
 }
 
 /** Watches the store once per bearer and run, no matter how many streams listen. */
-export function createToolChanges(home: McpHome): WatchTools {
+export function createToolChanges(shared: McpShared): WatchTools {
   const watches = new Map<string, Watch>();
 
   function begin(caller: McpCaller, key: string): Watch {
@@ -34,9 +34,9 @@ export function createToolChanges(home: McpHome): WatchTools {
         if (last !== undefined && last[kind] !== now[kind]) for (const listener of listeners) listener(kind);
       last = now;
     };
-    home.handleOf(caller).then(
+    shared.handleOf(caller).then(
       (session) => {
-        if (!stopped) stopWatching = home.plane.client.watchToolkit(session, see);
+        if (!stopped) stopWatching = shared.plane.client.watchToolkit(session, see);
       },
       () => void (stopped || end()),
     );

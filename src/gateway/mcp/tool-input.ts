@@ -7,7 +7,7 @@ import { INPUT_KINDS, type InputKind, type InputRequest, type InputRequests } fr
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { McpCallContext } from './call-context.ts';
-import type { McpPeer } from './mcp-home.ts';
+import type { McpPeer } from './mcp-shared.ts';
 
 /** What a tool needs from its caller before it can go on. */
 export interface WantedInput {

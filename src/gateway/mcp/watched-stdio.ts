@@ -76,14 +76,14 @@ export class WatchedStdio extends StdioServerTransport {
     if (id === null) return super.send(message);
     // From here on the client may use the id again.
     this.#open.delete(id);
-    const tell = this.#waiting.get(id);
+    const resolveSent = this.#waiting.get(id);
     this.#waiting.delete(id);
     try {
       await super.send(message);
       // Stdout writes in order: once this empty write is done, the system has taken the message before it.
-      if (tell !== undefined) process.stdout.write('', (error) => tell(error ? 'closed' : 'finished'));
+      if (resolveSent !== undefined) process.stdout.write('', (error) => resolveSent(error ? 'closed' : 'finished'));
     } catch (error) {
-      tell?.('closed');
+      resolveSent?.('closed');
       throw error;
     }
   }

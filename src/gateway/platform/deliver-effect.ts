@@ -86,10 +86,10 @@ async function operate(
 function again(
   effect: EffectRecord,
   { problem, afterMs = 0 }: { readonly problem: string; readonly afterMs?: number },
-  most: number,
+  maxEffects: number,
 ): EffectEnding {
   const tries = effect.attempts - effect.attemptsBefore;
-  if (tries >= most) return failed(`${problem}; given up after ${tries} attempts`);
+  if (tries >= maxEffects) return failed(`${problem}; given up after ${tries} attempts`);
   const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.5 + Math.random() / 2);
   return { kind: 'retry', problem, afterMs: Math.max(afterMs, pauseMs) };
 }

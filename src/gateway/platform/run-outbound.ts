@@ -38,7 +38,7 @@ const DEFAULT_AT_ONCE = 16;
 const WAIT_MS = 250;
 const REDIRECTS_EVERY_MS = 500;
 const REDIRECTS_AT_ONCE = 100;
-const PAUSE_AFTER_TROUBLE_MS = 500;
+const PAUSE_AFTER_FAILURE_MS = 500;
 const DEFAULT_GRACE_MS = 10_000;
 
 /** The gateway's side of the platform proxy: claims effects from the store and passes them to their adapters, until it is stopped. */
@@ -79,7 +79,7 @@ export function runOutbound(settings: OutboundSettings, { store, log, onAttempt 
         if (running.size >= atOnce) await Promise.race(running);
       } catch (error) {
         log.warn({ lane, error }, 'effects could not be claimed; trying again');
-        await pause(PAUSE_AFTER_TROUBLE_MS, stopping.signal);
+        await pause(PAUSE_AFTER_FAILURE_MS, stopping.signal);
       }
     }
   }

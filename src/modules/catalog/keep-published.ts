@@ -31,7 +31,7 @@ export function keepPublished(store: Needs, log: Log): KeptPublication {
   let own: readonly ModuleDeclaration[] = [];
   let catalog: Catalog = EMPTY_CATALOG;
   let versions: KeptPublication['versions'] = { older: [], rolledBack: [] };
-  let told = '';
+  let reported = '';
 
   /** Digests of the modules that live workers serve. A draining worker takes no more calls, so it does not count. */
   async function served(): Promise<ReadonlySet<string>> {
@@ -39,12 +39,12 @@ export function keepPublished(store: Needs, log: Log): KeptPublication {
     return new Set(live.flatMap(({ modules }) => modules.map(({ digest }) => digest)));
   }
 
-  function tell(published: Published): void {
+  function reportChanges(published: Published): void {
     const { older, rolledBack } = published;
     versions = { older, rolledBack: rolledBack.length > 0 ? rolledBack : versions.rolledBack };
     const now = JSON.stringify([older, rolledBack]);
-    if (now === told) return;
-    told = now;
+    if (now === reported) return;
+    reported = now;
     for (const { id, version, published: other, pool } of older) {
       const facts = { module: id, version, published: other };
       if (pool === undefined) log.warn(facts, 'not published: live workers serve the published version');
@@ -68,7 +68,7 @@ export function keepPublished(store: Needs, log: Log): KeptPublication {
       const published = await publishModules(store, { ...request, served });
       const facts = { modules: request.modules.length, broken: request.broken?.length ?? 0 };
       log.info({ ...facts, ...published }, 'catalog published');
-      tell(published);
+      reportChanges(published);
       return published.refused;
     },
     async check() {
@@ -76,7 +76,7 @@ export function keepPublished(store: Needs, log: Log): KeptPublication {
       // If a module is not published at all, another worker or an operator removed it, so it is not published again.
       const others = own.filter(({ id, digest }) => found.has(id) && found.get(id) !== digest);
       if (others.length === 0) versions = { ...versions, older: [] };
-      else tell(await publishModules(store, { modules: others, served, yieldsToEqual: true }));
+      else reportChanges(await publishModules(store, { modules: others, served, yieldsToEqual: true }));
     },
     async publishedDigest(tool) {
       const { modules } = await readCatalog();

@@ -40,8 +40,8 @@ export async function loadModules(path: string, options: LoadOptions = {}): Prom
   const { importTimeoutMs = IMPORT_TIMEOUT_MS, known = new Map<string, LoadedModule>() } = options;
   const { entries, manifest } = await findModules(path);
   const generationOf = createGenerations(new Set(entries.map((entry) => entry.file)), manifest);
-  const twins = new Map([...known.values()].map((module) => [codeOf(module), module]));
-  const needs = { generationOf, known, twins, pool: poolOfUnnamed(entries, options.pool) };
+  const loadedByCode = new Map([...known.values()].map((module) => [codeOf(module), module]));
+  const needs = { generationOf, known, loadedByCode, pool: poolOfUnnamed(entries, options.pool) };
   const loaded = await loadEntries(entries, importTimeoutMs, needs);
   const used = new Set(loaded.map((one) => one.key));
   for (const key of known.keys()) if (!used.has(key)) known.delete(key);
@@ -66,7 +66,7 @@ interface Needs {
   readonly generationOf: (file: string) => Promise<Generation>;
   readonly known: KnownModules;
   /** One already loaded module for each module code. Other setups of the same code share its schemas. */
-  readonly twins: Map<string, LoadedModule>;
+  readonly loadedByCode: Map<string, LoadedModule>;
   readonly pool: string;
 }
 
@@ -118,9 +118,10 @@ async function loadEntry(entry: ModuleEntry, needs: Needs): Promise<Loaded> {
   const read = readDescription(description.json, entry, needs.pool);
   if (read.kind === 'problem') return { key, result: reportBroken(entry, read.problem) };
   const own: LoadedModule = { ...read.module, file, generation, setup };
-  const twin = needs.twins.get(codeOf(own));
-  const result = twin === undefined ? own : { ...own, declaration: shareSchemas(own.declaration, twin.declaration) };
-  needs.twins.set(codeOf(own), twin ?? result);
+  const loaded = needs.loadedByCode.get(codeOf(own));
+  const result =
+    loaded === undefined ? own : { ...own, declaration: shareSchemas(own.declaration, loaded.declaration) };
+  needs.loadedByCode.set(codeOf(own), loaded ?? result);
   needs.known.set(key, result);
   // The process keeps inline modules in memory once they are imported. Child processes import the code again and again, so the sources are
   // kept for them.
@@ -132,14 +133,14 @@ function codeOf({ file, generation }: Pick<LoadedModule, 'file' | 'generation'>)
   return `${generation} ${file}`;
 }
 
-function reportBroken(entry: ModuleEntry, reason: string, told?: string): BrokenEntry {
+function reportBroken(entry: ModuleEntry, reason: string, describedId?: string): BrokenEntry {
   const named = entry.id === undefined ? {} : ({ named: true } as const);
-  return { id: guessId(entry, told), file: entry.file, reason, ...named };
+  return { id: guessId(entry, describedId), file: entry.file, reason, ...named };
 }
 
-function guessId(entry: ModuleEntry, told?: string): string {
+function guessId(entry: ModuleEntry, describedId?: string): string {
   const name = basename(entry.file, extname(entry.file));
-  const guess = entry.id ?? told ?? (name === 'index' ? basename(dirname(entry.file)) : name);
+  const guess = entry.id ?? describedId ?? (name === 'index' ? basename(dirname(entry.file)) : name);
   return NAME_PATTERN.test(guess) ? guess : JSON.stringify(guess.slice(0, 64));
 }
 

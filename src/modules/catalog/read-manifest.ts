@@ -93,11 +93,11 @@ function parseYaml(bytes: Uint8Array): Parsed {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     const document = parseDocument(text, { schema: 'core', uniqueKeys: true, prettyErrors: true, strict: true });
-    const [trouble] = [...document.errors, ...document.warnings];
-    if (trouble !== undefined) {
-      const line = trouble.linePos?.[0].line;
+    const [yamlError] = [...document.errors, ...document.warnings];
+    if (yamlError !== undefined) {
+      const line = yamlError.linePos?.[0].line;
       return refuse(
-        `it is not usable YAML${line === undefined ? '' : ` (line ${line})`}: ${trouble.code.toLowerCase().replaceAll('_', ' ')}`,
+        `it is not usable YAML${line === undefined ? '' : ` (line ${line})`}: ${yamlError.code.toLowerCase().replaceAll('_', ' ')}`,
       );
     }
     const value: unknown = document.toJS({ maxAliasCount: 0 });

@@ -52,7 +52,7 @@ interface Kept {
  */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
-export function createValidatorCache(mostCharacters = MAX_CHARACTERS): ValidatorCache {
+export function createValidatorCache(maxCharacters = MAX_CHARACTERS): ValidatorCache {
   const kept = new Map<string, Kept>();
   let characters = 0;
 
@@ -62,7 +62,7 @@ export function createValidatorCache(mostCharacters = MAX_CHARACTERS): Validator
    */
   function makeRoom(wanted: number): void {
     for (const [digest, entry] of kept) {
-      if (characters + wanted <= mostCharacters) return;
+      if (characters + wanted <= maxCharacters) return;
       kept.delete(digest);
       if (entry.used) kept.set(digest, entry);
       else characters -= entry.characters;
@@ -117,8 +117,8 @@ function countMembers(value: unknown, enough: number): number {
 const CONTAINERS: ReadonlySet<string> = new Set(['if', '$ref', 'propertyNames']);
 
 function describeProblems(errors: readonly ErrorObject[]): string[] {
-  const telling = errors.filter((error) => !CONTAINERS.has(error.keyword));
-  const problems = new Set((telling.length > 0 ? telling : errors).slice(0, MAX_PROBLEMS * 4).map(describeProblem));
+  const specific = errors.filter((error) => !CONTAINERS.has(error.keyword));
+  const problems = new Set((specific.length > 0 ? specific : errors).slice(0, MAX_PROBLEMS * 4).map(describeProblem));
   return [...problems].slice(0, MAX_PROBLEMS);
 }
 

@@ -40,7 +40,7 @@ export class TaskRunner implements ToolRunner {
     } catch (error) {
       return {
         kind: 'threw',
-        isEntered: true,
+        isStarted: true,
         type: 'PlaneError',
         cause: error instanceof Error ? error.message : String(error),
       };

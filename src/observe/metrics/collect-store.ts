@@ -13,7 +13,7 @@ export type ReadStore = AuditStates & QueueReader & ApprovalStates & FleetReader
 /** The store is read at most once in this time, however often the metrics are scraped. */
 const FRESH_MS = 1000;
 /** If the store takes longer than this, the scrape goes on without its values. */
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 const MAX_APPROVALS = 1000;
 const MAX_POOLS = 200;
 
@@ -82,7 +82,7 @@ export function collectStore(meter: Meter, store: ReadStore, onError: (error: un
     if (performance.now() - readAt < FRESH_MS) return;
     reading ??= read().finally(() => (reading = undefined));
     try {
-      await within(PATIENCE_MS, reading);
+      await within(TIMEOUT_MS, reading);
       meter.set('sallyport_store_up', {}, 1);
       isDown = false;
     } catch (error) {

@@ -51,7 +51,7 @@ class Redaction {
   #key(key: string, taken: JsonObject): string {
     const shown = key.length < MIN_CREDENTIAL ? key : maskText(key, this.#mask);
     if (shown === key) return key;
-    return this.#told(Object.hasOwn(taken, shown) ? `${shown} ${Object.keys(taken).length}` : shown);
+    return this.#reportMasked(Object.hasOwn(taken, shown) ? `${shown} ${Object.keys(taken).length}` : shown);
   }
 
   #list(list: readonly JsonValue[], schema: SchemaPlace | undefined): JsonValue[] {
@@ -66,12 +66,12 @@ class Redaction {
   #login(login: string): string {
     const password = login.indexOf(':') + 1;
     if (isHarmless(login.slice(password))) return login;
-    return this.#told(login.slice(0, password) + this.#mask(login.slice(password)));
+    return this.#reportMasked(login.slice(0, password) + this.#mask(login.slice(password)));
   }
 
   #text(text: string): string {
     const shown = maskText(text, this.#mask);
-    return shown === text ? text : this.#told(shown);
+    return shown === text ? text : this.#reportMasked(shown);
   }
 
   /** Masks a whole value. Null, booleans, empty values and references to secrets are no secrets and stay visible. */
@@ -80,10 +80,10 @@ class Redaction {
     if (typeof value === 'string' && isHarmless(value)) return value;
     const secret = typeof value === 'string' ? value : canonicalJson(value);
     if (secret === '{}' || secret === '[]') return value;
-    return this.#told(this.#mask(secret));
+    return this.#reportMasked(this.#mask(secret));
   }
 
-  #told(shown: string): string {
+  #reportMasked(shown: string): string {
     this.#onMasked?.();
     return shown;
   }

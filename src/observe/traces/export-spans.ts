@@ -54,7 +54,7 @@ export async function openSpanExport(options: TraceOptions, needs: ExportNeeds):
     needs.onSpans?.(fate, count);
   };
   const batches = new BatchSpanProcessor({
-    exporter: toldOnce(exporter, endpoint, needs.log, done),
+    exporter: logOnce(exporter, endpoint, needs.log, done),
     maxQueueSize: 2 * MAX_WAITING,
     maxExportBatchSize: BATCH,
     scheduledDelayMillis: DELAY_MS,
@@ -87,7 +87,7 @@ export async function openSpanExport(options: TraceOptions, needs: ExportNeeds):
 }
 
 /** Logs one line when the collector stops taking spans, and one when it takes them again. */
-function toldOnce(
+function logOnce(
   exporter: SpanExporter,
   endpoint: string,
   log: Log,

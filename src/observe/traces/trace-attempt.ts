@@ -18,7 +18,7 @@ interface StageEnd {
  * when it ends. If the process dies, only the span of the current stage is lost.
  */
 export class AttemptTrace {
-  readonly #tell: (span: SpanDraft) => void;
+  readonly #emitSpan: (span: SpanDraft) => void;
   readonly #acceptedMs: number;
   /** When the current stage began. */
   #cursorMs: number;
@@ -29,17 +29,17 @@ export class AttemptTrace {
   #notes: SpanNote[] = [];
   /** The span id of each stage, from its events. Calls that the stage made have that id as their parent. */
   readonly #spans = new Map<Stage, string>();
-  readonly #told = new Set<Stage>();
+  readonly #emitted = new Set<Stage>();
 
-  constructor(first: DiagnosticEvent, tell: (span: SpanDraft) => void) {
-    this.#tell = tell;
+  constructor(first: DiagnosticEvent, emitSpan: (span: SpanDraft) => void) {
+    this.#emitSpan = emitSpan;
     const heldMs = 'durationMs' in first ? (first.durationMs ?? 0) : 0;
     this.#cursorMs = first.at - heldMs;
     this.#acceptedMs = first.kind === 'call.admitted' ? first.at - first.waitedMs : this.#cursorMs;
   }
 
   /** Reads an event. Returns true after the last event of the attempt. */
-  hear(event: DiagnosticEvent): boolean {
+  receive(event: DiagnosticEvent): boolean {
     if (event.stage !== undefined && event.trace !== undefined) this.#spans.set(event.stage, event.trace.spanId);
     if (event.kind === 'call.resumed') this.#isResumed = true;
     this.#endAdmitSpan();
@@ -71,11 +71,11 @@ export class AttemptTrace {
         this.#end(event.stage ?? 'admit', event, { attributes: attributesOfEnd(event), failed: true });
         return false;
       default:
-        return this.#hearLast(event);
+        return this.#receiveLast(event);
     }
   }
 
-  #hearLast(event: DiagnosticEvent): boolean {
+  #receiveLast(event: DiagnosticEvent): boolean {
     switch (event.kind) {
       case 'call.parked': {
         const attributes = { [ATTRIBUTE.result]: 'parked', [ATTRIBUTE.approvalId]: event.approvalId };
@@ -99,7 +99,7 @@ export class AttemptTrace {
   }
 
   #underWay(): Stage {
-    return STAGES.find((stage) => stage !== 'accept' && !this.#told.has(stage)) ?? 'settle';
+    return STAGES.find((stage) => stage !== 'accept' && !this.#emitted.has(stage)) ?? 'settle';
   }
 
   /**
@@ -141,9 +141,9 @@ export class AttemptTrace {
     const { trace, at } = event;
     const begunMs = startMs ?? this.#cursorMs;
     this.#cursorMs = at;
-    if (trace === undefined || this.#told.has(stage)) return;
-    this.#told.add(stage);
-    this.#tell({
+    if (trace === undefined || this.#emitted.has(stage)) return;
+    this.#emitted.add(stage);
+    this.#emitSpan({
       name: name ?? stage,
       kind: stage === 'admit' ? 'consumer' : 'internal',
       traceId: trace.traceId,
@@ -164,7 +164,7 @@ export class AttemptTrace {
   /** Emits the span of the whole call. It is emitted here because the caller sent no trace, so no other process emits it. */
   #endCallSpan(event: DiagnosticEventOf<'call.settled'>, { traceId, parentSpanId }: TraceIds): void {
     if (parentSpanId === undefined) return;
-    this.#tell({
+    this.#emitSpan({
       name: 'call',
       kind: 'internal',
       traceId,

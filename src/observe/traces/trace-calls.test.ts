@@ -37,10 +37,10 @@ const byCaller = ({ sampled = true, ...facts }: Told): DiagnosticEvent =>
     ...facts,
   }) as unknown as DiagnosticEvent;
 
-function spansOf(events: readonly DiagnosticEvent[], mostOpen?: number): SpanDraft[] {
+function spansOf(events: readonly DiagnosticEvent[], maxOpen?: number): SpanDraft[] {
   const spans: SpanDraft[] = [];
-  const tracer = createCallTracer((span) => spans.push(span), mostOpen);
-  for (const event of events) tracer.hear(event);
+  const tracer = createCallTracer((span) => spans.push(span), maxOpen);
+  for (const event of events) tracer.receive(event);
   tracer.close();
   return spans;
 }
@@ -138,7 +138,7 @@ describe('the spans of a call', () => {
     );
     const spans: SpanDraft[] = [];
     const tracer = createCallTracer((span) => spans.push(span), 2);
-    for (const event of many) tracer.hear(event);
+    for (const event of many) tracer.receive(event);
     expect(spans.map(({ spanId }) => spanId)).toStrictEqual(['span-0', 'span-1', 'span-2']);
   });
 

@@ -14,33 +14,33 @@ type Accepted = DiagnosticEventOf<'call.accepted' | 'call.attached'>;
 const MAX_OPEN = 20_000;
 
 export interface CallTracer {
-  hear(event: DiagnosticEvent): void;
+  receive(event: DiagnosticEvent): void;
   /** Emits the spans of accepted calls whose end was not observed, with the facts known so far. */
   close(): void;
 }
 
 /** Makes spans from diagnostic events: one per stage, below one for the whole call. Traces that are not sampled are ignored. */
-export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX_OPEN): CallTracer {
+export function createCallTracer(emitSpan: (span: SpanDraft) => void, maxOpen = MAX_OPEN): CallTracer {
   const attempts = new Map<string, AttemptTrace>();
   /** Accepted calls that have no answer yet, by the span id of the call. */
   const waiting = new Map<string, Accepted>();
 
-  function hearWorker(attemptId: string, event: DiagnosticEvent): void {
+  function receiveFromWorker(attemptId: string, event: DiagnosticEvent): void {
     let attempt = attempts.get(attemptId);
     if (attempt === undefined) {
-      attempt = new AttemptTrace(event, tell);
+      attempt = new AttemptTrace(event, emitSpan);
       attempts.set(attemptId, attempt);
-      if (attempts.size > mostOpen) attempts.delete(oldestOf(attempts));
+      if (attempts.size > maxOpen) attempts.delete(oldestOf(attempts));
     }
-    if (attempt.hear(event)) attempts.delete(attemptId);
+    if (attempt.receive(event)) attempts.delete(attemptId);
   }
 
-  function hearCaller(event: DiagnosticEvent): void {
+  function receiveFromCaller(event: DiagnosticEvent): void {
     switch (event.kind) {
       case 'call.accepted':
       case 'call.attached':
         waiting.set(event.trace!.spanId, event);
-        if (waiting.size > mostOpen) forget(oldestOf(waiting));
+        if (waiting.size > maxOpen) forget(oldestOf(waiting));
         return;
       case 'call.replayed':
       case 'call.refused':
@@ -66,7 +66,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX
   function endCallSpan(event: DiagnosticEvent, startMs: number, result: string, accepted?: Accepted): void {
     const { traceId, spanId, parentSpanId } = event.trace!;
     const parent = accepted?.parent ?? ('parent' in event ? event.parent : undefined);
-    tell({
+    emitSpan({
       name: 'call',
       kind: event.via === undefined ? 'client' : 'server',
       traceId,
@@ -90,7 +90,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX
   /** Emits the `answer` span: the time that the caller waited after the call was accepted. */
   function endAnswerSpan(event: DiagnosticEvent, startMs: number): void {
     const { traceId, spanId: parentSpanId } = event.trace!;
-    tell({
+    emitSpan({
       name: 'answer',
       kind: 'internal',
       traceId,
@@ -105,10 +105,10 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MAX
   }
 
   return {
-    hear(event) {
+    receive(event) {
       if (event.trace?.sampled !== true) return;
-      if (event.attemptId === undefined) hearCaller(event);
-      else hearWorker(event.attemptId, event);
+      if (event.attemptId === undefined) receiveFromCaller(event);
+      else receiveFromWorker(event.attemptId, event);
     },
     close() {
       for (const spanId of waiting.keys()) forget(spanId);

@@ -38,7 +38,7 @@ export abstract class ReplyWaiter {
 
   abstract settled(outcome: Uint8Array): void;
   abstract failed(error: unknown): void;
-  abstract heard(event: Uint8Array): void;
+  abstract receive(event: Uint8Array): void;
 }
 
 export interface ReplyReader {
@@ -55,7 +55,7 @@ export interface ReplyReader {
 }
 
 const WAIT_MS = 5000;
-const PAUSE_AFTER_TROUBLE_MS = 200;
+const PAUSE_AFTER_FAILURE_MS = 200;
 /** Number of missed replies to fetch in parallel. */
 const FETCH_AT_ONCE = 16;
 
@@ -64,7 +64,7 @@ const FETCH_AT_ONCE = 16;
  * arrived for a while, the call records themselves are read. So a lost reply costs time but never the answer.
  */
 export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader {
-  const room = new WaiterTable<ReplyWaiter>();
+  const waiters = new WaiterTable<ReplyWaiter>();
   /** The number of waiters per lane. */
   const waiting: number[] = [];
   const reading = new Set<number>();
@@ -86,7 +86,7 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
           failAll(lane, error);
           return;
         }
-        await pause(PAUSE_AFTER_TROUBLE_MS);
+        await pause(PAUSE_AFTER_FAILURE_MS);
       }
       fetchedAt = performance.now();
       await fetchMissed(lane);
@@ -102,15 +102,15 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
   }
 
   function leave(waiter: ReplyWaiter): boolean {
-    const wasHere = room.remove(waiter);
+    const wasHere = waiters.remove(waiter);
     if (wasHere) waiting[waiter.lane]! -= 1;
     return wasHere;
   }
 
   function dispatch(item: ReplyItem): void {
-    const waiter = room.find(item.correlationId);
+    const waiter = waiters.find(item.correlationId);
     if (waiter === undefined) return;
-    if (item.kind === 'event') return hear(waiter, item.event);
+    if (item.kind === 'event') return passEvent(waiter, item.event);
     if (item.kind === 'settled') {
       leave(waiter);
       waiter.settled(item.outcome);
@@ -121,9 +121,9 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
   }
 
   /** An error in a listener becomes a process warning; it must not cost other waiters their replies. */
-  function hear(waiter: ReplyWaiter, event: Uint8Array): void {
+  function passEvent(waiter: ReplyWaiter, event: Uint8Array): void {
     try {
-      waiter.heard(event);
+      waiter.receive(event);
     } catch (error) {
       process.emitWarning(error instanceof Error ? error : String(error));
     }
@@ -145,25 +145,25 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
 
   async function fetchMissed(lane: number): Promise<void> {
     const now = performance.now();
-    const old = room.all().filter((waiter) => waiter.lane === lane && now - waiter.since >= WAIT_MS / 2);
+    const old = waiters.all().filter((waiter) => waiter.lane === lane && now - waiter.since >= WAIT_MS / 2);
     for (let at = 0; at < old.length && !closed; at += FETCH_AT_ONCE) {
       await Promise.all(old.slice(at, at + FETCH_AT_ONCE).map(fetch));
     }
   }
 
   function failAll(lane: number | 'all', error: unknown): void {
-    for (const waiter of room.all()) {
+    for (const waiter of waiters.all()) {
       if ((lane === 'all' || waiter.lane === lane) && leave(waiter)) waiter.failed(error);
     }
   }
 
   const reader: ReplyReader = {
     callerId,
-    newCorrelationId: () => room.newNumber(),
+    newCorrelationId: () => waiters.newNumber(),
     enter(waiter) {
       if (closed) return waiter.failed(planeError('CLIENT_CLOSED', {}));
       waiter.since = performance.now();
-      room.add(waiter);
+      waiters.add(waiter);
       waiting[waiter.lane] = (waiting[waiter.lane] ?? 0) + 1;
       start(waiter.lane);
     },
@@ -199,7 +199,7 @@ class PromisedReply extends ReplyWaiter {
     this.outcome.catch(() => undefined);
   }
 
-  heard(event: Uint8Array): void {
+  receive(event: Uint8Array): void {
     this.#onEvent?.(event);
   }
 }

@@ -9,28 +9,28 @@ describe('waiting room', () => {
     const step = fc.record({ enters: fc.boolean(), which: fc.nat() });
     fc.assert(
       fc.property(fc.array(step, { minLength: 600, maxLength: 2000 }), (steps) => {
-        const room = new WaiterTable<Waiter>();
+        const table = new WaiterTable<Waiter>();
         const inside: Waiter[] = [];
         const gone: Waiter[] = [];
         let entered = 0;
         for (const { enters, which } of steps) {
           if (enters || inside.length === 0) {
-            const waiter = { correlationId: room.newNumber() };
-            room.add(waiter);
+            const waiter = { correlationId: table.newNumber() };
+            table.add(waiter);
             inside.push(waiter);
             entered += 1;
           } else {
             const [left] = inside.splice(which % inside.length, 1);
-            if (room.remove(left!)) gone.push(left!);
+            if (table.remove(left!)) gone.push(left!);
           }
         }
-        expect(room.size).toBe(inside.length);
+        expect(table.size).toBe(inside.length);
         expect(gone).toHaveLength(steps.length - entered);
-        expect(new Set(room.all())).toEqual(new Set(inside));
-        for (const waiter of inside) expect(room.find(waiter.correlationId)).toBe(waiter);
+        expect(new Set(table.all())).toEqual(new Set(inside));
+        for (const waiter of inside) expect(table.find(waiter.correlationId)).toBe(waiter);
         for (const waiter of gone) {
-          expect(room.find(waiter.correlationId)).toBeUndefined();
-          expect(room.remove(waiter)).toBe(false);
+          expect(table.find(waiter.correlationId)).toBeUndefined();
+          expect(table.remove(waiter)).toBe(false);
         }
       }),
       { numRuns: 30 },
@@ -38,28 +38,28 @@ describe('waiting room', () => {
   });
 
   it('one who stays for ever does not make it grow, nor is its place given away', () => {
-    const room = new WaiterTable<Waiter>();
-    const patient = { correlationId: room.newNumber() };
-    room.add(patient);
+    const table = new WaiterTable<Waiter>();
+    const patient = { correlationId: table.newNumber() };
+    table.add(patient);
     for (let turn = 0; turn < 10_000; turn += 1) {
-      const guest = { correlationId: room.newNumber() };
-      room.add(guest);
-      room.remove(guest);
+      const guest = { correlationId: table.newNumber() };
+      table.add(guest);
+      table.remove(guest);
     }
-    expect(room.all()).toEqual([patient]);
-    expect(room.find(patient.correlationId)).toBe(patient);
+    expect(table.all()).toEqual([patient]);
+    expect(table.find(patient.correlationId)).toBe(patient);
   });
 
   it('numbers that were given long before they are used find a place', () => {
-    const room = new WaiterTable<Waiter>();
-    const waiters = Array.from({ length: 3000 }, () => ({ correlationId: room.newNumber() }));
-    for (const waiter of waiters) room.add(waiter);
-    expect(waiters.every((waiter) => room.find(waiter.correlationId) === waiter)).toBe(true);
+    const table = new WaiterTable<Waiter>();
+    const waiters = Array.from({ length: 3000 }, () => ({ correlationId: table.newNumber() }));
+    for (const waiter of waiters) table.add(waiter);
+    expect(waiters.every((waiter) => table.find(waiter.correlationId) === waiter)).toBe(true);
   });
 
   it.each(['', '~', 'zz', '-1', '1.5', '01', '1e0', '257', 'Infinity'])('finds no waiter for %j', (correlationId) => {
-    const room = new WaiterTable<Waiter>();
-    room.add({ correlationId: room.newNumber() });
-    expect(room.find(correlationId)).toBeUndefined();
+    const table = new WaiterTable<Waiter>();
+    table.add({ correlationId: table.newNumber() });
+    expect(table.find(correlationId)).toBeUndefined();
   });
 });

@@ -44,7 +44,7 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
     case 'not-run':
       return ending.outcome;
     case 'threw':
-      return errorOutcome('TOOL_THREW', { tool, type: ending.type }, { executed: ending.isEntered ? 'yes' : 'no' });
+      return errorOutcome('TOOL_THREW', { tool, type: ending.type }, { executed: ending.isStarted ? 'yes' : 'no' });
     case 'timed-out':
       return errorOutcome('TOOL_TIMED_OUT', { tool, afterMs: call.timeoutMs }, { executed: 'unknown' });
     case 'aborted':

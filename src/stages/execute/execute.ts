@@ -142,8 +142,8 @@ function executable(call: IdentifiedCall, needs: Needs, { services, effects, sta
     services,
     onProgress: (progress) => notify(call, { kind: 'progress', ...progress }, needs),
     onLog: (line) => {
-      if (line.told !== undefined)
-        return notify(call, { kind: 'logged', level: line.level, data: line.told.value }, needs);
+      if (line.notice !== undefined)
+        return notify(call, { kind: 'logged', level: line.level, data: line.notice.value }, needs);
       const { level, message, data } = redactLine(line, needs.redactor);
       const { callId, tool: id } = delivery;
       needs.log[level]({ ...data, stage: 'execute', callId, tool: id, ...traceIdIn(trace?.traceparent) }, message);

@@ -214,7 +214,7 @@ describe('a tool with a result hook', () => {
 
   it('asks no hook about an ending in the words of the plane', async () => {
     const { ending, seen } = await executed({
-      run: () => ({ kind: 'threw', isEntered: true, type: 'TypeError', cause: 'ada' }),
+      run: () => ({ kind: 'threw', isStarted: true, type: 'TypeError', cause: 'ada' }),
     });
     expect(ending).toMatchObject({ outcome: { error: { code: 'TOOL_THREW' } } });
     expect(seen).toEqual([]);

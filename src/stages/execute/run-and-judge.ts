@@ -36,8 +36,8 @@ export function runAndJudge(call: ExecutableCall, needs: ExecuteNeeds): MaybePro
   return ending instanceof Promise ? ending.then((late) => judge(late, call)) : judge(ending, call);
 }
 
-function judge(told: RunEnding, call: ExecutableCall): Outcome {
-  const ending = told.kind === 'input-required' ? bindState(told, call.arguments) : told;
+function judge(reported: RunEnding, call: ExecutableCall): Outcome {
+  const ending = reported.kind === 'input-required' ? bindState(reported, call.arguments) : reported;
   if (ending.kind === 'threw') {
     call.onLog({ level: 'error', message: `The tool threw ${ending.type}.`, data: { cause: ending.cause } });
   }

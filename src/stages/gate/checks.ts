@@ -12,11 +12,11 @@ import type { CallEmitter } from '../../domain/ports/events.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { NO_HISTORY, openHistory, shortSignature, toolTag } from '../../domain/call/history.ts';
 import type { RuleDecision } from '../../domain/policy/rule-decision.ts';
-import { opposedByRule } from '../../gate/judge.ts';
+import { objectionOfRule } from '../../gate/judge.ts';
 import { compileRules } from '../../gate/rules/compile-rules.ts';
 import { decideByRules } from '../../gate/rules/decide-by-rules.ts';
 import type { IdentifiedCall } from '../../domain/ports/staged-calls.ts';
-import { endOpposed } from './verdict.ts';
+import { endByObjection } from './verdict.ts';
 
 export interface LoopedCall {
   readonly delivery: Delivery;
@@ -90,5 +90,5 @@ export function deniedByRule(
   decision: RuleDecision,
   loop: LoopVerdict = PASS,
 ): Ending {
-  return endOpposed(opposedByRule({ tool: tool.declaration }, decision, loop), admitted.events);
+  return endByObjection(objectionOfRule({ tool: tool.declaration }, decision, loop), admitted.events);
 }

@@ -9,8 +9,8 @@ import {
   unchanged,
   type GateChecks,
   type PassedHooks,
-  type Unopposed,
-  opposedByLoop,
+  type NoObjection,
+  objectionOfLoop,
 } from '../../gate/judge.ts';
 import { readRewritten, stopped } from '../../gate/judged-arguments.ts';
 import { PASS, type LoopVerdict } from '../../domain/policy/loop-verdict.ts';
@@ -19,7 +19,7 @@ import type { Plane } from '../../domain/ports/plane.ts';
 import { askApproval, askDefaults } from './ask-approval.ts';
 import type { AdmittedCall, AllowedCall, GateFacts, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import { historyOf, judgeLoop, reportLoop, deniedByRule, judgeRules } from './checks.ts';
-import { allow, endOpposed, endedWithAdvice } from './verdict.ts';
+import { allow, endByObjection, endedWithAdvice } from './verdict.ts';
 import { resume, resumeAgain, verdictStale } from './resume.ts';
 import { useGrant } from './use-grant.ts';
 import { releasesKey } from '../../domain/outcome/outcome.ts';
@@ -40,9 +40,9 @@ export function gate(call: IdentifiedCall, needs: Needs): MaybePromise<AllowedCa
     switch (judgement.kind) {
       case 'aborted':
         return stopped(call, needs);
-      case 'opposed':
-        return endOpposed(judgement, events);
-      case 'unopposed':
+      case 'objection':
+        return endByObjection(judgement, events);
+      case 'no-objection':
         return conclude(call, judgement, history, needs);
     }
   });
@@ -84,7 +84,7 @@ export function gateAgain(
 
 function conclude(
   call: IdentifiedCall,
-  { loop, decision, passed }: Omit<Unopposed, 'kind'>,
+  { loop, decision, passed }: Omit<NoObjection, 'kind'>,
   history: RunHistory,
   needs: Needs,
   mayAsk = true,
@@ -178,6 +178,6 @@ export function checkRefusedForLoop(admitted: AdmittedCall, ending: Ending): End
   const loop = judgeLoop({ delivery, policy, agent, tool: { id: delivery.tool } }, historyOf(delivery));
   if (loop.kind === 'pass') return ending;
   reportLoop(loop, events);
-  if (loop.kind === 'block') return endOpposed(opposedByLoop(loop), events);
+  if (loop.kind === 'block') return endByObjection(objectionOfLoop(loop), events);
   return endedWithAdvice(ending, loop);
 }

@@ -2,7 +2,7 @@ import type { BlockedBy } from '../../domain/events/diagnostic-event.ts';
 import { ended, type Ending, type RefusedBy } from '../../domain/call/ending.ts';
 import { errorOfOutcome, toEventError } from '../../domain/outcome/error-category.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
-import type { Opposed } from '../../gate/judge.ts';
+import type { Objection } from '../../gate/judge.ts';
 import type { CallEmitter } from '../../domain/ports/events.ts';
 import type { AllowedCall, GateBasis, GateFacts, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import type { LoopVerdict } from '../../domain/policy/loop-verdict.ts';
@@ -14,7 +14,7 @@ export function allow(call: IdentifiedCall, facts: GateFacts = NO_FACTS, basis?:
 }
 
 /** Ends a call that a check of the gate objects to. */
-export function endOpposed({ by, id, outcome, loop }: Opposed, events: CallEmitter | undefined): Ending {
+export function endByObjection({ by, id, outcome, loop }: Objection, events: CallEmitter | undefined): Ending {
   return endedWithAdvice(refuse(outcome, events, by, id), loop);
 }
 

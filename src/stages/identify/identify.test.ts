@@ -301,7 +301,7 @@ describe('identify of a tool that normalises', () => {
     [{ kind: 'normalised', arguments: '{' }, 'ARGUMENTS_NOT_JSON'],
     [{ kind: 'not-json', problem: 'at: a Date' }, 'ARGUMENTS_NOT_JSON'],
     [{ kind: 'invalid-arguments', problems: ['a: wrong'] }, 'ARGUMENTS_INVALID'],
-    [{ kind: 'threw', isEntered: true, type: 'TypeError', cause: 'no' }, 'TOOL_THREW'],
+    [{ kind: 'threw', isStarted: true, type: 'TypeError', cause: 'no' }, 'TOOL_THREW'],
     [{ kind: 'timed-out' }, 'TOOL_TIMED_OUT'],
     [{ kind: 'aborted' }, 'CALL_CANCELLED'],
     [{ kind: 'crashed', how: 'exit code 1' }, 'TOOL_CRASHED'],

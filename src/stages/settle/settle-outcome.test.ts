@@ -307,13 +307,13 @@ describe('settle of an outcome with offers', () => {
   });
 
   /** Settles against a store that keeps the first offer, or has trouble. */
-  async function settled(outcome: Outcome, trouble?: Error) {
+  async function settled(outcome: Outcome, failure?: Error) {
     const asked: (readonly string[])[] = [];
     let told: Outcome | undefined;
     const store = partialStore({
       injectTools: async ({ tools }) => {
         asked.push(tools);
-        if (trouble !== undefined) throw trouble;
+        if (failure !== undefined) throw failure;
         return { kind: 'injected', tools: tools.slice(0, 1) };
       },
       settleCall: async (request) => {

@@ -2,12 +2,12 @@ import { HISTORY_LENGTH, type AttemptEnding } from '../../domain/call/attempt.ts
 import type { RunRow } from './rows.ts';
 
 /** Number of attempts after a failed one that get the run's history, so that they are checked for a loop. */
-const WORTH_A_LOOK = 4;
+const CHECKED_AFTER_FAILURE = 4;
 /**
  * Number of attempts that get the history after an attempt that ran the same as an earlier one, sent in another form. It is the length of
  * the longest loop.
  */
-const WORTH_A_ROUND = 8;
+const CHECKED_AFTER_REPEAT = 8;
 
 /** A run's counters, and enough of its latest attempts to detect that another one looks like a repetition. */
 export class RunMemory {
@@ -32,8 +32,8 @@ export class RunMemory {
    */
   end(sequence: number, ending: AttemptEnding, effective?: string | null, target?: string | null): void {
     const repeats = this.#repeats(effective, 'effective') || this.#repeats(target, 'target');
-    if (ending !== 'ok') this.#wrongUntil = Math.max(this.#wrongUntil, sequence + WORTH_A_LOOK);
-    if (repeats) this.#wrongUntil = Math.max(this.#wrongUntil, sequence + WORTH_A_ROUND);
+    if (ending !== 'ok') this.#wrongUntil = Math.max(this.#wrongUntil, sequence + CHECKED_AFTER_FAILURE);
+    if (repeats) this.#wrongUntil = Math.max(this.#wrongUntil, sequence + CHECKED_AFTER_REPEAT);
     const attempt = this.#latest[sequence % HISTORY_LENGTH];
     if (attempt?.sequence !== sequence) return;
     if (typeof effective === 'string') attempt.effective = effective;

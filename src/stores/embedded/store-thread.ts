@@ -26,12 +26,12 @@ import { CLOSE, type ThreadMessage } from './thread-messages.ts';
  * leases nor other processes. The main thread is its first client.
  */
 async function runStoreThread(port: MessagePort, folder: string): Promise<void> {
-  const tell = (message: ThreadMessage): void => port.postMessage(message);
+  const send = (message: ThreadMessage): void => port.postMessage(message);
   try {
     refuseReadOnly(folder);
     const ownership = takeOwnership(folder);
     if (ownership === undefined) {
-      tell({ kind: 'owned-by-another' });
+      send({ kind: 'owned-by-another' });
       port.close();
       return;
     }
@@ -48,9 +48,9 @@ async function runStoreThread(port: MessagePort, folder: string): Promise<void> 
       ownership.release();
       port.close();
     });
-    tell({ kind: 'ready', hello: opened.hello });
+    send({ kind: 'ready', hello: opened.hello });
   } catch (error) {
-    tell({ kind: 'failed', error: carryError(readOnlyError(error) ?? error) });
+    send({ kind: 'failed', error: carryError(readOnlyError(error) ?? error) });
     // In a worker thread this ends only the thread. It releases the lock and everything else that is open.
     process.exit(1);
   }

@@ -84,14 +84,14 @@ export class SubjectUses {
 
   /** Returns the highest use of each share by one subject. */
   fullest(): SubjectUse {
-    const most = { ...NOTHING };
+    const max = { ...NOTHING };
     for (const use of this.#live.values()) {
       for (const share of ['liveBytes', 'parkedBytes', 'pendingApprovals'] as const) {
-        most[share] = Math.max(most[share], use[share]);
+        max[share] = Math.max(max[share], use[share]);
       }
     }
     const kept = this.#database.get<{ bytes: number | null }>('SELECT max(bytes) AS bytes FROM subjectRetained');
-    return { ...most, retainedBytes: kept?.bytes ?? 0 };
+    return { ...max, retainedBytes: kept?.bytes ?? 0 };
   }
 
   #retainedOf(scope: string): number {

@@ -250,7 +250,7 @@ const DEPLOYMENT_COUNTS = 'hget hmget hset hsetnx hincrby hdel hexists'.split(' 
 const TOKEN_COMMANDS =
   'exists hget hmget hset pexpireat del get set zadd zcard zrangebyscore zrem zrevrange zscore'.split(' ');
 /** What the monitor may read of a lane: queue lengths, leased entries, pending approvals, kept bytes, and counters. */
-const LOOKS: readonly (readonly [keys: readonly string[], commands: readonly string[]])[] = [
+const LANE_READS: readonly (readonly [keys: readonly string[], commands: readonly string[]])[] = [
   [['meta'], ['hget', 'hmget']],
   [['pool:*'], ['xlen', 'xpending']],
   [['approvals:*'], ['zrange', 'zcard']],
@@ -309,7 +309,7 @@ function rulesOf(name: string, role: Role): string[] {
     rules.push(selector([`${access}${record(family)}`, ...allow(commands)]));
   }
   if (facts.lanes === 'look') {
-    for (const [families, commands] of LOOKS)
+    for (const [families, commands] of LANE_READS)
       rules.push(selector([...families.map((family) => `%R~${lane(family)}`), ...allow(commands)]));
   }
   const reads = [...new Set(['incarnation', 'meta', ...facts.reads])].map((family) => `%R~${record(family)}`);

@@ -31,10 +31,10 @@ const MAX_SHOWN_LENGTH = 40;
 export function asStoredNumber(
   answer: unknown,
   place: { readonly key: string; readonly field: string; readonly needed: string },
-  [least, most]: readonly [number, number] = [0, Number.MAX_SAFE_INTEGER],
+  [min, max]: readonly [number, number] = [0, Number.MAX_SAFE_INTEGER],
 ): number {
   const text = asText(answer);
-  if (/^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+  if (/^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
   const found = JSON.stringify(text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text);
   throw planeError('STORE_OVERWRITTEN', { ...place, found });
 }

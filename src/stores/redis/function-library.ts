@@ -108,8 +108,8 @@ export function composeLibrary(functions: ReadonlyMap<string, StoreFunction>): s
     return `redis.register_function{ function_name = '${functionName(name)}', flags = { ${flagList} }, callback = function(KEYS, ARGV)\n${source}\nend }`;
   });
   const code = [CONSTANTS, ...shared, ...registered].join('\n');
-  const told = `redis.register_function{ function_name = '${functionName('library')}', flags = { 'no-writes' }, callback = function() return '${buildOf(code)}' end }`;
-  return [`#!lua name=${LIBRARY}`, code, told].join('\n');
+  const buildFunction = `redis.register_function{ function_name = '${functionName('library')}', flags = { 'no-writes' }, callback = function() return '${buildOf(code)}' end }`;
+  return [`#!lua name=${LIBRARY}`, code, buildFunction].join('\n');
 }
 
 /** Returns revision and digest of the functions, which identify a build of the library. */

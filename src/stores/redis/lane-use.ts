@@ -43,14 +43,14 @@ const SHARE = /^(\d+) (\d+) (\d+) (\d+)$/;
 
 /** Takes the fields and values of the hash of windows. The field of a subject is `=` and its scope: see `functions/shared/shares.lua`. */
 function fullestOf(windows: readonly string[]): SubjectLimits {
-  const most = { liveBytes: 0, parkedBytes: 0, retainedBytes: 0, pendingApprovals: 0 };
+  const max = { liveBytes: 0, parkedBytes: 0, retainedBytes: 0, pendingApprovals: 0 };
   for (let at = 0; at < windows.length; at += 2) {
     if (!/^=./.test(windows[at]!)) continue;
     const [live = 0, kept = 0, parked = 0, pending = 0] = (SHARE.exec(windows[at + 1]!) ?? []).slice(1).map(Number);
-    most.liveBytes = Math.max(most.liveBytes, live);
-    most.retainedBytes = Math.max(most.retainedBytes, kept);
-    most.parkedBytes = Math.max(most.parkedBytes, parked);
-    most.pendingApprovals = Math.max(most.pendingApprovals, pending);
+    max.liveBytes = Math.max(max.liveBytes, live);
+    max.retainedBytes = Math.max(max.retainedBytes, kept);
+    max.parkedBytes = Math.max(max.parkedBytes, parked);
+    max.pendingApprovals = Math.max(max.pendingApprovals, pending);
   }
-  return most;
+  return max;
 }

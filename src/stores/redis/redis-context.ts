@@ -79,7 +79,7 @@ export function createRedisContext(options: ContextOptions): RedisContext {
   const blocking = new Map<string, BlockingConnection>();
   let closed = false;
 
-  async function patiently<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+  async function withRetries<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     const giveUpAt = performance.now() + options.patienceMs;
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -139,10 +139,10 @@ export function createRedisContext(options: ContextOptions): RedisContext {
     },
     fcall: (name, call) => {
       const found = find(name);
-      return patiently(() => callFunction(commands, found, call));
+      return withRetries(() => callFunction(commands, found, call));
     },
-    command: (name, ...args) => patiently(() => sendCommand(commands, name, args)),
-    commandForBytes: (name, ...args) => patiently(() => sendForBytes(commands, name, args)),
+    command: (name, ...args) => withRetries(() => sendCommand(commands, name, args)),
+    commandForBytes: (name, ...args) => withRetries(() => sendForBytes(commands, name, args)),
     async blockingRead(use, list, waitMs) {
       const taken = takeBlocking(use);
       const { connection } = taken;

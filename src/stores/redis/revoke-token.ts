@@ -75,7 +75,7 @@ export function createRevocations(context: RedisContext, sessions: SessionCare):
   async function findUnlisted(): Promise<string[]> {
     const answer = await context.fcall('list_tokens', {
       keys: { record, tokens },
-      args: { incarnation: context.incarnation, prefix: token(''), limit: TOKEN_LIMITS.mostTokens },
+      args: { incarnation: context.incarnation, prefix: token(''), limit: TOKEN_LIMITS.maxTokens },
     });
     const revoked = asList(answer)
       .slice(1)

@@ -17,7 +17,7 @@ export function createTokenStore(context: RedisContext, sessions: SessionCare): 
   const { incarnation } = context;
   const { meta, audit } = context.lane(DEPLOYMENT_LANE);
   const prefix = token('');
-  const { keptAfterEndMs: keptMs, mostTokens: most } = TOKEN_LIMITS;
+  const { keptAfterEndMs: keptMs, maxTokens: most } = TOKEN_LIMITS;
 
   return {
     async createToken(request) {

@@ -36,7 +36,7 @@ export function openPlatform(host: PlatformHost, maxBytes: number, mustBeOpen: (
   }
 
   /** A tool may send without waiting for the result. A refusal then has no handler, and must not end the process as an unhandled rejection. */
-  function heard<Result>(sending: Promise<Result>): Promise<Result> {
+  function handled<Result>(sending: Promise<Result>): Promise<Result> {
     sending.catch(() => undefined);
     return sending;
   }
@@ -61,12 +61,12 @@ export function openPlatform(host: PlatformHost, maxBytes: number, mustBeOpen: (
 
   return Object.freeze({
     send: (message, options) =>
-      heard(send({ kind: 'send', message: asMessage(message), replyTo: options?.replyTo }, options)),
+      handled(send({ kind: 'send', message: asMessage(message), replyTo: options?.replyTo }, options)),
     edit: (messageId, message, options) =>
-      heard(send({ kind: 'edit', messageId, message: asMessage(message) }, options)),
-    react: (messageId, reaction, options) => heard(send({ kind: 'react', messageId, reaction }, options)),
-    sendFile: (file, options) => heard(sendFile(file, options)),
-    call: (operation, args = {}, options = {}) => heard(operate(operation, args, options)),
+      handled(send({ kind: 'edit', messageId, message: asMessage(message) }, options)),
+    react: (messageId, reaction, options) => handled(send({ kind: 'react', messageId, reaction }, options)),
+    sendFile: (file, options) => handled(sendFile(file, options)),
+    call: (operation, args = {}, options = {}) => handled(operate(operation, args, options)),
   } satisfies PlatformProxy);
 }
 

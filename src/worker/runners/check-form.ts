@@ -89,6 +89,6 @@ function findNumberProblem({ type, minimum, maximum }: JsonObject, value: JsonVa
   return isWithin(value, minimum, maximum) ? undefined : 'is too large or too small';
 }
 
-function isWithin(value: number, least: JsonValue | undefined, most: JsonValue | undefined): boolean {
-  return !(typeof least === 'number' && value < least) && !(typeof most === 'number' && value > most);
+function isWithin(value: number, min: JsonValue | undefined, max: JsonValue | undefined): boolean {
+  return !(typeof min === 'number' && value < min) && !(typeof max === 'number' && value > max);
 }

@@ -64,9 +64,9 @@ export class WriteBackCollector {
   }
 }
 
-function accept<Item>(list: Item[], most: number, name: string, make: () => Item): void {
-  if (list.length >= most)
-    throw new ToolFailure(`A call may send ${most} ${name}, not more.`, { code: 'WRITE_BACK_REFUSED' });
+function accept<Item>(list: Item[], max: number, name: string, make: () => Item): void {
+  if (list.length >= max)
+    throw new ToolFailure(`A call may send ${max} ${name}, not more.`, { code: 'WRITE_BACK_REFUSED' });
   try {
     list.push(make());
   } catch (error) {

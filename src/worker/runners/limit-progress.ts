@@ -47,11 +47,11 @@ export function saneProgress(progress: unknown): Progress | undefined {
   try {
     if (typeof progress !== 'object' || progress === null) return undefined;
     const { done, total, message } = progress as { done?: unknown; total?: unknown; message?: unknown };
-    const most = saneNumber(total);
+    const max = saneNumber(total);
     const reached = saneNumber(done);
     const sane: Progress = {
-      ...(reached === undefined ? {} : { done: most === undefined ? reached : Math.min(reached, most) }),
-      ...(most === undefined ? {} : { total: most }),
+      ...(reached === undefined ? {} : { done: max === undefined ? reached : Math.min(reached, max) }),
+      ...(max === undefined ? {} : { total: max }),
       ...(typeof message === 'string' ? { message: wellFormed(message.slice(0, MAX_MESSAGE)) } : {}),
     };
     return Object.keys(sane).length === 0 ? undefined : sane;

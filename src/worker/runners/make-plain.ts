@@ -28,7 +28,7 @@ const MAX_OVERHEAD_BYTES = 9;
 /** Counts bytes while a value is walked, so that an endless or huge value is rejected before it is built. */
 export class SizeBudget {
   readonly limit: number;
-  #least = 0;
+  #minBytes = 0;
   #values = 0;
 
   constructor(limit: number) {
@@ -37,14 +37,14 @@ export class SizeBudget {
 
   /** Counts one value with a payload of this many bytes. Its encoding takes at least one byte more. */
   take(bytes: number): void {
-    this.#least += bytes + 1;
+    this.#minBytes += bytes + 1;
     this.#values += 1;
-    if (this.#least > this.limit) throw new TooLarge(this.#least, this.limit);
+    if (this.#minBytes > this.limit) throw new TooLarge(this.#minBytes, this.limit);
   }
 
   /** True if no encoding of what was counted can exceed the limit. */
   get surelyFits(): boolean {
-    return this.#least + this.#values * MAX_OVERHEAD_BYTES <= this.limit;
+    return this.#minBytes + this.#values * MAX_OVERHEAD_BYTES <= this.limit;
   }
 }
 

@@ -7,13 +7,13 @@ const MAX_NOTICE_BYTES = 16 * 1024;
 const MAX_BYTES = 256 * 1024;
 const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'];
 
-type Tell = (level: unknown, data: unknown) => void;
+type SendNotice = (level: unknown, data: unknown) => void;
 
 /**
  * Limits the notices of one call by number and by bytes; what exceeds the limit is dropped. Data that cannot be sent is replaced by a
  * description of the problem.
  */
-function limitNotices(deliver: (line: ToolLogLine) => void): Tell {
+function limitNotices(deliver: (line: ToolLogLine) => void): SendNotice {
   let left = MAX_NOTICES;
   let leftBytes = MAX_BYTES;
   return (level, data) => {
@@ -23,7 +23,7 @@ function limitNotices(deliver: (line: ToolLogLine) => void): Tell {
     leftBytes -= JSON.stringify(value).length;
     if (leftBytes <= 0) return;
     const known = LEVELS.includes(level) ? (level as ToolLogLine['level']) : 'info';
-    deliver({ level: known, message: '', told: { value } });
+    deliver({ level: known, message: '', notice: { value } });
   };
 }
 
@@ -36,10 +36,10 @@ function plainNotice(data: unknown): JsonValue {
 }
 
 /** One limiter per run, keyed by the run's facts and released with them. It is no field of the facts, because most runs send no notices. */
-const tells = new WeakMap<object, Tell>();
+const senders = new WeakMap<object, SendNotice>();
 
-export function noticeOf(run: object, host: { onLog(line: ToolLogLine): void }): Tell {
-  let tell = tells.get(run);
-  if (tell === undefined) tells.set(run, (tell = limitNotices((line) => host.onLog(line))));
-  return tell;
+export function noticeOf(run: object, host: { onLog(line: ToolLogLine): void }): SendNotice {
+  let send = senders.get(run);
+  if (send === undefined) senders.set(run, (send = limitNotices((line) => host.onLog(line))));
+  return send;
 }

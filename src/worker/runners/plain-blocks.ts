@@ -110,12 +110,12 @@ export function plainOffer(offer: unknown, budget: SizeBudget, path: string): In
 
 function plainList<Item>(
   list: unknown,
-  most: number,
+  max: number,
   name: string,
   plain: (item: unknown, path: string) => Item,
 ): Item[] {
   if (!Array.isArray(list)) throw new NotPlain(`${name} is not a list`);
-  if (list.length > most) throw new NotPlain(`${name} has ${list.length} entries; the limit is ${most}`);
+  if (list.length > max) throw new NotPlain(`${name} has ${list.length} entries; the limit is ${max}`);
   return Array.from(list, (item: unknown, index) => plain(item, `${name}[${index}]`));
 }
 

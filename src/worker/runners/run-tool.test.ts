@@ -140,7 +140,7 @@ describe('runTool', () => {
     const withSetup = (n: number) => ({ ...change(n), facts: { arguments: { n }, setup } });
     expect(await endingOf(run, withSetup(2))).toMatchObject({ kind: 'returned', result: { value: 2 } });
     expect(await endingOf(run, withSetup(1))).toMatchObject({ kind: 'invalid-arguments' });
-    expect(await endingOf(run, change(2))).toMatchObject({ kind: 'threw', isEntered: false, type: 'SetupInvalid' });
+    expect(await endingOf(run, change(2))).toMatchObject({ kind: 'threw', isStarted: false, type: 'SetupInvalid' });
 
     // oxlint-disable-next-line unicorn/no-thenable -- what is tested
     const foreign = { then: (resolve: (result: unknown) => void) => resolve({ issues: [{ message: 'no' }] }) };
@@ -167,7 +167,7 @@ describe('runTool', () => {
     });
     expect(await endingOf(() => 1, { module: { tools: {} } })).toMatchObject({
       kind: 'threw',
-      isEntered: false,
+      isStarted: false,
       type: 'ToolMissing',
     });
     expect(await endingOf(() => 1, { module: { tools: Object.create({ t: { run: () => 1 } }) } })).toMatchObject({

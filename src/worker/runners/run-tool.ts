@@ -69,12 +69,12 @@ export function runLoaded(
     const definition = Object.hasOwn(module.tools, toolName)
       ? module.tools[toolName]
       : findSurfaceTool(module, toolName);
-    if (typeof definition?.run !== 'function') return notEntered('ToolMissing', `${toolName} has no function "run"`);
+    if (typeof definition?.run !== 'function') return notStarted('ToolMissing', `${toolName} has no function "run"`);
     if (facts.step === 'normalise') return normalise(definition, facts, host);
     // Copies, so that changes the tool makes to its arguments do not reach the caller's records.
     const setup = parseWith(module.setup, copyJson(facts.setup));
     if (setup instanceof Promise) return runSlowly(definition, setup, facts, host);
-    if (setup.kind === 'issues') return notEntered('SetupInvalid', setup.problems.join('; '));
+    if (setup.kind === 'issues') return notStarted('SetupInvalid', setup.problems.join('; '));
     const args = parseArguments(definition, facts);
     return args instanceof Promise
       ? runSlowly(definition, setup, facts, host, args)
@@ -118,7 +118,7 @@ async function runSlowly(
 ): Promise<RunEnding> {
   try {
     const setup = await parsing;
-    if (setup.kind === 'issues') return notEntered('SetupInvalid', setup.problems.join('; '));
+    if (setup.kind === 'issues') return notStarted('SetupInvalid', setup.problems.join('; '));
     const parsed = await (args ?? parseArguments(definition, facts));
     return await enter(definition, parsed, setup.value, facts, host);
   } catch (thrown) {
@@ -197,7 +197,7 @@ function endOfThrown(thrown: unknown, context: CallContext, facts: RunFacts): Ru
     return readThrown(thrown, context, facts);
   } catch (unreadable) {
     // The tool threw something that throws again when it is looked at, for example a Proxy.
-    return { kind: 'threw', isEntered: true, ...describeThrown(unreadable) };
+    return { kind: 'threw', isStarted: true, ...describeThrown(unreadable) };
   }
 }
 
@@ -207,16 +207,16 @@ function readThrown(thrown: unknown, context: CallContext, { maxResultBytes }: R
     return endingOfInput(thrown.required, thrown.unavailable, writeBacks, maxResultBytes);
   if (thrown instanceof AnswersTransformed) return { kind: 'changed-answers', changes: thrown.changes };
   const failure = readToolFailure(thrown);
-  if (failure === undefined) return { kind: 'threw', isEntered: true, ...describeThrown(thrown) };
+  if (failure === undefined) return { kind: 'threw', isStarted: true, ...describeThrown(thrown) };
   const fault = classifyThrown(thrown);
   return { kind: 'refused', ...failure, ...(fault === undefined ? {} : { fault }), writeBacks };
 }
 
 /** The ending of a run whose tool did not start, because the module's own code or a schema threw first. */
 function threwBefore(thrown: unknown): RunEnding {
-  return { kind: 'threw', isEntered: false, ...describeThrown(thrown) };
+  return { kind: 'threw', isStarted: false, ...describeThrown(thrown) };
 }
 
-function notEntered(type: string, cause: string): RunEnding {
-  return { kind: 'threw', isEntered: false, type, cause };
+function notStarted(type: string, cause: string): RunEnding {
+  return { kind: 'threw', isStarted: false, type, cause };
 }

@@ -90,11 +90,11 @@ function decode(from: View, { pattern, decode: toCharacters }: Escaping): View |
 }
 
 /** Index of the last of the ascending numbers that is at most `most`; among equal numbers, the last one. */
-function lastAtMost(numbers: readonly number[], most: number): number {
+function lastAtMost(numbers: readonly number[], max: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (numbers[middle]! <= most) low = middle + 1;
+    if (numbers[middle]! <= max) low = middle + 1;
     else high = middle;
   }
   return Math.max(0, low - 1);

@@ -26,9 +26,9 @@ export class SoughtText {
 
   /** Length of the longest beginning of this text, shorter than the whole, with which the given text ends. */
   beginningAtEndOf(text: string): number {
-    const most = Math.min(this.text.length - 1, text.length);
+    const max = Math.min(this.text.length - 1, text.length);
     let matched = 0;
-    for (let index = text.length - most; index < text.length; index += 1)
+    for (let index = text.length - max; index < text.length; index += 1)
       matched = this.#next(matched, text.charCodeAt(index));
     return matched;
   }

@@ -60,7 +60,7 @@ describe('secret arguments that a tool repeats', () => {
     const runner: ToolRunner = {
       run: ({ onLog }) => {
         onLog({ level: 'warn', message: TEXT, data: { text: TEXT } });
-        onLog({ level: 'info', message: '', told: { value: TEXT } });
+        onLog({ level: 'info', message: '', notice: { value: TEXT } });
         return ending;
       },
       close: async () => undefined,
@@ -74,15 +74,15 @@ describe('secret arguments that a tool repeats', () => {
   it('are masked in logs of a run, and not in what it answers its caller', async () => {
     const { lines } = await runTo({ kind: 'timed-out' });
     expect(JSON.stringify(lines[0])).not.toContain('7391FAILA');
-    expect(lines[1]!.told!.value).toBe(TEXT);
+    expect(lines[1]!.notice!.value).toBe(TEXT);
   });
 
   const files = [{ name: 'a.txt', mediaType: 'text/plain', bytes: Buffer.from(TEXT) }];
   const writeBacks = { ...NO_WRITE_BACKS, files };
 
   it.each([
-    { kind: 'threw', type: 'Error', cause: TEXT, isEntered: true },
-    { kind: 'threw', type: 'A7391FAILA', cause: '', isEntered: false },
+    { kind: 'threw', type: 'Error', cause: TEXT, isStarted: true },
+    { kind: 'threw', type: 'A7391FAILA', cause: '', isStarted: false },
     { kind: 'refused', how: 'failed', message: TEXT, code: 'A7391FAILA', writeBacks: NO_WRITE_BACKS },
     { kind: 'invalid-arguments', problems: [TEXT] },
     { kind: 'changed-arguments', changes: [TEXT] },

@@ -100,7 +100,7 @@ function maskingLog(request: RunRequest, mask: RepeatedMask): RunRequest {
     ...request,
     onLog: (line) => {
       // A notice goes to the call's waiters and is not masked: they sent the arguments themselves.
-      if (line.told !== undefined) return request.onLog(line);
+      if (line.notice !== undefined) return request.onLog(line);
       const message = mask.scrubText(line.message, true);
       request.onLog(line.data === undefined ? { ...line, message } : { ...line, message, data: mask.scrub(line.data) });
     },

@@ -138,12 +138,12 @@ describe('a run with secrets', () => {
       'throw',
       {
         kind: 'threw',
-        isEntered: true,
+        isStarted: true,
         type: 'hunter2',
         cause: `at ${Buffer.from('hunter2-hunter2').toString('base64')} hunter2-hunter2`,
       },
     ],
-    ['cut throw', { kind: 'threw', isEntered: true, type: 'Error', cause: 'this was hunter2-hunt' }],
+    ['cut throw', { kind: 'threw', isStarted: true, type: 'Error', cause: 'this was hunter2-hunt' }],
     ['problem', { kind: 'invalid-arguments', problems: ['got hunter2-hunter2'] }],
     ['unsendable result', { kind: 'unserialisable', problem: '$["hunter2-hunter2"] is a function' }],
   ])('scrubs what a %s says', async (_, ending) => {
@@ -225,7 +225,7 @@ describe('a run with secrets that asks its caller, or notifies it,', () => {
   it('says marks in their place', async () => {
     const { all, told, ending } = await run(
       async (request) => {
-        request.onLog({ level: 'info', message: '', told: { value: { key: 'hunter2-hunter2' } } });
+        request.onLog({ level: 'info', message: '', notice: { value: { key: 'hunter2-hunter2' } } });
         return {
           kind: 'input-required',
           required: {

@@ -86,8 +86,8 @@ async function readFor(
 function guarded(request: RunRequest, taint: Taint): RunRequest {
   const scrubbed = Object.entries(request).flatMap(([name, member]: [string, unknown]) => {
     if (!/^on[A-Z]/.test(name) || typeof member !== 'function') return [];
-    const tell = member as (...given: unknown[]) => unknown;
-    return [[name, (...given: unknown[]) => tell(...given.map((one) => taint.scrub(one)))]];
+    const callback = member as (...given: unknown[]) => unknown;
+    return [[name, (...given: unknown[]) => callback(...given.map((one) => taint.scrub(one)))]];
   });
   return {
     ...request,

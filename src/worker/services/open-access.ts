@@ -80,7 +80,7 @@ export function openAccess(offered: readonly OfferedService[], caller: ServiceCa
       try {
         return await run(service, method, args);
       } catch (error) {
-        throw told(error, name, method, log, caller);
+        throw errorForTool(error, name, method, log, caller);
       } finally {
         open -= 1;
       }
@@ -118,7 +118,13 @@ function plainAnswer(answer: unknown): JsonValue {
 }
 
 /** The tool gets the message of a ServiceFailure, which the service threw on purpose. Every other error goes to the operator's log only. */
-function told(error: unknown, service: string, method: string, log: Log, { callId, tool }: ServiceCaller): Error {
+function errorForTool(
+  error: unknown,
+  service: string,
+  method: string,
+  log: Log,
+  { callId, tool }: ServiceCaller,
+): Error {
   const said = readServiceFailure(error);
   if (said !== undefined) return new ServiceFailure(said.code, said.message);
   log.error({ stage: 'execute', service, method, callId, tool, error }, 'a service failed');

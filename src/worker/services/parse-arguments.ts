@@ -34,16 +34,16 @@ function describe({ issues }: z.ZodError): string {
     .join('; ');
 }
 
-export const shortText = (most: number) =>
+export const shortText = (max: number) =>
   z
     .string()
     .min(1)
-    .max(most)
+    .max(max)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'expected text without control characters');
 
 /** Text that may have line breaks, but no lone surrogates and no NUL character: no store can keep these. */
-export const longText = (most: number) =>
+export const longText = (max: number) =>
   z
     .string()
-    .max(most)
+    .max(max)
     .regex(/^[^\p{Cs}\0]*$/u, 'expected well-formed text');

@@ -82,8 +82,8 @@ export function summariseQueues(samples: readonly QueueSample[]): string {
   const pools = poolsOf(samples);
   if (last === undefined || pools.length === 0) return 'No pool has a queue yet.';
   const parts = pools.map((pool) => {
-    const most = Math.max(...samples.map(({ queued }) => queued[pool] ?? 0));
-    return `${pool}: ${showCount(last.queued[pool] ?? 0)} now, at most ${showCount(most)}`;
+    const max = Math.max(...samples.map(({ queued }) => queued[pool] ?? 0));
+    return `${pool}: ${showCount(last.queued[pool] ?? 0)} now, at most ${showCount(max)}`;
   });
   return `${parts.join('; ')}. Read since the console was opened.`;
 }

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Inert } from '../../components/inert.tsx';
 import { Failure } from '../../components/states.tsx';
-import { tell } from '../../components/toast.tsx';
+import { showToast } from '../../components/toast.tsx';
 import { holdsScope } from '../../holds-scope.ts';
 import { useResource } from '../../use-resource.ts';
 import type { Paused } from './fleet-types.ts';
@@ -105,7 +105,7 @@ function AskAgain({ asked, onDone, onClose }: AskAgainProps): VNode {
       ...(name === undefined ? {} : { name }),
       ...(resume ? { resume } : {}),
     });
-    tell([`${nameSwitch(asked)}: ${resume ? 'resumed' : 'paused'}.`, ...warnings].join('\n'));
+    showToast([`${nameSwitch(asked)}: ${resume ? 'resumed' : 'paused'}.`, ...warnings].join('\n'));
     onDone();
   };
   return (

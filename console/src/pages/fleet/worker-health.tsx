@@ -4,17 +4,17 @@ import { Inert } from '../../components/inert.tsx';
 import { showDuration } from '../../show-time.ts';
 import type { Worker } from './fleet-types.ts';
 import { countOf } from './describe-statistics.ts';
-import { findTroubles } from './find-troubles.ts';
+import { findWorkerProblems } from './find-worker-problems.ts';
 
 /** Shows the problems of a worker. The state of its hooks and services can be unfolded. */
 export function WorkerHealth({ worker }: { readonly worker: Worker }): VNode {
-  const troubles = findTroubles(worker);
+  const problems = findWorkerProblems(worker);
   const { hooks = [], services = [] } = worker;
   return (
     <div class="health">
-      {troubles.length === 0 ? <Badge tone="good">ok</Badge> : null}
+      {problems.length === 0 ? <Badge tone="good">ok</Badge> : null}
       <ul class="troubles">
-        {troubles.map(({ tone, text }) => (
+        {problems.map(({ tone, text }) => (
           <li key={text}>
             <Badge tone={tone}>{tone === 'bad' ? 'bad' : 'look'}</Badge> <Inert text={text} />
           </li>

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Badge } from '../../components/badge.tsx';
 import { Inert } from '../../components/inert.tsx';
-import { findTroubles } from '../fleet/find-troubles.ts';
+import { findWorkerProblems } from '../fleet/find-worker-problems.ts';
 import type { Queue, Worker } from '../fleet/fleet-types.ts';
 import { describeWaiting } from '../fleet/describe-statistics.ts';
 import { sumByPool } from '../fleet/queue-history.ts';
@@ -21,7 +21,7 @@ export function Serving({ workers, queues, modules }: ServingProps): VNode {
   const backlog = sumByPool(queues, 'backlog');
   const pools = [...new Set([...workers.map(({ pool }) => pool), ...Object.keys(queued)])].toSorted();
   const unserved = findUnserved(modules, workers);
-  const troubles = workers.flatMap((worker) => findTroubles(worker));
+  const problems = workers.flatMap((worker) => findWorkerProblems(worker));
   return (
     <>
       {pools.length === 0 ? <p class="hint">No worker is alive. Calls wait until one is started.</p> : null}
@@ -51,7 +51,7 @@ export function Serving({ workers, queues, modules }: ServingProps): VNode {
             <Badge tone="warning">no live worker</Badge>
           </li>
         ))}
-        {troubles.slice(0, SHOWN).map(({ tone, text }, index) => (
+        {problems.slice(0, SHOWN).map(({ tone, text }, index) => (
           <li key={`trouble ${index}`}>
             <Badge tone={tone}>look</Badge>
             <span class="hint">

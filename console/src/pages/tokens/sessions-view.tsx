@@ -11,7 +11,7 @@ import { Name } from '../../components/name.tsx';
 import { Empty, Failure, Loading } from '../../components/states.tsx';
 import { Table, type Column } from '../../components/table.tsx';
 import { Ago, TimeLeft } from '../../components/time.tsx';
-import { tell } from '../../components/toast.tsx';
+import { showToast } from '../../components/toast.tsx';
 import { holdsScope } from '../../holds-scope.ts';
 import { useResource } from '../../use-resource.ts';
 
@@ -51,7 +51,7 @@ export function SessionsView(): VNode {
           onClose={() => setRevoking(undefined)}
           onConfirm={async () => {
             await api.delete(apiPath`/v1/sessions/${revoking.id}`);
-            tell('The session is revoked.');
+            showToast('The session is revoked.');
             reload();
           }}
         >

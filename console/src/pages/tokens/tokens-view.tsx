@@ -12,7 +12,7 @@ import { Name } from '../../components/name.tsx';
 import { Empty, Failure, Loading } from '../../components/states.tsx';
 import { Table, type Column } from '../../components/table.tsx';
 import { Ago, TimeLeft } from '../../components/time.tsx';
-import { tell } from '../../components/toast.tsx';
+import { showToast } from '../../components/toast.tsx';
 import { holdsScope } from '../../holds-scope.ts';
 import { useResource } from '../../use-resource.ts';
 import { MadeTokenDialog } from './made-token-dialog.tsx';
@@ -64,7 +64,7 @@ function AdminTokens(): VNode {
           onClose={() => setRevoking(undefined)}
           onConfirm={async () => {
             await api.delete(apiPath`/v1/tokens/${revoking.id}`);
-            tell('The token is revoked.');
+            showToast('The token is revoked.');
             reload();
           }}
         >

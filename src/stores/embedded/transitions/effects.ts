@@ -17,7 +17,7 @@ export function publishEffect(transaction: Transaction, request: PublishEffectRe
   const call = findOwnedCall(transaction, request);
   if (call === undefined) return { kind: 'fenced' };
   const known = findEffect(transaction, key);
-  if (known !== undefined) return meetAgain(transaction, known, request);
+  if (known !== undefined) return answerKnown(transaction, known, request);
   if (queuedBytes(transaction) + body.byteLength > request.maxQueuedBytes) return { kind: 'full' };
   const origin = JSON.stringify(request.origin);
   const deliverMs = Math.ceil(request.deliverWithinMs);
@@ -40,7 +40,7 @@ export function publishEffect(transaction: Transaction, request: PublishEffectRe
  * Answers a request whose effect key is already known: the call is run again, or an earlier answer was lost. The caller of this request
  * becomes the waiter.
  */
-function meetAgain({ database }: Transaction, known: EffectRow, request: PublishEffectRequest): PublishEffectAnswer {
+function answerKnown({ database }: Transaction, known: EffectRow, request: PublishEffectRequest): PublishEffectAnswer {
   const { kind, platform, channel, waiter } = request;
   if (known.kind !== kind || known.platform !== platform || known.channel !== channel) return { kind: 'conflict' };
   if (known.endedAt === null && waiter !== undefined) {

@@ -14,12 +14,12 @@ type StandingRow = ApprovalStanding & { readonly bytes: number };
 
 /** Lists pending approvals first, then the others, without reading their questions. */
 function standings({ database }: Transaction, { state, limit, skip = 0 }: ListApprovalsRequest): StandingRow[] {
-  const most = skip + limit;
+  const end = skip + limit;
   const pending =
     state === undefined || state === 'pending'
-      ? database.all<StandingRow>(`${SELECT_STANDING} WHERE state = 'pending' ORDER BY expiresAt, seq LIMIT ?`, most)
+      ? database.all<StandingRow>(`${SELECT_STANDING} WHERE state = 'pending' ORDER BY expiresAt, seq LIMIT ?`, end)
       : [];
-  const left = most - pending.length;
+  const left = end - pending.length;
   const wanted = state ?? null;
   const resolved =
     state === 'pending' || left <= 0
@@ -30,7 +30,7 @@ function standings({ database }: Transaction, { state, limit, skip = 0 }: ListAp
           wanted,
           left,
         );
-  return [...pending, ...resolved].slice(skip, most);
+  return [...pending, ...resolved].slice(skip, end);
 }
 
 export function listApprovals(transaction: Transaction, request: ListApprovalsRequest): Approval[] {

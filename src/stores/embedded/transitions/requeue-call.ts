@@ -19,14 +19,14 @@ interface StoredResume {
  * Queues a parked call again, under a higher fence and within its subject's window. Epoch and session expiry are the current ones, because the
  * session was just checked.
  */
-export function requeueCall(transaction: Transaction, call: CallRow, approval: ApprovalRow, leastMs: number): void {
+export function requeueCall(transaction: Transaction, call: CallRow, approval: ApprovalRow, minMs: number): void {
   const { database, lane, now } = transaction;
   const session = findSession(transaction, call.session);
   changeCall(
     transaction,
     call,
     `state = 'queued', deadline = ?, base = base + 1, epoch = ?, sessionExpiresAt = ?`,
-    now + Math.max(approval.leftMs, Math.ceil(leastMs)),
+    now + Math.max(approval.leftMs, Math.ceil(minMs)),
     lane.epoch,
     session === undefined ? call.sessionExpiresAt : expiryOf(session, now),
   );

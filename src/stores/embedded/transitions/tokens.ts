@@ -44,7 +44,7 @@ export function createToken(transaction: Transaction, request: CreateTokenReques
 /** Deletes an ended token early, if there is one, rather than refuse a new token. */
 function makeRoom({ database, now }: Transaction): boolean {
   const kept = database.get<{ tokens: number }>('SELECT count(*) AS tokens FROM token')!.tokens;
-  if (kept < TOKEN_LIMITS.mostTokens) return true;
+  if (kept < TOKEN_LIMITS.maxTokens) return true;
   const gone = database.run(
     'DELETE FROM token WHERE id = (SELECT id FROM token WHERE forgetAt <= ? ORDER BY forgetAt LIMIT 1)',
     now + TOKEN_LIMITS.keptAfterEndMs,

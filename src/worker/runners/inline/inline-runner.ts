@@ -163,7 +163,7 @@ export class InlineRun implements RunHost, TimedRun {
   /** For a tool that ended synchronously: no promise is created. */
   answerAtOnce(ending: RunEnding): RunEnding {
     this.#finish();
-    return this.#told(ending);
+    return this.#reportedEnding(ending);
   }
 
   /** From now on the deadline applies, and so does the grace period after an abort. */
@@ -174,7 +174,7 @@ export class InlineRun implements RunHost, TimedRun {
   }
 
   end(ending: RunEnding): void {
-    this.#answer(this.#told(ending));
+    this.#answer(this.#reportedEnding(ending));
   }
 
   timeIsUp(): void {
@@ -182,7 +182,7 @@ export class InlineRun implements RunHost, TimedRun {
     this.#answer({ kind: this.#stoppedFor ?? 'timed-out' });
   }
 
-  #told(ending: RunEnding): RunEnding {
+  #reportedEnding(ending: RunEnding): RunEnding {
     return this.#stoppedFor === undefined ? ending : endingAfterAbort(this.#stoppedFor, ending);
   }
 

@@ -138,7 +138,7 @@ process.on('unhandledRejection', worn);
 // An error was thrown in a callback, so the tool's promise may never settle. The run is ended with this error.
 process.on('uncaughtException', (thrown) => {
   worn(thrown);
-  current?.end({ kind: 'threw', isEntered: true, ...describeThrown(thrown) });
+  current?.end({ kind: 'threw', isStarted: true, ...describeThrown(thrown) });
 });
 
 try {

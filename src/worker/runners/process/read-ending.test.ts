@@ -48,11 +48,11 @@ test('readEnding keeps the limit of the plane, not the one the process claims', 
   });
   expect(read({ kind: 'threw', type: 'a b', cause: 5 })).toEqual({
     kind: 'threw',
-    isEntered: true,
+    isStarted: true,
     type: 'Error',
     cause: '',
   });
-  expect(read({ kind: 'threw', isEntered: false, type: 'E', cause: '' })).toMatchObject({ isEntered: false });
+  expect(read({ kind: 'threw', isStarted: false, type: 'E', cause: '' })).toMatchObject({ isStarted: false });
 });
 
 test('readEnding takes of a fault a category of the list and a status, and nothing else', () => {

@@ -47,7 +47,7 @@ export function readEnding(received: unknown, maxBytes: number): RunEnding | und
 
 function readThrew(fields: Record<string, unknown>): RunEnding {
   const [type, cause] = [typeOf(fields['type']), textOf(fields['cause'])];
-  return { kind: 'threw', isEntered: fields['isEntered'] !== false, type, cause, ...faultIn(fields) };
+  return { kind: 'threw', isStarted: fields['isStarted'] !== false, type, cause, ...faultIn(fields) };
 }
 
 function readRefused(fields: Record<string, unknown>, maxBytes: number): RunEnding | undefined {

@@ -48,7 +48,7 @@ class ProcessRun implements ProcessUser {
   readonly #progress;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #onAbort = (): void => this.#stop('aborted');
-  #entered = false;
+  #started = false;
   #finished = false;
   #stoppedFor: AbortReason | undefined;
   #askedForStart = false;
@@ -103,7 +103,7 @@ class ProcessRun implements ProcessUser {
     if (message['run'] !== this.#order.run || this.#finished) return;
     switch (message['type']) {
       case 'entered':
-        this.#entered = true;
+        this.#started = true;
         return;
       case 'progress':
         return this.#progress.report(message['progress']);
@@ -131,7 +131,7 @@ class ProcessRun implements ProcessUser {
   }
 
   onGone(how: string): void {
-    if (!this.#entered && this.#stoppedFor === undefined) return this.#finish({ kind: 'never-entered', how });
+    if (!this.#started && this.#stoppedFor === undefined) return this.#finish({ kind: 'never-entered', how });
     this.#finishWith({ kind: 'crashed', how });
   }
 
@@ -148,11 +148,11 @@ class ProcessRun implements ProcessUser {
   }
 
   #onLog(line: unknown): void {
-    const { level, message, data, told } = (
+    const { level, message, data, notice } = (
       typeof line === 'object' && line !== null ? line : {}
     ) as Partial<ToolLogLine>;
-    if (typeof told === 'object' && told !== null)
-      return noticeOf(this, this.#order.request)(level, (told as { value?: unknown }).value);
+    if (typeof notice === 'object' && notice !== null)
+      return noticeOf(this, this.#order.request)(level, (notice as { value?: unknown }).value);
     this.#log(saneLogLine(level, message, data));
   }
 

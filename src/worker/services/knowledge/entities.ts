@@ -24,12 +24,17 @@ export interface NewEntity {
   readonly facts: JsonObject;
 }
 
-export async function putEntity(store: ScopedStore, scope: string, wish: NewEntity, most: number): Promise<Entity> {
-  const id = entityId(wish);
+export async function putEntity(
+  store: ScopedStore,
+  scope: string,
+  requested: NewEntity,
+  most: number,
+): Promise<Entity> {
+  const id = entityId(requested);
   for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
     const scopeVersion = await store.scopeVersion(scope);
     const [before] = await store.read(scope, ENTITIES, [id]);
-    const body = changed(before, wish);
+    const body = changed(before, requested);
     const answer = await store.commit(scope, {
       // A new entity must still be new at the commit; a changed one must have the version that was read.
       ...(before === undefined

@@ -15,30 +15,35 @@ export function relationId({ from, relation, to }: Ends): string {
 }
 
 /** Labels the relation with both entities, so that it is found from either end. */
-export function relationPut(relation: Relation, most?: number): Put {
+export function relationPut(relation: Relation, max?: number): Put {
   return {
     collection: RELATIONS,
     id: relationId(relation),
     body: JSON.stringify(relation),
     labels: [...new Set([relation.from, relation.to])],
-    ...(most === undefined ? {} : { most }),
+    ...(max === undefined ? {} : { most: max }),
   };
 }
 
 export async function relate(
   store: ScopedStore,
   scope: string,
-  wish: Ends & { readonly facts: JsonObject },
-  most: number,
+  requested: Ends & { readonly facts: JsonObject },
+  max: number,
 ): Promise<Relation> {
-  const relation: Relation = { from: wish.from, relation: wish.relation, to: wish.to, facts: wish.facts };
+  const relation: Relation = {
+    from: requested.from,
+    relation: requested.relation,
+    to: requested.to,
+    facts: requested.facts,
+  };
   // Checked in the same step as the write: if an entity is deleted meanwhile, no relation to it is left behind.
-  const checks = [wish.from, wish.to].map((id) => ({ collection: ENTITIES, id }));
-  const answer = await store.commit(scope, { checks, puts: [relationPut(relation, most)] });
+  const checks = [requested.from, requested.to].map((id) => ({ collection: ENTITIES, id }));
+  const answer = await store.commit(scope, { checks, puts: [relationPut(relation, max)] });
   if (answer.kind === 'committed') return relation;
-  if (answer.kind === 'full') throw new ServiceFailure('KNOWLEDGE_FULL', `There are ${most} relations; delete some.`);
-  const ends = await store.read(scope, ENTITIES, [wish.from, wish.to]);
-  const missing = [wish.from, wish.to].find((_, index) => ends[index] === undefined);
+  if (answer.kind === 'full') throw new ServiceFailure('KNOWLEDGE_FULL', `There are ${max} relations; delete some.`);
+  const ends = await store.read(scope, ENTITIES, [requested.from, requested.to]);
+  const missing = [requested.from, requested.to].find((_, index) => ends[index] === undefined);
   throw missing === undefined ? busy() : unknownEntity(missing);
 }
 

@@ -100,7 +100,7 @@ export function createEmbeddingsClient(settings: EmbeddingsSettings, log: Log): 
         return vectors;
       } catch (error) {
         if (signal?.aborted === true || closing.signal.aborted) throw stopped();
-        const { message, canRetry, retryAfterMs: wishMs } = error as Attempt;
+        const { message, canRetry, retryAfterMs: requestedMs } = error as Attempt;
         lastProblem = message;
         if (!(error instanceof Attempt) || !canRetry || tries >= retries) {
           log.warn({ model, tries: tries + 1, problem: message }, 'embeddings were not made');
@@ -108,7 +108,7 @@ export function createEmbeddingsClient(settings: EmbeddingsSettings, log: Log): 
         }
         const backOffMs = Math.min(FIRST_BACK_OFF_MS * 2 ** tries, MAX_BACK_OFF_MS);
         // Half of the wait is random: workers that failed at the same time should not retry at the same time.
-        const waitMs = Math.min(wishMs ?? backOffMs * (0.5 + Math.random() / 2), MAX_BACK_OFF_MS);
+        const waitMs = Math.min(requestedMs ?? backOffMs * (0.5 + Math.random() / 2), MAX_BACK_OFF_MS);
         await pause(waitMs, undefined, { signal: signal ?? closing.signal }).catch(() => {
           throw stopped();
         });

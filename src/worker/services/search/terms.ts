@@ -12,7 +12,7 @@ export const MAX_QUERY_TERMS = 16;
  * Returns the distinct words of a text, folded: case and accents do not matter. Both stores index exactly these words, so both find the same
  * documents.
  */
-export function termsOf(text: string, most: number = MAX_TERMS): string[] {
+export function termsOf(text: string, max: number = MAX_TERMS): string[] {
   const folded = text
     .slice(0, MAX_CHARACTERS)
     .normalize('NFKD')
@@ -22,7 +22,7 @@ export function termsOf(text: string, most: number = MAX_TERMS): string[] {
   for (const [word] of folded.matchAll(WORD)) {
     for (const term of UNSPACED.test(word) ? pairsOf(word) : [cut(word)]) {
       terms.add(term);
-      if (terms.size >= most) return [...terms];
+      if (terms.size >= max) return [...terms];
     }
   }
   return [...terms];

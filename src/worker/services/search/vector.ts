@@ -9,7 +9,7 @@ const TAG_BYTES = 8;
 
 /** Packs a vector behind a tag of the model that made it, because vectors of different models cannot be compared. */
 export function packVector(model: string, vector: readonly number[]): Uint8Array {
-  const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const largest = vector.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
   const packed = new Uint8Array(TAG_BYTES + vector.length);
   packed.set(tagOf(model));
   const directions = new Int8Array(packed.buffer, TAG_BYTES);

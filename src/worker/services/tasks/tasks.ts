@@ -88,8 +88,8 @@ function openTasks(call: ServiceCall, store: ScopedStore, maxTasks: number): Tas
     update,
     complete: (taskId) => update({ id: parseArgument(id, taskId, 'tasks.complete'), state: 'done' }),
     async list(given = {}) {
-      const { state, limit: most } = parseArgument(listQuery, given, 'tasks.list');
-      const query = { limit: most, ...(state === 'all' ? {} : { label: state }) };
+      const { state, limit } = parseArgument(listQuery, given, 'tasks.list');
+      const query = { limit, ...(state === 'all' ? {} : { label: state }) };
       return (await store.list(scope, TASKS, query)).map(toTask);
     },
     async due(given = {}) {

@@ -152,8 +152,8 @@ class Writing {
     this.#database.run('INSERT INTO words (rowid, tokens) VALUES (?, ?)', row, tokens);
   }
 
-  #prune(collection: string, most: number): void {
-    const excess = Math.min(countDocuments(this.#database, this.#scope, collection) - most, MAX_PRUNED);
+  #prune(collection: string, max: number): void {
+    const excess = Math.min(countDocuments(this.#database, this.#scope, collection) - max, MAX_PRUNED);
     const where = 'FROM documents WHERE scope = ? AND collection = ?';
     const oldest =
       excess <= 0

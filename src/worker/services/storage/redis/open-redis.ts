@@ -39,7 +39,7 @@ export async function openRedisScopes(options: RedisScopesOptions): Promise<Scop
    * Retries a command that may not have arrived, for up to `patienceMs`. So a commit can run twice; with an id or a key, its puts make no
    * second document.
    */
-  async function patiently<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+  async function withRetries<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     const giveUpAt = performance.now() + patienceMs;
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -62,10 +62,10 @@ export async function openRedisScopes(options: RedisScopesOptions): Promise<Scop
   function call(scope: string, named: ScopeFunction, args: readonly Argument[]): Promise<Buffer[]> {
     const prefix = prefixOf(scope);
     const all = [functionName(named), '1', `${prefix}meta`, prefix, ...args];
-    return patiently(() => sendForBytes(connection, 'FCALL', all, 3)) as Promise<Buffer[]>;
+    return withRetries(() => sendForBytes(connection, 'FCALL', all, 3)) as Promise<Buffer[]>;
   }
   const together = (commands: readonly CommandLine[]): Promise<unknown[]> =>
-    patiently(() => sendTogether(connection, commands));
+    withRetries(() => sendTogether(connection, commands));
   const keyOf = (scope: string, collection: string, part: string): string => `${prefixOf(scope)}${collection}:${part}`;
 
   async function read(scope: string, collection: string, ids: readonly string[]) {

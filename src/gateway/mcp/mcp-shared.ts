@@ -40,7 +40,7 @@ export interface McpPeer extends McpCaller {
 }
 
 /** What all exchanges of one endpoint share. */
-export interface McpHome {
+export interface McpShared {
   readonly plane: McpPlane;
   readonly release: string;
   readonly seals: Seals;
@@ -65,17 +65,17 @@ export interface McpHome {
   stop(): void;
 }
 
-export function createMcpHome(plane: McpPlane): McpHome {
+export function createMcpShared(plane: McpPlane): McpShared {
   const { plainModule } = plane.config.gateway.mcp;
   const show = createShownTools(plainModule);
   let sealKey: Uint8Array | undefined;
   let stopping = false;
   const known = new Map<string, { readonly until: number; readonly tools: ShownTools }>();
 
-  const handleOf: McpHome['handleOf'] = ({ bearer, runName }, named) =>
+  const handleOf: McpShared['handleOf'] = ({ bearer, runName }, named) =>
     plane.sessions.handleOf(bearer, named ?? runName);
 
-  const toolsOf: McpHome['toolsOf'] = async (caller) => {
+  const toolsOf: McpShared['toolsOf'] = async (caller) => {
     const tools = show(await plane.client.toolkit(await handleOf(caller)));
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(keyOf(caller), { until: performance.now() + TOOLS_KNOWN_MS, tools });

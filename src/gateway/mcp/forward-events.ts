@@ -12,14 +12,14 @@ const LEVELS: Readonly<Record<NoticeLevel, 'debug' | 'info' | 'warning' | 'error
 /**
  * Sends the client a call's log messages, and progress if it asked for it. In MCP progress must grow, so a value that does not is dropped.
  */
-export function hearEvents(
+export function forwardEvents(
   { progressToken }: CallMeta,
   ctx: ServerContext,
-  hear: (event: CallEvent) => void,
+  onEvent: (event: CallEvent) => void,
 ): (event: CallEvent) => void {
   let last = -Infinity;
   return (event) => {
-    hear(event);
+    onEvent(event);
     if (event.kind === 'logged') ctx.mcpReq.log(LEVELS[event.level], event.data, 'tool').catch(() => undefined);
     if (event.kind !== 'progress' || progressToken === undefined) return;
     const { done, total, message } = event;

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { findTroubles } from './find-troubles.ts';
+import { findWorkerProblems } from './find-worker-problems.ts';
 import type { Worker } from './fleet-types.ts';
 
 const worker = { crashes: 0, broken: [], modules: [] } as unknown as Worker;
 
 test('a healthy worker has no troubles', () => {
-  expect(findTroubles({ ...worker, services: [{ service: 'db', state: 'ok' }] })).toEqual([]);
+  expect(findWorkerProblems({ ...worker, services: [{ service: 'db', state: 'ok' }] })).toEqual([]);
 });
 
 test('the worst problem of a worker comes first', () => {
-  const troubles = findTroubles({
+  const problems = findWorkerProblems({
     ...worker,
     crashes: 2,
     services: [
@@ -18,7 +18,7 @@ test('the worst problem of a worker comes first', () => {
     ],
     broken: [{ id: 'mail', file: 'mail.ts', reason: 'no such file' }],
   });
-  expect(troubles.map(({ tone, text }) => `${tone}: ${text}`)).toEqual([
+  expect(problems.map(({ tone, text }) => `${tone}: ${text}`)).toEqual([
     'bad: module mail is broken: no such file',
     'bad: service db is failed',
     'warning: service chat is degraded: slow',
