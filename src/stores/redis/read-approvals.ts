@@ -64,17 +64,19 @@ interface Place {
 
 /** Lists the wanted approvals in order, without reading their questions. */
 async function listPlaces(context: RedisContext, { state, limit, skip = 0 }: ListApprovalsRequest): Promise<Place[]> {
-  const found: Place[] = [];
+  // By id: an approval that is resolved between two reads is listed by both. The later read is the true one.
+  const found = new Map<ApprovalId, Place>();
   for (const each of state === undefined ? APPROVAL_STATES : [state]) {
     const range = ['0', String(skip + limit - 1), ...(each === 'pending' ? [] : ['REV']), 'WITHSCORES'];
     for (let lane = 0; lane < context.lanes; lane += 1) {
       const listed = asList(await context.command('ZRANGE', context.lane(lane).approvals(each), ...range)).map(asText);
       for (let at = 0; at + 1 < listed.length; at += 2) {
-        found.push({ id: listed[at] as ApprovalId, state: each, at: Number(listed[at + 1]) });
+        const id = listed[at] as ApprovalId;
+        found.set(id, { id, state: each, at: Number(listed[at + 1]) });
       }
     }
   }
-  return found.sort(bySoonest).slice(skip, skip + limit);
+  return [...found.values()].sort(bySoonest).slice(skip, skip + limit);
 }
 
 /** Pending approvals come first, soonest expiry first; then the others, latest first. */

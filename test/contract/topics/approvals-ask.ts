@@ -233,6 +233,21 @@ export function describeAsking(scene: Scene): void {
     expect(await listed({ state: 'expired', limit: 10 })).toEqual([]);
   });
 
+  it('list names a question once that is resolved while it is listed', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const asked = [];
+    for (let count = 0; count < 20; count += 1) asked.push(await askAbout(store, await holdOne(store, session)));
+    const ids = asked.map(({ question }) => question.id).sort();
+    const listing = [];
+    for (const each of asked) {
+      listing.push(store.listApprovals({ limit: 100 }));
+      await store.decideApproval(decideRequest(each, 'deny'));
+    }
+    for (const listed of await Promise.all(listing))
+      expect(listed.map(({ question }) => question.id).sort()).toEqual(ids);
+  });
+
   it('match finds pending questions by the start of their id or of its last part, and no others', async () => {
     const store = await scene.open();
     const session = await openSession(store);
