@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Policy } from './domain/policy/policy.ts';
 import type { SessionEnding } from './domain/identity/session.ts';
-import type { RenewAnswer } from './domain/ports/call-store.ts';
+import type { RenewAnswer } from './domain/ports/call-requests.ts';
 import type { Plane } from './domain/ports/plane.ts';
 import {
   partialStore,

@@ -2,7 +2,7 @@ import { errorOutcome } from '../domain/errors/errors.ts';
 import { parseTrace } from '../domain/call/trace-context.ts';
 import { decodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import type { Outcome } from '../domain/outcome/outcome.ts';
-import type { AdmissionLimits } from '../domain/ports/call-store.ts';
+import type { AdmissionLimits } from '../domain/ports/call-requests.ts';
 import type { EventBus } from '../domain/ports/events.ts';
 import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
 import type { CallerStore } from '../domain/ports/store.ts';

@@ -4,7 +4,7 @@ import type { CallEvent } from '../domain/call/call-event.ts';
 import type { Outcome } from '../domain/outcome/outcome.ts';
 import type { CallId, RunId, SessionId } from '../domain/identity/ids.ts';
 import type { SessionEnding } from '../domain/identity/session.ts';
-import type { AcceptAnswer, AcceptRequest, TakenReply } from '../domain/ports/call-store.ts';
+import type { AcceptAnswer, AcceptRequest, TakenReply } from '../domain/ports/call-requests.ts';
 import type { Store } from '../domain/ports/store.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import { callIdFor } from '../domain/identity/new-id.ts';

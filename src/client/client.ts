@@ -7,7 +7,7 @@ import type { CallId, RunId, SessionId, ToolId } from '../domain/identity/ids.ts
 import { unservedTools } from '../domain/tool/serving.ts';
 import type { JsonObject } from '../base/json.ts';
 import { MAX_RUNS, type SessionHandle } from '../domain/identity/session.ts';
-import type { AdmissionLimits, CancelAnswer } from '../domain/ports/call-store.ts';
+import type { AdmissionLimits, CancelAnswer } from '../domain/ports/call-requests.ts';
 import type { EventBus, EventSource } from '../domain/ports/events.ts';
 import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
 import type { CallerStore } from '../domain/ports/store.ts';

@@ -2,7 +2,7 @@ import type { PublishedTool } from '../domain/tool/catalog.ts';
 import { parseScopedId, type CallId, type RunId, type SessionId } from '../domain/identity/ids.ts';
 import { planeError } from '../domain/errors/errors.ts';
 import type { Identity, SessionHandle } from '../domain/identity/session.ts';
-import type { CallProof } from '../domain/ports/call-store.ts';
+import type { CallProof } from '../domain/ports/call-requests.ts';
 import type { SessionReader } from '../domain/ports/session-store.ts';
 import { envelopeHead } from '../domain/call/envelope-text.ts';
 import { sha256 } from '../base/sha256.ts';

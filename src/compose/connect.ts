@@ -1,7 +1,7 @@
 import { createClient, type Client } from '../client/client.ts';
 import { unknownActor, type Actor } from '../domain/identity/actor.ts';
 import { planeError } from '../domain/errors/errors.ts';
-import type { AdmissionLimits } from '../domain/ports/call-store.ts';
+import type { AdmissionLimits } from '../domain/ports/call-requests.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import { SILENT } from '../observe/log.ts';
 import type { Telemetry, TelemetryOptions } from '../observe/telemetry.ts';

@@ -3,7 +3,7 @@ import { NAME_PATTERN, type WorkerId } from '../domain/identity/ids.ts';
 import type { SecretProvider } from '../domain/secret/secret-provider.ts';
 import type { HookSource } from '../gate/hooks/load-hooks.ts';
 import type { AuditBounds } from '../domain/ports/audit-store.ts';
-import type { AdmissionLimits } from '../domain/ports/call-store.ts';
+import type { AdmissionLimits } from '../domain/ports/call-requests.ts';
 import type { DiagnosticListener, DiagnosticSubscription } from '../domain/ports/events.ts';
 import type { Log } from '../domain/ports/log.ts';
 import type { TelemetryOptions } from '../observe/telemetry.ts';

@@ -1,5 +1,5 @@
 import type { Effect } from '../domain/tool/tool.ts';
-import type { Delivery } from '../domain/ports/call-store.ts';
+import type { Delivery } from '../domain/ports/call-requests.ts';
 
 /**
  * Whether an earlier worker may have run the tool for this call. `read` and `idempotent` tools may run without a start mark, so a missing

@@ -10,7 +10,7 @@ import type { ModuleDeclaration } from '../domain/tool/module.ts';
 import type { Paused, Policy, PolicyRecord } from '../domain/policy/policy.ts';
 import type { Serving } from '../domain/tool/serving.ts';
 import type { AgentDeclaration } from '../domain/identity/selection.ts';
-import type { CancelAnswer } from '../domain/ports/call-store.ts';
+import type { CancelAnswer } from '../domain/ports/call-requests.ts';
 
 /** What people do with a deployment. The CLI commands share this code. Built in `compose/`, which may use every part of the plane. */
 export interface GatewayOperations {

@@ -1,4 +1,4 @@
-import type { AdmissionLimits } from '../domain/ports/call-store.ts';
+import type { AdmissionLimits } from '../domain/ports/call-requests.ts';
 
 const MIB = 1024 * 1024;
 

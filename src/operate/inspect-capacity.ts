@@ -6,7 +6,7 @@ import {
   type SubjectLimits,
   type SubjectShare,
 } from '../domain/call/subject-share.ts';
-import type { LaneUse } from '../domain/ports/call-store.ts';
+import type { LaneUse } from '../domain/ports/call-requests.ts';
 import { readFreeSpace } from '../stores/embedded/free-space.ts';
 import { checkOf, type Check } from './check.ts';
 

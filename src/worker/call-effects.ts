@@ -3,7 +3,8 @@ import { platformRefusal, type PlatformRefusal } from '../domain/errors/gate-err
 import { effectKey, type EffectAnswer, type EffectKey, type EffectOrigin } from '../domain/platform/platform-effect.ts';
 import type { Identity } from '../domain/identity/session.ts';
 import type { CallEffects, EffectSource } from '../domain/ports/call-effects.ts';
-import type { CallReader, CallReplies, Delivery } from '../domain/ports/call-store.ts';
+import type { CallReader, CallReplies } from '../domain/ports/call-store.ts';
+import type { Delivery } from '../domain/ports/call-requests.ts';
 import type { Log } from '../domain/ports/log.ts';
 import type { EffectPublishing, EffectReader } from '../domain/ports/outbound-store.ts';
 import type { IncarnationCheck } from '../domain/ports/store.ts';

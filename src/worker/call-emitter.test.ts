@@ -18,7 +18,7 @@ import { planeError, errorOutcome } from '../domain/errors/errors.ts';
 import type { Policy } from '../domain/policy/policy.ts';
 import type { ToolDeclaration } from '../domain/tool/tool.ts';
 import { createEventBus } from '../observe/event-bus.ts';
-import type { Delivery } from '../domain/ports/call-store.ts';
+import type { Delivery } from '../domain/ports/call-requests.ts';
 import type { EventBus } from '../domain/ports/events.ts';
 import type { Plane } from '../domain/ports/plane.ts';
 import type { Store } from '../domain/ports/store.ts';

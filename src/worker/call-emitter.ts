@@ -10,7 +10,7 @@ import type { Outcome } from '../domain/outcome/outcome.ts';
 import type { Identity } from '../domain/identity/session.ts';
 import type { Stage } from '../domain/call/stages.ts';
 import { isSampled, parseTrace, toTraceContext, type Trace, type TraceContext } from '../domain/call/trace-context.ts';
-import type { Delivery, LaneState } from '../domain/ports/call-store.ts';
+import type { Delivery, LaneState } from '../domain/ports/call-requests.ts';
 import type { CallEmitter, Events } from '../domain/ports/events.ts';
 import { parseIdentity } from '../stages/identify/parse-identity.ts';
 import { decodeEnvelope } from '../domain/call/envelope.ts';

@@ -7,7 +7,7 @@ import type {
   LaneState,
   SettleAnswer,
   SettleRequest,
-} from '../domain/ports/call-store.ts';
+} from '../domain/ports/call-requests.ts';
 import type { Plane } from '../domain/ports/plane.ts';
 import type { Store } from '../domain/ports/store.ts';
 import { CLOSED_POLICY } from '../domain/policy/policy.ts';

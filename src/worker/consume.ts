@@ -1,6 +1,7 @@
 import { runClaimed } from '../data-path.ts';
 import { nestedPool, type WorkerId } from '../domain/identity/ids.ts';
-import type { CallQueue, ClaimAnswer, Delivery, LaneState } from '../domain/ports/call-store.ts';
+import type { CallQueue } from '../domain/ports/call-store.ts';
+import type { ClaimAnswer, Delivery, LaneState } from '../domain/ports/call-requests.ts';
 import type { Log } from '../domain/ports/log.ts';
 import type { Plane } from '../domain/ports/plane.ts';
 import type { StoreLanes } from '../domain/ports/store.ts';

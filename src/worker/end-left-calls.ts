@@ -1,7 +1,7 @@
 import { ended, isEnding } from '../domain/call/ending.ts';
 import { errorOutcome } from '../domain/errors/errors.ts';
 import { nestedPool } from '../domain/identity/ids.ts';
-import type { LaneState, Delivery } from '../domain/ports/call-store.ts';
+import type { LaneState, Delivery } from '../domain/ports/call-requests.ts';
 import type { DeliveredCall, Plane } from '../domain/ports/plane.ts';
 import type { StopSignal } from '../domain/ports/tool-runner.ts';
 import { admit } from '../stages/admit/admit.ts';

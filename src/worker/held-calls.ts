@@ -1,6 +1,6 @@
 import { planeError } from '../domain/errors/errors.ts';
 import type { CallId, WorkerId } from '../domain/identity/ids.ts';
-import type { OwnedCall } from '../domain/ports/call-store.ts';
+import type { OwnedCall } from '../domain/ports/call-requests.ts';
 
 /**
  * The calls that a worker holds, in memory shared between its main thread and its supervisor thread. The supervisor renews leases from this

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sampleDelivered, sampleDelivery } from '../../test/support/sample-call.ts';
-import type { Delivery } from '../domain/ports/call-store.ts';
+import type { Delivery } from '../domain/ports/call-requests.ts';
 import { createSlots } from './slots.ts';
 import { createHoldWithoutSlot, MAX_HELD_WITHOUT_SLOT } from './hold-without-slot.ts';
 

@@ -1,4 +1,4 @@
-import type { Delivery, OwnedCall } from '../domain/ports/call-store.ts';
+import type { Delivery, OwnedCall } from '../domain/ports/call-requests.ts';
 import type { StopSignal } from '../domain/ports/tool-runner.ts';
 import type { HeldCalls } from './held-calls.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../domain/outcome/outcome.ts';
 import { createEventBus } from '../observe/event-bus.ts';
-import type { AcceptRequest, CancelRequest, Delivery, TakenReply } from '../domain/ports/call-store.ts';
+import type { AcceptRequest, CancelRequest, Delivery, TakenReply } from '../domain/ports/call-requests.ts';
 import type { NestedFrame } from '../domain/ports/plane.ts';
 import type { Store } from '../domain/ports/store.ts';
 import type { NestedCallRequest } from '../domain/ports/tool-runner.ts';

@@ -3,14 +3,8 @@ import { indexTools, type PublishedTool } from '../domain/tool/catalog.ts';
 import { parseScopedId, type ToolId } from '../domain/identity/ids.ts';
 import type { Outcome } from '../domain/outcome/outcome.ts';
 import { parseTrace, type TraceContext } from '../domain/call/trace-context.ts';
-import type {
-  AdmissionLimits,
-  CallCancellation,
-  CallIntake,
-  CallReader,
-  CallReplies,
-  Delivery,
-} from '../domain/ports/call-store.ts';
+import type { CallCancellation, CallIntake, CallReader, CallReplies } from '../domain/ports/call-store.ts';
+import type { AdmissionLimits, Delivery } from '../domain/ports/call-requests.ts';
 import type { Events } from '../domain/ports/events.ts';
 import type { PinnedRoute } from '../domain/ports/pinned-route.ts';
 import type { Plane } from '../domain/ports/plane.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ClaimRequest } from '../domain/ports/call-store.ts';
+import type { ClaimRequest } from '../domain/ports/call-requests.ts';
 import { partialStore, sampleDelivery, sampleLane } from '../../test/support/sample-call.ts';
 import { timeStore } from './store-age.ts';
 

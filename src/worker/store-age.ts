@@ -1,4 +1,5 @@
-import type { CallLeases, CallQueue, LaneState } from '../domain/ports/call-store.ts';
+import type { CallLeases, CallQueue } from '../domain/ports/call-store.ts';
+import type { LaneState } from '../domain/ports/call-requests.ts';
 
 /**
  * Gives an upper bound on the age of a store answer. The store read its clock at some time between the request and the answer. So each

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CallId } from '../domain/identity/ids.ts';
-import type { ReapRequest, RenewAnswer, RenewRequest } from '../domain/ports/call-store.ts';
+import type { ReapRequest, RenewAnswer, RenewRequest } from '../domain/ports/call-requests.ts';
 import type { Store } from '../domain/ports/store.ts';
 import { deferred, partialStore, sampleDelivery, sampleLane } from '../../test/support/sample-call.ts';
 import { createHeldCalls, type HeldCalls } from './held-calls.ts';

@@ -1,6 +1,6 @@
 import { errorOutcome } from '../domain/errors/errors.ts';
 import { nestedPool, type CallId, type WorkerId } from '../domain/identity/ids.ts';
-import type { ReapAnswer, ReapRequest } from '../domain/ports/call-store.ts';
+import type { ReapAnswer, ReapRequest } from '../domain/ports/call-requests.ts';
 import type { SupervisorStore } from '../domain/ports/store.ts';
 import { encode } from '../base/message-pack.ts';
 import { encodeOutcome } from '../domain/outcome/outcome-bytes.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Attempt } from '../../src/domain/call/attempt.ts';
-import type { Delivery, SettledAttempt, SettleRequest } from '../../src/domain/ports/call-store.ts';
+import type { Delivery, SettledAttempt, SettleRequest } from '../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { decodeHistory } from '../support/decode-history.ts';
 import {

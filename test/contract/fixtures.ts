@@ -25,7 +25,7 @@ import type {
   SettleRequest,
   StartRequest,
   Waiter,
-} from '../../src/domain/ports/call-store.ts';
+} from '../../src/domain/ports/call-requests.ts';
 import type { AskRequest, DecideRequest } from '../../src/domain/ports/approval-store.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { bodyDigest } from '../../src/domain/tool/digest.ts';

@@ -22,7 +22,7 @@ import {
   type ModelCall,
 } from './model.ts';
 import type { AuditEntry } from '../../src/domain/ports/audit-store.ts';
-import type { ReplyItem } from '../../src/domain/ports/call-store.ts';
+import type { ReplyItem } from '../../src/domain/ports/call-requests.ts';
 import { drainReplies, readWholeAudit, recordOf } from './observe.ts';
 
 const BYTES: Record<string, Uint8Array> = {

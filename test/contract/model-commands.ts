@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { CallerId, CallId } from '../../src/domain/identity/ids.ts';
 import { EFFECTS, type Effect } from '../../src/domain/tool/tool.ts';
-import type { ClaimAnswer, Delivery, RecoveredCall } from '../../src/domain/ports/call-store.ts';
+import type { ClaimAnswer, Delivery, RecoveredCall } from '../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { callIdFor, newWorkerId, randomId } from '../../src/domain/identity/new-id.ts';
 import {

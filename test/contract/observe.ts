@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { laneOfScopedId, type CallerId, type CallId, type WorkerId } from '../../src/domain/identity/ids.ts';
 import { isAboutCall, type AboutCall } from '../../src/domain/audit/audit-record.ts';
 import type { AuditEntry } from '../../src/domain/ports/audit-store.ts';
-import type { Delivery, LaneState, OwnedCall, ReplyItem } from '../../src/domain/ports/call-store.ts';
+import type { Delivery, LaneState, OwnedCall, ReplyItem } from '../../src/domain/ports/call-requests.ts';
 import type { CallRecord } from '../../src/domain/call/call.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { newWorkerId } from '../../src/domain/identity/new-id.ts';

@@ -1,5 +1,5 @@
 import { effectKey, type EffectBody } from '../../src/domain/platform/platform-effect.ts';
-import type { Delivery } from '../../src/domain/ports/call-store.ts';
+import type { Delivery } from '../../src/domain/ports/call-requests.ts';
 import type {
   ClaimEffectsRequest,
   EffectEnding,

@@ -3,7 +3,7 @@ import type { EffectBody, EffectKey } from '../../src/domain/platform/platform-e
 import { createConsoleAdapter } from '../../src/gateway/platform/adapters/console-adapter.ts';
 import { createWebhookAdapter } from '../../src/gateway/platform/adapters/webhook-adapter.ts';
 import { adapterContract, type AdapterUnderTest, type PlatformAdapter } from '../../src/exports/testing.ts';
-import type { Delivery } from '../../src/domain/ports/call-store.ts';
+import type { Delivery } from '../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { decode, encode } from '../../src/base/message-pack.ts';
 import { randomId } from '../../src/domain/identity/new-id.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallAnswer, Outcome, SessionHandle } from '../../src/exports/client.ts';
 import type { CallId } from '../../src/domain/identity/ids.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import type { AcceptRequest } from '../../src/domain/ports/call-store.ts';
+import type { AcceptRequest } from '../../src/domain/ports/call-requests.ts';
 import { DEFAULT_ADMISSION } from '../../src/operate/defaults.ts';
 import { canonicalJson } from '../../src/base/canonical-json.ts';
 import { bodyDigest } from '../../src/domain/tool/digest.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallAnswer, Outcome, SessionHandle } from '../../src/exports/client.ts';
-import type { OwnedCall } from '../../src/domain/ports/call-store.ts';
+import type { OwnedCall } from '../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { callIdFor, newWorkerId, randomId } from '../../src/domain/identity/new-id.ts';
 import { createHeldCalls } from '../../src/worker/held-calls.ts';

@@ -4,7 +4,7 @@ import type { SessionHandle } from '../../src/exports/client.ts';
 import { indexTools } from '../../src/domain/tool/catalog.ts';
 import type { CallId, RunId, ToolId, WorkerId } from '../../src/domain/identity/ids.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import type { AcceptRequest } from '../../src/domain/ports/call-store.ts';
+import type { AcceptRequest } from '../../src/domain/ports/call-requests.ts';
 import { DEFAULT_ADMISSION } from '../../src/operate/defaults.ts';
 import { prepareCall } from '../../src/stages/accept/prepare-call.ts';
 import { laneKeys } from '../../src/stores/redis/keys.ts';

@@ -4,7 +4,7 @@ import type { SessionHandle } from '../../src/exports/client.ts';
 import { LIMITS } from '../../src/domain/call/call.ts';
 import type { WorkerId } from '../../src/domain/identity/ids.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import type { Delivery } from '../../src/domain/ports/call-store.ts';
+import type { Delivery } from '../../src/domain/ports/call-requests.ts';
 import { decodeEnvelope } from '../../src/domain/call/envelope.ts';
 import { callIdFor } from '../../src/domain/identity/new-id.ts';
 import { encode } from '../../src/base/message-pack.ts';

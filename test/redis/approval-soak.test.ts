@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AskRequest, DecideAnswer } from '../../src/domain/ports/approval-store.ts';
-import type { Delivery } from '../../src/domain/ports/call-store.ts';
+import type { Delivery } from '../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import {

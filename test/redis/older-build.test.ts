@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseScopedId, type CallId, type RunId } from '../../src/domain/identity/ids.ts';
 import { MAX_RUNS } from '../../src/domain/identity/session.ts';
-import type { Delivery } from '../../src/domain/ports/call-store.ts';
+import type { Delivery } from '../../src/domain/ports/call-requests.ts';
 import type { HoldOwedRequest } from '../../src/domain/ports/owed-store.ts';
 import type { Store } from '../../src/domain/ports/store.ts';
 import { openConnection, sendCommand, untilReady, type Connection } from '../../src/stores/redis/connection.ts';

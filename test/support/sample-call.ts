@@ -3,7 +3,7 @@ import { ENVELOPE_VERSION } from '../../src/domain/call/call.ts';
 import { toolId, type RunId, type WorkerId } from '../../src/domain/identity/ids.ts';
 import type { Identity } from '../../src/domain/identity/session.ts';
 import { DEFAULT_LIMITS, type ToolDeclaration } from '../../src/domain/tool/tool.ts';
-import type { Delivery, LaneState } from '../../src/domain/ports/call-store.ts';
+import type { Delivery, LaneState } from '../../src/domain/ports/call-requests.ts';
 import type { Log } from '../../src/domain/ports/log.ts';
 import type { DeliveredCall, ServedTool } from '../../src/domain/ports/plane.ts';
 import type { AdmittedCall } from '../../src/domain/ports/staged-calls.ts';

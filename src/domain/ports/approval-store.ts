@@ -12,7 +12,7 @@ import type {
 import type { CallId, SessionId, ToolId, WorkerId } from '../identity/ids.ts';
 import type { SessionEnding } from '../identity/session.ts';
 import type { ShareFull, SubjectLimits } from '../call/subject-share.ts';
-import type { OwnedCall } from './call-store.ts';
+import type { OwnedCall } from './call-requests.ts';
 
 /**
  * Questions to people, and remembered answers. The rules of CallStore apply: each method is one atomic, durable, idempotent step in store

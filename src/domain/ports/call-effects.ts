@@ -1,5 +1,5 @@
 import type { Identity } from '../identity/session.ts';
-import type { Delivery } from './call-store.ts';
+import type { Delivery } from './call-requests.ts';
 import type { PlatformReply, PlatformRequest } from './tool-runner.ts';
 
 /** What one run of a tool does on platforms. */

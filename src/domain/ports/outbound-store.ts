@@ -1,7 +1,7 @@
 import type { CallRecord } from '../call/call.ts';
 import type { EffectKey, EffectKind, EffectOrigin, EffectRecord, EffectState } from '../platform/platform-effect.ts';
 import type { CallerId, CallId, SessionId } from '../identity/ids.ts';
-import type { OwnedCall } from './call-store.ts';
+import type { OwnedCall } from './call-requests.ts';
 
 /**
  * Stores what tools do on platforms until a gateway has delivered it. Only the worker that owns a call publishes its effects. A call that

@@ -9,7 +9,7 @@ import type { TraceContext } from '../call/trace-context.ts';
 import type { ApprovalNotifier } from './approval-notifier.ts';
 import type { ArgumentSealer } from './argument-sealer.ts';
 import type { EffectSource } from './call-effects.ts';
-import type { Delivery, LaneState } from './call-store.ts';
+import type { Delivery, LaneState } from './call-requests.ts';
 import type { CallEmitter, Events } from './events.ts';
 import type { GateHooks } from './gate-hooks.ts';
 import type { Log } from './log.ts';

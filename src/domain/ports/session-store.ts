@@ -1,7 +1,7 @@
 import type { Administered } from '../identity/actor.ts';
 import type { RunId, SessionId, ToolId } from '../identity/ids.ts';
 import type { Identity, Session, SessionEnding } from '../identity/session.ts';
-import type { OwnedCall } from './call-store.ts';
+import type { OwnedCall } from './call-requests.ts';
 
 /**
  * Sessions and their runs. The trusted side writes them; `acceptCall` and `claimCalls` check them. Opening or revoking a session is one

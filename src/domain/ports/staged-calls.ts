@@ -7,7 +7,7 @@ import type { Outcome } from '../outcome/outcome.ts';
 import type { ApprovalId, GrantId } from '../policy/approval.ts';
 import type { LoopVerdict } from '../policy/loop-verdict.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { SettleAnswer } from './call-store.ts';
+import type { SettleAnswer } from './call-requests.ts';
 import type { HooksVerdict } from './gate-hooks.ts';
 import type { DeliveredCall, ServedTool } from './plane.ts';
 

@@ -2,7 +2,8 @@ import { planeError, errorOutcome } from '../../domain/errors/errors.ts';
 import type { CallId } from '../../domain/identity/ids.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { runEndedByLoop } from '../../domain/identity/session-ended.ts';
-import type { AcceptAnswer, AcceptRequest, CallIntake } from '../../domain/ports/call-store.ts';
+import type { CallIntake } from '../../domain/ports/call-store.ts';
+import type { AcceptAnswer, AcceptRequest } from '../../domain/ports/call-requests.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 
 /** The result of a call request: under way, already answered, or refused with nothing stored. */

@@ -4,7 +4,8 @@ import { errorOutcome } from '../../domain/errors/errors.ts';
 import type { CallId, ToolId } from '../../domain/identity/ids.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
-import type { CallReader, CancelRequest } from '../../domain/ports/call-store.ts';
+import type { CallReader } from '../../domain/ports/call-store.ts';
+import type { CancelRequest } from '../../domain/ports/call-requests.ts';
 import { encode } from '../../base/message-pack.ts';
 import { encodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 

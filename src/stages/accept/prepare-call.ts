@@ -5,7 +5,7 @@ import { nestedPool, type CallId, type RunId, type SessionId } from '../../domai
 import type { GivenInput } from '../../domain/call/input.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
-import type { AcceptRequest, AdmissionLimits, CallProof, Waiter } from '../../domain/ports/call-store.ts';
+import type { AcceptRequest, AdmissionLimits, CallProof, Waiter } from '../../domain/ports/call-requests.ts';
 import type { PinnedRoute } from '../../domain/ports/pinned-route.ts';
 import { checkArguments, type WrittenArguments } from '../../domain/call/check-arguments.ts';
 import { bodyDigest } from '../../domain/tool/digest.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CLOSED_POLICY } from '../../domain/policy/policy.ts';
 import type { SessionEnding } from '../../domain/identity/session.ts';
-import type { Delivery, LaneState, RecoveredCall, RenewAnswer } from '../../domain/ports/call-store.ts';
+import type { Delivery, LaneState, RecoveredCall, RenewAnswer } from '../../domain/ports/call-requests.ts';
 import { partialStore, sampleDelivered, sampleDelivery, sampleLane } from '../../../test/support/sample-call.ts';
 import { admit } from './admit.ts';
 

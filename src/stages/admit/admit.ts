@@ -3,7 +3,7 @@ import { errorOutcome } from '../../domain/errors/errors.ts';
 import { sessionEnded } from '../../domain/identity/session-ended.ts';
 import type { PolicyRecord } from '../../domain/policy/policy.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
-import type { RenewAnswer } from '../../domain/ports/call-store.ts';
+import type { RenewAnswer } from '../../domain/ports/call-requests.ts';
 import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
 import type { AdmittedCall } from '../../domain/ports/staged-calls.ts';
 

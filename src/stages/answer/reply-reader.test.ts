@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CallRecord } from '../../domain/call/call.ts';
 import type { CallerId, CallId } from '../../domain/identity/ids.ts';
-import type { ReplyItem, TakeRepliesRequest, TakenReply } from '../../domain/ports/call-store.ts';
+import type { ReplyItem, TakeRepliesRequest, TakenReply } from '../../domain/ports/call-requests.ts';
 import { planeError } from '../../domain/errors/errors.ts';
 import { createReplyReader, type ReplyReader } from './reply-reader.ts';
 

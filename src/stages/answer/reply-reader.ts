@@ -1,6 +1,7 @@
 import { planeError } from '../../domain/errors/errors.ts';
 import type { CallerId, CallId } from '../../domain/identity/ids.ts';
-import type { CallReader, CallReplies, ReplyItem } from '../../domain/ports/call-store.ts';
+import type { CallReader, CallReplies } from '../../domain/ports/call-store.ts';
+import type { ReplyItem } from '../../domain/ports/call-requests.ts';
 import type { IncarnationCheck } from '../../domain/ports/store.ts';
 import { WaiterTable } from './waiter-table.ts';
 import { pause } from '../../base/pause.ts';

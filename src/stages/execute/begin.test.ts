@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApprovalId } from '../../domain/policy/approval.ts';
 import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool/tool.ts';
 import type { ArgumentSealer } from '../../domain/ports/argument-sealer.ts';
-import type { Delivery, StartAnswer, StartRequest } from '../../domain/ports/call-store.ts';
+import type { Delivery, StartAnswer, StartRequest } from '../../domain/ports/call-requests.ts';
 import {
   partialStore,
   SAMPLE_IDENTITY,

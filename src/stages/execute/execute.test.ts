@@ -3,7 +3,7 @@ import { NO_WRITE_BACKS } from '../../domain/outcome/content.ts';
 import { ENVELOPE_VERSION } from '../../domain/call/call.ts';
 import { CLOSED_POLICY } from '../../domain/policy/policy.ts';
 import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool/tool.ts';
-import type { AbandonRequest, Delivery } from '../../domain/ports/call-store.ts';
+import type { AbandonRequest, Delivery } from '../../domain/ports/call-requests.ts';
 import type { NestedFrame } from '../../domain/ports/plane.ts';
 import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
 import type { WorkerStore } from '../../domain/ports/store.ts';

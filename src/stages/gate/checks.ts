@@ -7,7 +7,7 @@ import { detectLoop } from '../../gate/loop/detect-loop.ts';
 import type { AskedAttempt } from '../../gate/loop/loop-window.ts';
 import { type LoopBlock, type LoopVerdict, type LoopWarning, PASS } from '../../domain/policy/loop-verdict.ts';
 import type { Policy } from '../../domain/policy/policy.ts';
-import type { Delivery } from '../../domain/ports/call-store.ts';
+import type { Delivery } from '../../domain/ports/call-requests.ts';
 import type { CallEmitter } from '../../domain/ports/events.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { NO_HISTORY, openHistory, shortSignature, toolTag } from '../../domain/call/history.ts';

@@ -3,7 +3,7 @@ import { ENVELOPE_VERSION } from '../../domain/call/call.ts';
 import type { Policy } from '../../domain/policy/policy.ts';
 import { toolId, type RunId } from '../../domain/identity/ids.ts';
 import type { InjectedGrant, Session } from '../../domain/identity/session.ts';
-import type { AbandonRequest, Delivery } from '../../domain/ports/call-store.ts';
+import type { AbandonRequest, Delivery } from '../../domain/ports/call-requests.ts';
 import type { ServedTool } from '../../domain/ports/plane.ts';
 import type { RunEnding, RunRequest } from '../../domain/ports/tool-runner.ts';
 import {

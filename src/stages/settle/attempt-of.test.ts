@@ -3,7 +3,7 @@ import { sampleDeclaration, sampleDelivered, sampleDelivery } from '../../../tes
 import { errorOutcome } from '../../domain/errors/errors.ts';
 import { sessionEnded } from '../../domain/identity/session-ended.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
-import type { Delivery } from '../../domain/ports/call-store.ts';
+import type { Delivery } from '../../domain/ports/call-requests.ts';
 import { bodyDigest } from '../../domain/tool/digest.ts';
 import { shortSignature } from '../../domain/call/history.ts';
 import { attemptOf } from './attempt-of.ts';

@@ -4,7 +4,7 @@ import { restAfterLoop } from '../../domain/identity/session-ended.ts';
 import { argumentSignatures, targetSignature } from '../../gate/loop/argument-signature.ts';
 import { rememberAttempt, type Remembered } from '../../gate/loop/detect-stall.ts';
 import { costOfCall, endOfAttempt } from '../../gate/loop/end-of-attempt.ts';
-import type { SettledAttempt } from '../../domain/ports/call-store.ts';
+import type { SettledAttempt } from '../../domain/ports/call-requests.ts';
 import type { DeliveredCall } from '../../domain/ports/plane.ts';
 import { bodyDigest } from '../../domain/tool/digest.ts';
 import { openHistory, shortSignature, toolTag } from '../../domain/call/history.ts';

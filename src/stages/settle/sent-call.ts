@@ -1,4 +1,4 @@
-import type { Delivery } from '../../domain/ports/call-store.ts';
+import type { Delivery } from '../../domain/ports/call-requests.ts';
 import type { Plane } from '../../domain/ports/plane.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { decodeEnvelope } from '../../domain/call/envelope.ts';

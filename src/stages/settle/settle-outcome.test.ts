@@ -3,7 +3,7 @@ import type { ToolId } from '../../domain/identity/ids.ts';
 import type { ApprovalId } from '../../domain/policy/approval.ts';
 import { planeError, errorOutcome } from '../../domain/errors/errors.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
-import type { Delivery, RecoveredCall, SettleAnswer, SettleRequest } from '../../domain/ports/call-store.ts';
+import type { Delivery, RecoveredCall, SettleAnswer, SettleRequest } from '../../domain/ports/call-requests.ts';
 import type { ServedTool, ServedTools } from '../../domain/ports/plane.ts';
 import type { Redactor } from '../../domain/ports/redactor.ts';
 import { readAuditDetail } from '../../domain/audit/audit-detail.ts';

@@ -2,7 +2,7 @@ import { pause } from '../../base/pause.ts';
 import { PlaneError, errorOutcome } from '../../domain/errors/errors.ts';
 import { releasesKey, withAdvice, type Outcome } from '../../domain/outcome/outcome.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
-import type { SettleRequest } from '../../domain/ports/call-store.ts';
+import type { SettleRequest } from '../../domain/ports/call-requests.ts';
 import { traceIdIn } from '../../domain/call/trace-context.ts';
 import type { DeliveredCall, Plane } from '../../domain/ports/plane.ts';
 import type { SettledCall } from '../../domain/ports/staged-calls.ts';

@@ -1,4 +1,4 @@
-import type { ClaimAnswer, ClaimRequest, TakenReply, TakeRepliesRequest } from '../../domain/ports/call-store.ts';
+import type { ClaimAnswer, ClaimRequest, TakenReply, TakeRepliesRequest } from '../../domain/ports/call-requests.ts';
 import type { ClaimedEffects } from '../../domain/ports/outbound-store.ts';
 import type { RequestMethod } from './store-methods.ts';
 import { callerTopic, CATALOG_TOPIC, OUTBOUND_TOPIC, poolTopic } from './transaction.ts';

@@ -1,4 +1,4 @@
-import type { ReplyItem, TakenReply } from '../../domain/ports/call-store.ts';
+import type { ReplyItem, TakenReply } from '../../domain/ports/call-requests.ts';
 import type { Database } from '../sqlite/database.ts';
 
 /** Max replies per answer. Only outcomes up to 16 KiB are inline, so an answer stays below 4 MiB. */

@@ -2,7 +2,7 @@ import type { CallId } from '../../domain/identity/ids.ts';
 import { isSameAgent, agentsOf } from '../../domain/identity/agent.ts';
 import type { Identity, SessionEnding } from '../../domain/identity/session.ts';
 import { PlaneError } from '../../domain/errors/errors.ts';
-import type { AcceptAnswer, AcceptRequest, CallProof } from '../../domain/ports/call-store.ts';
+import type { AcceptAnswer, AcceptRequest, CallProof } from '../../domain/ports/call-requests.ts';
 import type { CallState } from '../../domain/call/call.ts';
 import {
   subjectShares,

@@ -12,7 +12,7 @@ import {
 import type { Identity } from '../../domain/identity/session.ts';
 import type { Effect } from '../../domain/tool/tool.ts';
 import type { AuditEntry } from '../../domain/ports/audit-store.ts';
-import type { Delivery, RecoveredCall } from '../../domain/ports/call-store.ts';
+import type { Delivery, RecoveredCall } from '../../domain/ports/call-requests.ts';
 import { asBytes, asList, asText, unexpected } from './answers.ts';
 
 /** The facts of a call that the store guarantees, in the order of `shared/record.lua`. */

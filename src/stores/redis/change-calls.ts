@@ -8,7 +8,7 @@ import type {
   ReapAnswer,
   ReapRequest,
   ResolveRequest,
-} from '../../domain/ports/call-store.ts';
+} from '../../domain/ports/call-requests.ts';
 import { decodeOutcome } from '../../domain/outcome/outcome-bytes.ts';
 import { asList, asNumber, asText } from './answers.ts';
 import type { NamedValues } from './function-library.ts';

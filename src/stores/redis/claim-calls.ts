@@ -11,7 +11,7 @@ import type {
   RecheckRequest,
   ReclaimRequest,
   RecoveredCall,
-} from '../../domain/ports/call-store.ts';
+} from '../../domain/ports/call-requests.ts';
 import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
 import { createFactsReader, decodeEntry, type DeliveredEntry, type EntryOwner } from './call-codec.ts';
 import { GROUP } from './keys.ts';

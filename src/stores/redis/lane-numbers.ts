@@ -1,4 +1,4 @@
-import type { DamagedNumber } from '../../domain/ports/call-store.ts';
+import type { DamagedNumber } from '../../domain/ports/call-requests.ts';
 import { asBytes, asList, asText } from './answers.ts';
 import { sendCommand, sendForBytes, type Connection } from './connection.ts';
 import type { LaneKeys } from './keys.ts';

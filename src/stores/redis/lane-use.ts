@@ -1,6 +1,6 @@
 import { PlaneError } from '../../domain/errors/errors.ts';
 import type { SubjectLimits } from '../../domain/call/subject-share.ts';
-import type { LaneUse } from '../../domain/ports/call-store.ts';
+import type { LaneUse } from '../../domain/ports/call-requests.ts';
 import { asList, asNumber, asText } from './answers.ts';
 import { readLaneNumbers, type Send } from './lane-numbers.ts';
 import type { RedisContext } from './redis-context.ts';

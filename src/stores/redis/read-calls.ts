@@ -6,7 +6,7 @@ import type {
   ReplyItem,
   TakenReply,
   TakeRepliesRequest,
-} from '../../domain/ports/call-store.ts';
+} from '../../domain/ports/call-requests.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
 import { decodeCall, readPlace } from './call-codec.ts';
 import { GROUP } from './keys.ts';

@@ -6,7 +6,7 @@ import type {
   SettleRequest,
   StartAnswer,
   StartRequest,
-} from '../../domain/ports/call-store.ts';
+} from '../../domain/ports/call-requests.ts';
 import { laneOfScopedId } from '../../domain/identity/ids.ts';
 import type { JournalStore } from '../../domain/ports/store.ts';
 import { laneUse } from './lane-use.ts';

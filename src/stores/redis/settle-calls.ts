@@ -8,7 +8,7 @@ import type {
   SettleRequest,
   StartAnswer,
   StartRequest,
-} from '../../domain/ports/call-store.ts';
+} from '../../domain/ports/call-requests.ts';
 import { attemptText } from '../../domain/call/history.ts';
 import { answerOf, asList, asNumber, asText, unexpected, wordOf } from './answers.ts';
 import type { NamedValues } from './function-library.ts';

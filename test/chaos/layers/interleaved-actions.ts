@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { CallId } from '../../../src/domain/identity/ids.ts';
-import type { ClaimAnswer } from '../../../src/domain/ports/call-store.ts';
+import type { ClaimAnswer } from '../../../src/domain/ports/call-requests.ts';
 import { callIdFor, randomId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptRequest,

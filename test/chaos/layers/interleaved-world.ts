@@ -1,6 +1,6 @@
 import type { WorkerId } from '../../../src/domain/identity/ids.ts';
 import type { Effect } from '../../../src/domain/tool/tool.ts';
-import type { Delivery } from '../../../src/domain/ports/call-store.ts';
+import type { Delivery } from '../../../src/domain/ports/call-requests.ts';
 import { newCallerId, newWorkerId, randomId } from '../../../src/domain/identity/new-id.ts';
 import { openSession } from '../../contract/fixtures.ts';
 import type { Real } from '../../contract/model-commands.ts';

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { Delivery } from '../../../src/domain/ports/call-store.ts';
+import type { Delivery } from '../../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
 import { GROUP, laneKeys } from '../../../src/stores/redis/keys.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { PlaneError } from '../../../src/domain/errors/errors.ts';
 import type { CallId } from '../../../src/domain/identity/ids.ts';
-import type { Delivery } from '../../../src/domain/ports/call-store.ts';
+import type { Delivery } from '../../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
 import { newWorkerId, randomId } from '../../../src/domain/identity/new-id.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AdmissionLimits } from '../../../src/domain/ports/call-store.ts';
+import type { AdmissionLimits } from '../../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
 import {
   acceptMany,

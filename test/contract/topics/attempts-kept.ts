@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { HISTORY_LENGTH } from '../../../src/domain/call/attempt.ts';
 import { toolId } from '../../../src/domain/identity/ids.ts';
-import type { Delivery } from '../../../src/domain/ports/call-store.ts';
+import type { Delivery } from '../../../src/domain/ports/call-requests.ts';
 import { newRunId } from '../../../src/domain/identity/new-id.ts';
 import { args, attemptAll, attemptOne, historyOf, holdAll, settled } from '../attempt-fixtures.ts';
 import { claimMany, claimOne, HOUR_MS, holdOne, openSession, ownedBy, type CallOverrides } from '../fixtures.ts';

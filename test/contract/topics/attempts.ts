@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { HISTORY_LENGTH, MAX_STALLS, type AttemptEnding } from '../../../src/domain/call/attempt.ts';
 import { toolId } from '../../../src/domain/identity/ids.ts';
-import type { SettledAttempt } from '../../../src/domain/ports/call-store.ts';
+import type { SettledAttempt } from '../../../src/domain/ports/call-requests.ts';
 import { codeOf, openHistory, shortSignature, toolTag } from '../../../src/domain/call/history.ts';
 import { newRunId } from '../../../src/domain/identity/new-id.ts';
 import { args, attemptOne, historyOf, RESULT, settled } from '../attempt-fixtures.ts';

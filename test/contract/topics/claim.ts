@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { QueueState } from '../../../src/domain/ports/call-store.ts';
+import type { QueueState } from '../../../src/domain/ports/call-requests.ts';
 import { newWorkerId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptMany,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { toolId, type CallId } from '../../../src/domain/identity/ids.ts';
 import type { NewGrant } from '../../../src/domain/policy/approval.ts';
-import type { Delivery } from '../../../src/domain/ports/call-store.ts';
+import type { Delivery } from '../../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
 import { newGrantId } from '../../../src/domain/identity/new-id.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { toolId, type ToolId } from '../../../src/domain/identity/ids.ts';
-import type { OwnedCall } from '../../../src/domain/ports/call-store.ts';
+import type { OwnedCall } from '../../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
 import { newRunId } from '../../../src/domain/identity/new-id.ts';
 import { acceptRequest, claimOne, holdOne, openSession, ownedBy, POOL, settleRequest, TOOL } from '../fixtures.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { COUNTED_LOOP_ENDS } from '../../../src/domain/call/attempt.ts';
 import type { RunId } from '../../../src/domain/identity/ids.ts';
 import { MAX_LOOP_ENDS } from '../../../src/domain/identity/session.ts';
-import type { AcceptAnswer, Delivery } from '../../../src/domain/ports/call-store.ts';
+import type { AcceptAnswer, Delivery } from '../../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
 import { newRunId } from '../../../src/domain/identity/new-id.ts';
 import { args, settled } from '../attempt-fixtures.ts';

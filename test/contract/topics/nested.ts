@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { CallProof, OwnedCall } from '../../../src/domain/ports/call-store.ts';
+import type { CallProof, OwnedCall } from '../../../src/domain/ports/call-requests.ts';
 import {
   acceptMany,
   acceptOne,

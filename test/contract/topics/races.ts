@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CallId } from '../../../src/domain/identity/ids.ts';
-import type { AcceptAnswer, Delivery } from '../../../src/domain/ports/call-store.ts';
+import type { AcceptAnswer, Delivery } from '../../../src/domain/ports/call-requests.ts';
 import { newWorkerId } from '../../../src/domain/identity/new-id.ts';
 import {
   acceptMany,

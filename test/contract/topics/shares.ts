@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { subjectShares, type SubjectLimits } from '../../../src/domain/call/subject-share.ts';
-import type { AdmissionLimits } from '../../../src/domain/ports/call-store.ts';
+import type { AdmissionLimits } from '../../../src/domain/ports/call-requests.ts';
 import type { Store } from '../../../src/domain/ports/store.ts';
 import {
   acceptOne,

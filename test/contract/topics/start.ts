@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Effect } from '../../../src/domain/tool/tool.ts';
-import type { Delivery } from '../../../src/domain/ports/call-store.ts';
+import type { Delivery } from '../../../src/domain/ports/call-requests.ts';
 import {
   allow,
   askAbout,

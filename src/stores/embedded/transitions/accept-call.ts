@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../domain/call/call.ts';
 import { parseScopedId } from '../../../domain/identity/ids.ts';
-import type { AcceptAnswer, AcceptRequest, CallProof } from '../../../domain/ports/call-store.ts';
+import type { AcceptAnswer, AcceptRequest, CallProof } from '../../../domain/ports/call-requests.ts';
 import type { SessionEnding } from '../../../domain/identity/session.ts';
 import type { CallRow, SessionRow } from '../rows.ts';
 import { callIdOfAgents } from '../../../domain/identity/new-id.ts';

@@ -1,5 +1,5 @@
 import { HISTORY_LENGTH, type Attempt, type AttemptEnding, type RunState } from '../../../domain/call/attempt.ts';
-import type { SettledAttempt } from '../../../domain/ports/call-store.ts';
+import type { SettledAttempt } from '../../../domain/ports/call-requests.ts';
 import { encodeHistory, shortSignature, toolTag } from '../../../domain/call/history.ts';
 import type { CallRow, RunRow } from '../rows.ts';
 import { RunMemory } from '../run-memory.ts';

@@ -1,5 +1,5 @@
 import type { CallerId, CallId } from '../../../domain/identity/ids.ts';
-import type { OwnedCall, Waiter } from '../../../domain/ports/call-store.ts';
+import type { OwnedCall, Waiter } from '../../../domain/ports/call-requests.ts';
 import type { SqlValue } from '../../sqlite/database.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';

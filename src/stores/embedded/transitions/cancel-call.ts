@@ -1,4 +1,4 @@
-import type { CancelAnswer, CancelRequest } from '../../../domain/ports/call-store.ts';
+import type { CancelAnswer, CancelRequest } from '../../../domain/ports/call-requests.ts';
 import { decodeEnvelope } from '../../../domain/call/envelope.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';

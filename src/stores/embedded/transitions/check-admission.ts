@@ -1,5 +1,5 @@
 import { subjectShares, type OverloadedBy, type ShareFull } from '../../../domain/call/subject-share.ts';
-import type { AcceptAnswer, AcceptRequest } from '../../../domain/ports/call-store.ts';
+import type { AcceptAnswer, AcceptRequest } from '../../../domain/ports/call-requests.ts';
 import type { Transaction } from '../transaction.ts';
 
 /** The suggested wait before a retry. Calls that workers hold end within about this time, or it is unknown when they end. */

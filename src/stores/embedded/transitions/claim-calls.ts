@@ -1,5 +1,5 @@
 import type { WorkerId } from '../../../domain/identity/ids.ts';
-import type { ClaimAnswer, ClaimRequest, Delivery, ReclaimRequest } from '../../../domain/ports/call-store.ts';
+import type { ClaimAnswer, ClaimRequest, Delivery, ReclaimRequest } from '../../../domain/ports/call-requests.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { runStateOf } from './attempts.ts';

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../domain/call/call.ts';
 import type { AuditEvent } from '../../../domain/audit/audit-record.ts';
-import type { SettledAttempt } from '../../../domain/ports/call-store.ts';
+import type { SettledAttempt } from '../../../domain/ports/call-requests.ts';
 import { endingDetail } from '../../../domain/audit/audit-detail.ts';
 import { decodeOutcome } from '../../../domain/outcome/outcome-bytes.ts';
 import type { CallRow } from '../rows.ts';

@@ -1,5 +1,5 @@
 import { planeError } from '../../../domain/errors/errors.ts';
-import type { LaneState, LaneUse, QueueState } from '../../../domain/ports/call-store.ts';
+import type { LaneState, LaneUse, QueueState } from '../../../domain/ports/call-requests.ts';
 import type { Transaction } from '../transaction.ts';
 
 export function laneState({ lane, now }: Transaction): LaneState {

@@ -5,7 +5,7 @@ import type {
   RecheckRequest,
   RenewAnswer,
   RenewRequest,
-} from '../../../domain/ports/call-store.ts';
+} from '../../../domain/ports/call-requests.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
 import { changeCall, findCall, findOwnedCall, isOwned, RETURN_DELIVERY } from './call-row.ts';
 import { laneState } from './lane-state.ts';

@@ -1,7 +1,7 @@
 import type { CallRecord } from '../../../domain/call/call.ts';
 import type { CallId, WorkerId } from '../../../domain/identity/ids.ts';
 import type { Identity } from '../../../domain/identity/session.ts';
-import type { ListCallsRequest } from '../../../domain/ports/call-store.ts';
+import type { ListCallsRequest } from '../../../domain/ports/call-requests.ts';
 import type { ListOwnCallsRequest } from '../../../domain/ports/outbound-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';

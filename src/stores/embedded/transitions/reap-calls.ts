@@ -1,5 +1,5 @@
 import type { CallId } from '../../../domain/identity/ids.ts';
-import type { ReapAnswer, ReapRequest } from '../../../domain/ports/call-store.ts';
+import type { ReapAnswer, ReapRequest } from '../../../domain/ports/call-requests.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { findApproval } from './approval-row.ts';

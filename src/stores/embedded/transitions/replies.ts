@@ -4,7 +4,7 @@ import type {
   TakenReply,
   TakeRepliesRequest,
   Waiter,
-} from '../../../domain/ports/call-store.ts';
+} from '../../../domain/ports/call-requests.ts';
 import { callerTopic, type Transaction } from '../transaction.ts';
 import { decodeWaiters, findOwnedCall } from './call-row.ts';
 

@@ -1,5 +1,5 @@
 import { decodeOutcome } from '../../../domain/outcome/outcome-bytes.ts';
-import type { ResolveRequest, SettleAnswer, SettleRequest } from '../../../domain/ports/call-store.ts';
+import type { ResolveRequest, SettleAnswer, SettleRequest } from '../../../domain/ports/call-requests.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';

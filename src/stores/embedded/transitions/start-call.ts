@@ -1,4 +1,4 @@
-import type { StartAnswer, StartRequest } from '../../../domain/ports/call-store.ts';
+import type { StartAnswer, StartRequest } from '../../../domain/ports/call-requests.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
