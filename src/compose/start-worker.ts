@@ -29,7 +29,7 @@ import { consume } from '../worker/consume.ts';
 import { endLeftCalls } from '../worker/end-left-calls.ts';
 import { createFleetView } from '../worker/fleet-view.ts';
 import { createHeldCalls } from '../worker/held-calls.ts';
-import { createInFlight } from '../worker/in-flight.ts';
+import { createInFlight, finishCalls } from '../worker/in-flight.ts';
 import { createNestedCalls } from '../worker/nested-calls.ts';
 import { createPolicyCache } from '../worker/policy-cache.ts';
 import { createSlots } from '../worker/slots.ts';
@@ -325,21 +325,6 @@ async function boot(
   const withdraw = options.store === 'redis' ? undefined : withdrawDeleted(store, log);
   const watch = options.watch === true ? await modules.watch(publication, { onChange: reloaded, withdraw }) : undefined;
 
-  /**
-   * Waits until no call is under way. When the grace is over, stops the rest. Checks again after each wait: a nested call may begin after the
-   * last call ended and before this function is notified.
-   */
-  async function finishCalls(): Promise<void> {
-    const graceEndsAt = performance.now() + settings.graceMs;
-    while (inFlight.size > 0) {
-      if (await inFlight.idle(graceEndsAt - performance.now())) continue;
-      log.warn({ running: inFlight.size }, 'grace is over; calls under way are stopped');
-      inFlight.stopAll('draining');
-      await inFlight.idle(AFTER_ABORT_MS);
-      return;
-    }
-  }
-
   async function drain(): Promise<void> {
     vitals.state = 'draining';
     // Stop the consumer first: what is delivered from now on goes to other workers.
@@ -348,7 +333,7 @@ async function boot(
     await watch?.close();
     await membership.announce().catch(() => undefined);
     await stopped;
-    await finishCalls();
+    await finishCalls(inFlight, { graceMs: settings.graceMs, afterAbortMs: AFTER_ABORT_MS, log });
     await consumer.stopNested();
     if (place !== undefined) {
       await endLeftCalls(place.pool, plane).catch((error: unknown) => log.warn({ error }, 'left calls not ended'));

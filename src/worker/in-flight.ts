@@ -1,4 +1,5 @@
 import type { Delivery, OwnedCall } from '../domain/ports/call-requests.ts';
+import type { Log } from '../domain/ports/log.ts';
 import type { StopSignal } from '../domain/ports/tool-runner.ts';
 import type { HeldCalls } from './held-calls.ts';
 
@@ -125,5 +126,27 @@ class HeldRun implements CallInFlight, StopSignal {
   removeEventListener(_type: 'abort', listener: () => void): void {
     const at = this.#listeners?.indexOf(listener) ?? -1;
     if (at >= 0) this.#listeners!.splice(at, 1);
+  }
+}
+
+interface FinishOptions {
+  readonly graceMs: number;
+  /** How long stopped calls may take to end. */
+  readonly afterAbortMs: number;
+  readonly log: Log;
+}
+
+/**
+ * Waits until no call is under way. When the grace is over, stops the rest. Checks again after each wait: a nested call may begin after the
+ * last call ended and before this function is notified.
+ */
+export async function finishCalls(inFlight: InFlight, { graceMs, afterAbortMs, log }: FinishOptions): Promise<void> {
+  const graceEndsAt = performance.now() + graceMs;
+  while (inFlight.size > 0) {
+    if (await inFlight.idle(graceEndsAt - performance.now())) continue;
+    log.warn({ running: inFlight.size }, 'grace is over; calls under way are stopped');
+    inFlight.stopAll('draining');
+    await inFlight.idle(afterAbortMs);
+    return;
   }
 }

@@ -383,14 +383,12 @@ function selector(rules: readonly string[]): string {
   return `(${rules.join(' ')})`;
 }
 
-const FOLDER = new URL('functions/', import.meta.url);
+const SHARED_PARTS = new URL('functions/shared/', import.meta.url);
 
 /** Returns all commands that these functions, and the shared parts, can send. */
 function commandsOf(names: readonly string[]): string[] {
   const known = readFunctions();
-  const shared = readdirSync(new URL('shared/', FOLDER)).map((file) =>
-    readFileSync(new URL(`shared/${file}`, FOLDER), 'utf8'),
-  );
+  const shared = readdirSync(SHARED_PARTS).map((file) => readFileSync(new URL(file, SHARED_PARTS), 'utf8'));
   const sources = [...shared, ...names.map((name) => known.get(name)?.source ?? '')];
   const found = sources.flatMap((source) =>
     [...source.matchAll(/(?:redis\.p?call|in_parts)\('([A-Z]+)'(?:, '([A-Z]+)')?/g)].map(([, command, word]) =>
