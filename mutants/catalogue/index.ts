@@ -8,6 +8,7 @@ import { AUDIT_ROLES } from './audit-roles.ts';
 import { ADMINISTRATION } from './administration.ts';
 import { AFTER_A_LOOP } from './after-a-loop.ts';
 import { LOOPS } from './loops.ts';
+import { EDGES } from './edges.ts';
 import { FRONT } from './front.ts';
 import { LEASE } from './lease.ts';
 import { LIBRARY } from './library.ts';
@@ -55,4 +56,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...LIBRARY,
   ...RESULT_HOOKS,
   ...CORE,
+  ...EDGES,
 ];

@@ -72,6 +72,15 @@ describe('a path that is encoded where it needs no encoding', () => {
     expect([answer.status, JSON.parse(answer.body)]).toMatchObject([404, { code: 'HTTP_PATH_UNKNOWN' }]);
   });
 
+  it.each(['/v1/calls/%ff', '/v1/agents/%C3', '/v1/agents/%ED%A0%80'])(
+    '%s is not found by the built gateway: its bytes are not UTF-8',
+    async (path) => {
+      const lines = [`Host: 127.0.0.1:${gateway.port}`, `Authorization: Bearer ${operator.text}`];
+      const answer = await ask(lines, `GET ${path} HTTP/1.1`);
+      expect([answer.status, JSON.parse(answer.body)]).toMatchObject([404, { code: 'HTTP_PATH_UNKNOWN' }]);
+    },
+  );
+
   it('is served where a name needs it', async () => {
     const admin = await gateway.makeToken({ scopes: ['admin', 'operator'] });
     const [name, path] = ['Ida é@home', '/v1/agents/Ida%20%C3%A9%40home'];

@@ -113,8 +113,8 @@ export function isPlainPath(path: string): boolean {
 /** Whether the encoded bytes are UTF-8. The router would keep other bytes encoded, and so read them as the text `%ff`. */
 function isDecodable(segment: string): boolean {
   try {
-    decodeURIComponent(segment);
-    return true;
+    // The result is used: the bundler drops a call whose result is not, although it can throw.
+    return decodeURIComponent(segment) !== '';
   } catch {
     return false;
   }
