@@ -66,6 +66,15 @@ describe('secret arguments that a tool repeats', () => {
     expect(printed.map((line) => mask.scrubText(line, true))).toEqual([`pin is ${mark}`, `  ${mark}`, ']', mark]);
   });
 
+  it('are found by their beginning where a message cut them in its middle', () => {
+    const value = 'correct horse\nbattery staple, and more than sixty-four characters of it';
+    const mask = maskFor({ pin: value });
+    const cut = JSON.stringify(value.slice(0, 40));
+    expect(mask.scrubText(`it has no argument ${cut}. Remove it.`, true)).toMatch(
+      /^it has no argument "\[secret [0-9a-f]{8}\]". Remove it\.$/,
+    );
+  });
+
   it('withhold the text when there are too many of them to search for', () => {
     const pins = Array.from({ length: 500 }, (_, index) => `hush-${index}`);
     for (const args of [{ pins }, { pin: pins.join('\n') }, { pin: 'x'.repeat(300_000) }]) {
