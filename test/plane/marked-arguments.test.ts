@@ -15,6 +15,11 @@ const MARKED = fileURLToPath(new URL('../fixtures/secrets-plane/marked.mjs', imp
 const RUNNERS = ['inline', 'process'] as const;
 /** Tools that an approver is asked about. */
 const ASKED = ['asked-inline.*', 'asked-process.*'];
+/** Blocks a call with a reason that repeats what is secret. */
+const HOOK = `
+export default { id: 'repeating', hooks: [{ id: 'block', on: 'before_tool_call', tools: ['inline.hooked', 'process.hooked'],
+  run: ({ arguments: { pin } }) => ({ block: true, reason: 'not with ' + pin }) }] };
+`;
 const MARK = /\[secret [0-9a-f]{8}\]/;
 
 describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend) => {
@@ -41,7 +46,9 @@ describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend)
       paused: { tools: tools('paused') },
       rules: [{ id: 'asked', verdict: 'ask', tools: ASKED }],
     });
-    worker = await plane.startWorker({ modules });
+    const hooks = join(plane.folder, 'repeating.mjs');
+    writeFileSync(hooks, HOOK);
+    worker = await plane.startWorker({ modules, hooks: [{ file: hooks }] });
     session = await plane.openSession();
   });
   afterAll(() => plane.stop());
@@ -134,6 +141,27 @@ describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend)
       expect(ended.error?.code).toBe(code);
       expect(ended.error?.message).toMatch(MARK);
       expect(JSON.stringify([ended, await lastRecorded()])).not.toContain(pin);
+    });
+
+    const repeating: [string, string, (pin: string) => JsonObject][] = [
+      ['hooked', 'HOOK_BLOCKED', () => ({})],
+      ['fails', 'TOOL_FAILED', () => ({})],
+      ['throws', 'TOOL_THREW', () => ({})],
+      ['circles', 'RESULT_UNSERIALISABLE', () => ({})],
+      ['asks', 'TOOL_THREW', () => ({})],
+      ['gets', 'TOOL_FAILED', () => ({})],
+      ['strips', 'ARGUMENTS_TRANSFORMED', (pin) => ({ sizes: { [pin]: 1 } })],
+    ];
+    // What inline code prints goes straight to the worker's own output.
+    const masked = repeating.filter(([tool]) => runner === 'process' || tool !== 'throws');
+
+    it.each(masked)('are masked when they have lines, and where they are cut: %s', async (tool, code, more) => {
+      const pin = `q8462 first line\n${randomBytes(20).toString('hex')}\tq8462 second line\nq8462 third`;
+      const { arguments: kept, ...rest } = await recorded(`${runner}.${tool}`, { pin, ...more(pin) });
+      expect(rest.error?.code).toBe(code);
+      expect(kept).toMatch(MARK);
+      expect(JSON.stringify(rest)).not.toContain('q8462');
+      expect(worker.process.stderr).not.toContain('q8462');
     });
 
     it('are in the result of a call that ended ok, and in a question to the caller', async () => {

@@ -1,8 +1,7 @@
+import { inOneLine } from '../../base/clean-text.ts';
 import { shorten, startOf } from '../../base/cut-text.ts';
 
 const MAX_CHARACTERS = 500;
-/** Runs of white space and of characters that could break the line, hide a part of it, or control a terminal. */
-const UNPRINTABLE = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
 /** Secrets that errors of HTTP clients and database drivers tend to quote. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
@@ -17,10 +16,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 /** Turns text of untrusted origin into one printable line of at most `mostCharacters` characters. */
 export function oneLine(text: string, maxCharacters = MAX_CHARACTERS): string {
   // Cut first, so that a very long text is not searched from end to end.
-  const line = startOf(text, maxCharacters * 4)
-    .replaceAll(UNPRINTABLE, ' ')
-    .trim();
-  return shorten(line, maxCharacters);
+  return shorten(inOneLine(startOf(text, maxCharacters * 4)), maxCharacters);
 }
 
 /** Describes why a hook failed, only for the operator's log. Accepts any thrown value and never throws itself. */

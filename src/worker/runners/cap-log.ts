@@ -1,3 +1,4 @@
+import { printable } from '../../base/clean-text.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { ToolLogLine } from '../../domain/ports/tool-runner.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';
@@ -6,8 +7,6 @@ export const MAX_LOG_BYTES = 256 * 1024;
 const MAX_LINE = 4096;
 const MAX_DATA_BYTES = 16 * 1024;
 const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'];
-// Escape sequences and line breaks: a log line must not repaint the operator's terminal or look like two lines.
-const UNPRINTABLE = /(?!\t)[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 
 /** Passes lines on until the call has used up its limit, and then logs once that the log is cut. */
 export function capLog(deliver: (line: ToolLogLine) => void, maxBytes = MAX_LOG_BYTES): (line: ToolLogLine) => void {
@@ -24,13 +23,13 @@ export function saneLogLine(level: unknown, message: unknown, data?: unknown): T
   const plainData = data === undefined ? undefined : saneData(data);
   return {
     level: LEVELS.includes(level) ? (level as ToolLogLine['level']) : 'info',
-    message: printable(typeof message === 'string' ? message : `(${typeof message})`),
+    message: toLogText(typeof message === 'string' ? message : `(${typeof message})`),
     ...(plainData === undefined ? {} : { data: plainData }),
   };
 }
 
-export function printable(text: string): string {
-  return text.slice(0, MAX_LINE).replace(UNPRINTABLE, '\uFFFD');
+export function toLogText(text: string): string {
+  return printable(text.slice(0, MAX_LINE));
 }
 
 function saneData(data: unknown): JsonObject {

@@ -21,11 +21,13 @@ export interface FoundSecret {
  * secret.
  */
 const MIN_CUT = 8;
+/** Messages quote names and other texts that were cut before. Within a text, this many characters of a secret's beginning count as the secret. */
+const MIN_CUT_WITHIN = 16;
 const LETTER = /[\p{L}\p{N}]/u;
 
 /**
- * Finds secrets in a text, in order; overlapping places are joined. With `mayBeCut`, also finds the beginning of a secret at the end of the
- * text.
+ * Finds secrets in a text, in order; overlapping places are joined. With `mayBeCut`, also finds the beginning of a secret, which can
+ * be shorter at the end of the text.
  */
 export function findSecrets(text: string, secrets: readonly TaintedSecret[], mayBeCut: boolean): FoundSecret[] {
   const found: FoundSecret[] = [];
@@ -49,7 +51,11 @@ function findIn(view: View, secret: TaintedSecret, mayBeCut: boolean, isPlain: b
       if (alone && !standsAlone(text, start, end)) continue;
       found.push({ ...placeIn(view, start, end), name, raw: isPlain && sought.text === value });
     }
-    const cut = mayBeCut && !alone ? sought.beginningAtEndOf(text) : 0;
+    if (!mayBeCut || alone) continue;
+    for (const [start, end] of sought.beginningsIn(text, MIN_CUT_WITHIN)) {
+      found.push({ ...placeIn(view, start, end), name, raw: false });
+    }
+    const cut = sought.beginningAtEndOf(text);
     if (cut >= MIN_CUT) found.push({ ...placeIn(view, text.length - cut, text.length), name, raw: false });
   }
 }

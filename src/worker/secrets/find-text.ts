@@ -33,6 +33,20 @@ export class SoughtText {
     return matched;
   }
 
+  /** All places, in order, where at least `min` characters of the beginning of this text stand; overlapping ones are joined. */
+  *beginningsIn(text: string, min: number): Generator<readonly [start: number, end: number]> {
+    if (this.text.length <= min) return;
+    const head = this.text.slice(0, min);
+    let start = text.indexOf(head);
+    while (start >= 0) {
+      let [end, matched] = [start + min, min];
+      while (end < text.length && (matched = this.#next(matched, text.charCodeAt(end))) >= min) end += 1;
+      yield [start, end];
+      if (end === text.length) return;
+      start = text.indexOf(head, end + 1 - matched);
+    }
+  }
+
   #indexIn(text: string, from: number): number {
     if (this.text.length <= MAX_BY_ENGINE_LENGTH) return text.indexOf(this.text, from);
     let matched = 0;

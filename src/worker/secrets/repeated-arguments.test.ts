@@ -5,6 +5,9 @@ import type { RepeatedMask } from '../../domain/ports/redactor.ts';
 import type { RunEnding, RunRequest, ToolLogLine, ToolRunner } from '../../domain/ports/tool-runner.ts';
 import { createRedactor } from '../../observe/redact/create-redactor.ts';
 import { sampleDeclaration } from '../../../test/support/sample-call.ts';
+import { oneLine } from '../../gate/hooks/show-cause.ts';
+import { saneLogLine } from '../runners/cap-log.ts';
+import { OutputLines } from '../runners/process/output-lines.ts';
 import { findingRepeated, withRepeatedMasked } from './repeated-arguments.ts';
 
 const KEY = { id: '1', bytes: new Uint8Array(32).fill(7) };
@@ -41,9 +44,40 @@ describe('secret arguments that a tool repeats', () => {
     expect(maskFor({ pin: 'hush12…' }).scrubText('hush12…', true)).toMatch(/^\[secret [0-9a-f]{8}\]$/);
   });
 
+  it('are found in texts that were cleaned before: hook reasons and tool logs', () => {
+    const value = '\n-----BEGIN\tKEY-----\r\nMIIE\u0007Qx7a\n';
+    const mask = maskFor({ pin: value });
+    for (const clean of [oneLine, (text: string) => saneLogLine('info', text).message]) {
+      expect(mask.scrubText(clean(`no to ${value} now`))).toMatch(/^no to \s*\[secret [0-9a-f]{8}\]\s* now$/);
+    }
+    expect(maskFor({ pin: '7\nQx4' }).scrubText(oneLine('no 7\nQx4'))).toMatch(/^no \[secret [0-9a-f]{8}\]$/);
+    const { data } = saneLogLine('info', '', { text: value, [value]: 1 });
+    expect(JSON.stringify(mask.scrub(data!))).not.toMatch(/BEGIN|Qx7a/);
+  });
+
+  it('are found in each line of a value that has several, as a process prints them', () => {
+    const printed: string[] = [];
+    const output = new OutputLines();
+    output.attach((line) => printed.push(line), 1000);
+    const value = 'first line\r\n  7Qx4\n]\n\u001bthird';
+    output.push(Buffer.from(`pin is ${value}\n`));
+    const mask = maskFor({ pin: value });
+    const mark = mask.scrubText(value);
+    expect(printed.map((line) => mask.scrubText(line, true))).toEqual([`pin is ${mark}`, `  ${mark}`, ']', mark]);
+  });
+
+  it('are found by their beginning where a message cut them in its middle', () => {
+    const value = 'correct horse\nbattery staple, and more than sixty-four characters of it';
+    const mask = maskFor({ pin: value });
+    const cut = JSON.stringify(value.slice(0, 40));
+    expect(mask.scrubText(`it has no argument ${cut}. Remove it.`, true)).toMatch(
+      /^it has no argument "\[secret [0-9a-f]{8}\]". Remove it\.$/,
+    );
+  });
+
   it('withhold the text when there are too many of them to search for', () => {
     const pins = Array.from({ length: 500 }, (_, index) => `hush-${index}`);
-    for (const args of [{ pins }, { pin: 'x'.repeat(300_000) }]) {
+    for (const args of [{ pins }, { pin: pins.join('\n') }, { pin: 'x'.repeat(300_000) }]) {
       expect(maskFor(args).scrubText('hush-400')).toBe(
         'not shown: the call has too many secret arguments to search for',
       );

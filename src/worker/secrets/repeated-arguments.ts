@@ -50,21 +50,27 @@ class MarkedArguments implements RepeatedMask {
 
   #collect(): Taint | 'too many' {
     const values = new Set<string>();
+    const parts = new Map<string, string>();
     for (const args of this.#args) {
       const read = typeof args === 'string' ? parse(args) : args;
       if (read !== undefined) for (const value of markedValues(read, this.#schema)) values.add(value);
     }
     const characters = [...values].reduce((sum, { length }) => sum + length, 0);
-    if (values.size > MAX_VALUES || characters > MAX_CHARACTERS) return 'too many';
+    for (const value of values) for (const part of partsOf(value)) if (!parts.has(part)) parts.set(part, value);
+    if (parts.size > MAX_VALUES || characters > MAX_CHARACTERS) return 'too many';
     const taint = new Taint();
-    for (const value of values) {
-      const name = this.#nameOf(value);
-      taint.add(name, value);
-      // A schema that normalises often removes blanks, and may quote what is left when it refuses it.
-      if (value.trim().length >= MIN_MARKED) taint.add(name, value.trim());
-    }
+    for (const [part, value] of parts) taint.add(this.#nameOf(value), part);
     return taint;
   }
+}
+
+/**
+ * What to search for, all with the mark of the value. A schema that normalises often removes blanks, and may quote what is left when it
+ * refuses it. What a process prints is masked line by line.
+ */
+function partsOf(value: string): string[] {
+  const bare = [value, ...value.split('\n')].map((part) => part.trim());
+  return [value, ...bare.filter((part) => part.length >= MIN_MARKED)];
 }
 
 const WITHHELD = 'not shown: the call has too many secret arguments to search for';

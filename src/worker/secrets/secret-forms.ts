@@ -1,3 +1,4 @@
+import { inOneLine, printable } from '../../base/clean-text.ts';
 import { SoughtText } from './find-text.ts';
 
 /** One way in which a secret can be written. In addition, the search undoes the escapes of JSON, URLs and HTML. */
@@ -13,12 +14,12 @@ const MIN_LINE = 16;
  */
 export const MIN_ANYWHERE = 6;
 
-/** The forms of a secret: as it is, in base64 at any position of a longer text, and in hexadecimal. */
+/** The forms of a secret: as it is, as reasons and log lines are cleaned before secrets are removed from them, in base64 at any position of a longer text, and in hexadecimal. */
 export function formsOf(value: string): SecretForm[] {
   const parts = [value, ...longLines(value)];
   const bases = new Set(parts.flatMap((part) => (part.length < MIN_ANYWHERE ? wholeBase64(part) : base64Cores(part))));
   // Escaped forms are also searched for as they are: if the text around them is not escaped, undoing escapes in the whole text goes wrong.
-  const plain = new Set(parts.flatMap((part) => [part, ...usualEscapes(part), ...hex(part)]));
+  const plain = new Set(parts.flatMap((part) => [part, ...cleaned(part), ...usualEscapes(part), ...hex(part)]));
   return [
     ...Array.from(plain, (text) => ({ sought: new SoughtText(text), breaks: false })),
     ...Array.from(bases, (text) => ({ sought: new SoughtText(text), breaks: true })),
@@ -60,6 +61,11 @@ function base64Cores(value: string): string[] {
 
 function toUrlAlphabet(text: string): string {
   return text.replaceAll('+', '-').replaceAll('/', '_');
+}
+
+/** Cleaning can leave so little of a secret that it cannot be distinguished from other text. */
+function cleaned(value: string): string[] {
+  return [inOneLine(value), printable(value)].filter((text) => text.length >= Math.min(value.length, MIN_ANYWHERE));
 }
 
 function usualEscapes(value: string): string[] {

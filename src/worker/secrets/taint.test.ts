@@ -98,6 +98,17 @@ describe('a tainted call', () => {
     expect(taint.scrubText('failed: hunter2-hun')).toBe('failed: hunter2-hun');
   });
 
+  it('scrubs each long beginning of a secret in a text that was cut', () => {
+    const taint = tainted(['KEY', 'hunter2-hunter2-hunter2-horse'], ['SHORT', 'abcdefghijklmnop']);
+    expect(taint.scrubText('no "hunter2-hunter2-hun…", no hunter2-hunter2-! ', true)).toBe(
+      'no "[secret KEY]…", no [secret KEY]! ',
+    );
+    expect(taint.scrubText('hunter2-hunter2-hunter2-hunter2-hunter2-horse', true)).toBe('[secret KEY]');
+    const kept = 'no hunter2-hunter2 abcdefghijklmno!';
+    expect(taint.scrubText(kept, true)).toBe(kept);
+    expect(taint.scrubText('no "hunter2-hunter2-hun…"')).toBe('no "hunter2-hunter2-hun…"');
+  });
+
   it('scrubs what the name of a file keeps of one', () => {
     const taint = tainted(['KEY', 'path/to/hunter2-hunter2'], ['LONG', 'long-'.repeat(60)]);
     expect(taint.scrubFileName('hunter2-hunter2.txt')).toBe('[secret KEY].txt');
@@ -138,6 +149,9 @@ describe('a tainted call', () => {
   it('is done with long texts of a secret that repeats itself', () => {
     const taint = tainted(['A', 'a'.repeat(20_000)]);
     expect(taint.scrubText('a'.repeat(2_000_000), true)).toBe('[secret A]');
-    expect(taint.scrubText(`${'a'.repeat(19_999)}b`.repeat(50), true).length).toBe(1_000_000);
+    expect(taint.scrubText(`${'a'.repeat(19_999)}b`.repeat(50)).length).toBe(1_000_000);
+    expect(taint.scrubText(`${'a'.repeat(19_999)}b`.repeat(50), true)).toBe('[secret A]b'.repeat(50));
+    const almost = tainted(['B', `${'a'.repeat(15)}b${'a'.repeat(10_000)}`]);
+    expect(almost.scrubText('a'.repeat(1_000_000), true).length).toBe(1_000_000 - 15 + '[secret B]'.length);
   });
 });

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { printable } from '../cap-log.ts';
+import { toLogText } from '../cap-log.ts';
 
 const MAX_LINE = 4096;
 
@@ -33,7 +33,7 @@ export class OutputLines {
   }
 
   #emit(line: string): void {
-    const text = printable(line.endsWith('\r') ? line.slice(0, -1) : line);
+    const text = toLogText(line.endsWith('\r') ? line.slice(0, -1) : line);
     if (text.trim() !== '') this.#deliver?.(text);
   }
 }
