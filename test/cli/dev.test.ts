@@ -201,6 +201,7 @@ describe('sallyport call', () => {
     ['tokens create unread --scope operator --json', '> /dev/null'],
     ['sessions open --subject ada', '>&-'],
     ['gateway login-link --name unread', '>&-'],
+    ['audit export', '>&-'],
   ])('%s %s makes nothing: it would be lost', async (command, output) => {
     const result = await plane.shell(`node '${MAIN}' ${command} ${output}`);
     expect(result.code).toBe(69);
