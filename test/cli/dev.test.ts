@@ -209,6 +209,19 @@ describe('sallyport call', () => {
     expect((await plane.cli('tokens', 'list')).stdout).not.toContain('unread');
   });
 
+  it('says how to end a session that could not be written', async () => {
+    const result = await plane.shell(`node '${MAIN}' sessions open --subject ada > /dev/full`);
+    expect(result.code).toBe(69);
+    const id = /sessions revoke (\S+)$/m.exec(result.stderr)?.[1];
+    expect((await plane.cli('sessions', 'revoke', id!)).code).toBe(0);
+  });
+
+  it('leaves no file behind for a session that is refused', async () => {
+    const refused = await plane.cli('sessions', 'open', '--subject', 'x'.repeat(300), '--out', 'refused.json');
+    expect(refused.code).not.toBe(0);
+    expect(existsSync(plane.file('refused.json'))).toBe(false);
+  });
+
   it('writes a token to a file when its standard output is closed', async () => {
     const result = await plane.shell(`node '${MAIN}' tokens create ci --scope operator --out ci.token >&-`);
     expect(result.code).toBe(0);
