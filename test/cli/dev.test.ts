@@ -222,6 +222,13 @@ describe('sallyport call', () => {
     expect(existsSync(plane.file('refused.json'))).toBe(false);
   });
 
+  it('mcp fails when its answers cannot be written', async () => {
+    const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+    const result = await plane.shell(`echo '${ping}' | node '${MAIN}' mcp --agent cli > /dev/full`);
+    expect(result.code).toBe(69);
+    expect(result.stderr).toContain('sallyport: The output could not be written: ENOSPC: ');
+  });
+
   it('writes a token to a file when its standard output is closed', async () => {
     const result = await plane.shell(`node '${MAIN}' tokens create ci --scope operator --out ci.token >&-`);
     expect(result.code).toBe(0);
