@@ -26,3 +26,8 @@ export function unauthorised(message: string, fix?: string): CommandFailure {
 export function unavailable(message: string, fix?: string, cause?: unknown): CommandFailure {
   return new CommandFailure('UNAVAILABLE', EXIT.unavailable, message, fix, cause);
 }
+
+/** Standard output failed, for another reason than that its reader has enough. */
+export function lostOutput(error: Error): CommandFailure {
+  return unavailable(`The output could not be written: ${error.message}.`, undefined, error);
+}

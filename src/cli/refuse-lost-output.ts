@@ -4,8 +4,8 @@ import { unavailable } from './command-failure.ts';
 const NULL_DEVICE = '/dev/null';
 
 /**
- * For a command that shows a secret only once: throws if standard output leads nowhere, before the secret is made. Node opens /dev/null in
- * place of a closed output, so the two cannot be told apart. `what` starts the sentence of the error.
+ * For a command whose output must not be lost, such as a secret that is shown only once: throws if standard output leads nowhere. Node opens
+ * /dev/null in place of a closed output, so the two cannot be told apart. `what` starts the sentence of the error.
  */
 export function refuseLostOutput(what: string, fix: string): void {
   const output = fstatSync(process.stdout.fd);

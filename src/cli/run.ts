@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { CommanderError } from 'commander';
+import { lostOutput } from './command-failure.ts';
 import { COMMANDS } from './command-table.ts';
 import { describeFailure } from './describe-failure.ts';
 import { EXIT } from './exit-codes.ts';
@@ -31,7 +32,7 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (stream === process.stderr || isLongRunning) return;
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
-    process.stderr.write(`sallyport: The output could not be written: ${error.message}.\n`);
+    process.stderr.write(`sallyport: ${lostOutput(error).message}\n`);
     process.exit(EXIT.unavailable);
   });
 }

@@ -201,11 +201,32 @@ describe('sallyport call', () => {
     ['tokens create unread --scope operator --json', '> /dev/null'],
     ['sessions open --subject ada', '>&-'],
     ['gateway login-link --name unread', '>&-'],
+    ['audit export', '>&-'],
   ])('%s %s makes nothing: it would be lost', async (command, output) => {
     const result = await plane.shell(`node '${MAIN}' ${command} ${output}`);
     expect(result.code).toBe(69);
     expect(result.stderr).toContain('would be lost: standard output is closed or leads to /dev/null.');
     expect((await plane.cli('tokens', 'list')).stdout).not.toContain('unread');
+  });
+
+  it('says how to end a session that could not be written', async () => {
+    const result = await plane.shell(`node '${MAIN}' sessions open --subject ada > /dev/full`);
+    expect(result.code).toBe(69);
+    const id = /sessions revoke (\S+)$/m.exec(result.stderr)?.[1];
+    expect((await plane.cli('sessions', 'revoke', id!)).code).toBe(0);
+  });
+
+  it('leaves no file behind for a session that is refused', async () => {
+    const refused = await plane.cli('sessions', 'open', '--subject', 'x'.repeat(300), '--out', 'refused.json');
+    expect(refused.code).not.toBe(0);
+    expect(existsSync(plane.file('refused.json'))).toBe(false);
+  });
+
+  it('mcp fails when its answers cannot be written', async () => {
+    const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+    const result = await plane.shell(`echo '${ping}' | node '${MAIN}' mcp --agent cli > /dev/full`);
+    expect(result.code).toBe(69);
+    expect(result.stderr).toContain('sallyport: The output could not be written: ENOSPC: ');
   });
 
   it('writes a token to a file when its standard output is closed', async () => {

@@ -47,7 +47,7 @@ async function startClient(): Promise<RawClient> {
     cwd: plane.folder,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  const exited = new Promise((resolve) => child.once('exit', resolve));
+  const exited = new Promise((resolve) => child.once('close', resolve));
   const replies: Reply[] = [];
   let errors = '';
   let pings = 0;
@@ -148,6 +148,13 @@ it('a line may end with a carriage return, and arrive in pieces', async () => {
   client.write(line.subarray(0, cut));
   await eventually(() => client.child.stdin.writableLength === 0, { what: 'the first piece to be written' });
   expect(await client.exchange(line.subarray(cut))).toEqual([{ jsonrpc: '2.0', id: 'é', result: {} }]);
+});
+
+it('the last line is read without a line feed when standard input ends', async () => {
+  const leaving = await startClient();
+  leaving.child.stdin.write('{"jsonrpc":"2.0","id":"last","method":"ping"}');
+  await leaving.stop();
+  expect(leaving.replies().at(-1)).toEqual({ jsonrpc: '2.0', id: 'last', result: {} });
 });
 
 it('a line without an end is refused before it ends, and the line after it is read', async () => {

@@ -7,6 +7,7 @@ import { parseRecord } from '../../domain/audit/record-bytes.ts';
 import { addFilters, filterOf } from '../audit-filters.ts';
 import { action } from '../command-context.ts';
 import { openNewFile } from '../open-new-file.ts';
+import { refuseLostOutput } from '../refuse-lost-output.ts';
 import { jsonLine } from '../show-audit.ts';
 import { SingleOption } from '../single-option.ts';
 import { withTrail } from '../with-trail.ts';
@@ -21,6 +22,7 @@ export function auditExportCommand(): Command {
         const { terminal, options } = context;
         const file = options['output'] as string | undefined;
         const filter = filterOf(context);
+        if (file === undefined) refuseLostOutput('The export', 'Write it to a file: --output FILE');
         let count = 0;
         async function* lines(): AsyncGenerator<string> {
           for await (const chained of walkTrail(trail)) {

@@ -11,7 +11,7 @@ import { serveMcpOnStdio } from '../../gateway/mcp/stdio.ts';
 import { randomId } from '../../domain/identity/new-id.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
-import { usage } from '../command-failure.ts';
+import { lostOutput, usage } from '../command-failure.ts';
 import { createLevelledLog } from '../levelled-log.ts';
 import { SingleOption } from '../single-option.ts';
 import { commandStoreOptions, refuseMissingStore } from '../with-store.ts';
@@ -67,6 +67,8 @@ async function serve(context: CommandContext): Promise<void> {
     actor: cliActor(),
   };
   const sessions = createAgentSessions(client, { hasCalls: (session, run) => hasCalls(store, session, run) });
+  let failure: NodeJS.ErrnoException | undefined;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => (failure ??= error));
   const endpoint = serveMcpOnStdio({ config, client, store, sessions, log, release: RELEASE }, bearer);
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
@@ -79,4 +81,6 @@ async function serve(context: CommandContext): Promise<void> {
     await client.close();
     await store.close();
   }
+  // A client that has gone closes its pipe. Any other error means that answers were lost.
+  if (failure !== undefined && failure.code !== 'EPIPE') throw lostOutput(failure);
 }

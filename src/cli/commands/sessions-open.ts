@@ -1,11 +1,11 @@
-import { closeSync, writeFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { openSession, type OpenSessionOptions } from '../../client/open-session.ts';
+import type { SessionHandle } from '../../domain/identity/session.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { readDuration } from '../duration.ts';
-import { openNewFile } from '../open-new-file.ts';
+import { writeNewFile } from '../open-new-file.ts';
 import { toSafeJson } from '../../base/escape-text.ts';
 import { refuseLostOutput } from '../refuse-lost-output.ts';
 import { SingleOption } from '../single-option.ts';
@@ -35,8 +35,6 @@ export function sessionsOpenCommand(): Command {
           IDENTITY.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
         ) as unknown as OpenSessionOptions;
         return withFoundedStore(context, async (store) => {
-          // Create the file before the session. If the token could not be written to a file, the session would be useless.
-          const file = out === undefined ? undefined : openNewFile(out);
           const wanted = {
             ...identity,
             agent: identity.agent ?? 'cli',
@@ -44,10 +42,14 @@ export function sessionsOpenCommand(): Command {
             ...(idle === undefined ? {} : { idleMs: idle }),
             ...(options['unattended'] === true ? { unattended: true } : {}),
           };
-          const session = await openSession(store, wanted, cliActor());
-          if (file === undefined) return terminal.printJson(session);
-          writeFileSync(file, `${toSafeJson(session)}\n`);
-          closeSync(file);
+          const open = async (): Promise<SessionHandle> => {
+            const session = await openSession(store, wanted, cliActor());
+            // Before the output, which may not reach its reader.
+            terminal.hint(`To end it: sallyport sessions revoke ${session.id}`);
+            return session;
+          };
+          if (out === undefined) return terminal.printJson(await open());
+          const session = await writeNewFile(out, open, toSafeJson);
           const { token: _, ...shown } = session;
           if (terminal.json) terminal.printJson({ ...shown, out });
           else terminal.print(`${out}: session ${session.id}, until ${new Date(session.expiresAt).toISOString()}`);

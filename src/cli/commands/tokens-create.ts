@@ -1,4 +1,3 @@
-import { closeSync, unlinkSync, writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { planeError } from '../../domain/errors/errors.ts';
 import {
@@ -17,7 +16,7 @@ import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { durationUpTo } from '../duration.ts';
-import { openNewFile } from '../open-new-file.ts';
+import { writeNewFile } from '../open-new-file.ts';
 import { refuseLostOutput } from '../refuse-lost-output.ts';
 import { SingleOption } from '../single-option.ts';
 import { withFoundedStore } from '../with-store.ts';
@@ -59,7 +58,8 @@ async function create(context: CommandContext, name: string): Promise<void> {
   if (out === undefined) refuseLostOutput('The token', 'Write it to a file: --out FILE');
   await withFoundedStore(context, async (store) => {
     const request = { token, secretDigest: made.secretDigest, lifetimeMs, ...administeredBy(context) };
-    const kept = await (out === undefined ? keep(store, request) : keepWithFile(store, request, out, made.text));
+    const keepIt = (): Promise<GatewayToken> => keep(store, request);
+    const kept = await (out === undefined ? keepIt() : writeNewFile(out, keepIt, () => made.text));
     if (token.identity !== undefined) {
       const { policy } = await store.readPolicy();
       for (const warning of warnOfUndeclared(policy, token.identity)) terminal.warn(warning);
@@ -82,29 +82,6 @@ async function keep(store: TokenIssuing, request: CreateTokenRequest): Promise<G
   const answer = await store.createToken(request);
   if (answer.kind === 'created') return answer.token;
   throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.maxTokens });
-}
-
-/**
- * Creates the file before the token. If the token's text could not be written to a file, the token would be useless. Deletes the file if a
- * later step fails.
- */
-async function keepWithFile(
-  store: TokenIssuing,
-  request: CreateTokenRequest,
-  out: string,
-  text: string,
-): Promise<GatewayToken> {
-  const file = openNewFile(out);
-  try {
-    const token = await keep(store, request);
-    writeFileSync(file, `${text}\n`);
-    return token;
-  } catch (error) {
-    unlinkSync(out);
-    throw error;
-  } finally {
-    closeSync(file);
-  }
 }
 
 function readSubject(text: string): string {

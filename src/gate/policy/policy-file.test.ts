@@ -97,6 +97,42 @@ describe('readPolicyFile', () => {
     ['permissions: { "*": { deny: ["acme/"] } }', 'permissions.*.deny.0: expected a subject, role:NAME or *'],
     ['permissions: { "*": { allow: ["/eve"] } }', 'permissions.*.allow.0: expected a subject, role:NAME or *'],
     [
+      'permissions: { "*": { deny: ["default/role:staff"] } }',
+      'permissions.*.deny.0: a role is written role:NAME, did you mean role:staff?',
+    ],
+    [
+      'permissions: { "*": { deny: ["Role:staff"] } }',
+      'permissions.*.deny.0: a role is written role:NAME, did you mean role:staff?',
+    ],
+    [
+      'permissions: { "*": { deny: ["ROLE:staff"] } }',
+      'permissions.*.deny.0: a role is written role:NAME, did you mean role:staff?',
+    ],
+    [
+      'permissions: { "*": { deny: ["roles:staff"] } }',
+      'permissions.*.deny.0: a role is written role:NAME, did you mean role:staff?',
+    ],
+    [
+      'permissions: { "*": { deny: ["acme/Roles:staff"] } }',
+      'permissions.*.deny.0: a role is written role:NAME, did you mean role:staff?',
+    ],
+    [
+      'permissions: { "*": { deny: [" role:staff"] } }',
+      'permissions.*.deny.0: a role is written role:NAME, did you mean role:staff?',
+    ],
+    ['permissions: { "*": { deny: ["*/eve"] } }', 'permissions.*.deny.0: expected a subject, role:NAME or *'],
+    ['permissions: { "*": { deny: ["e*"] } }', 'permissions.*.deny.0: expected a subject, role:NAME or *'],
+    ['permissions: { "*": { deny: ["acme/e*"] } }', 'permissions.*.deny.0: expected a subject, role:NAME or *'],
+    ['permissions: { "*": { deny: ["ac*/*"] } }', 'permissions.*.deny.0: expected a subject, role:NAME or *'],
+    ['permissions: { "*": { deny: ["**"] } }', 'permissions.*.deny.0: expected a subject, role:NAME or *'],
+    ['permissions: { "*": { deny: ["role:st*"] } }', 'permissions.*.deny.0: expected a subject, role:NAME or *'],
+    ['permissions: { "*": { deny: ["Role:a b"] } }', 'permissions.*.deny.0: expected a subject, role:NAME or *'],
+    ['roles: { staff: ["acme/role:boss"] }', 'roles.staff.0: expected a subject or TENANT/NAME'],
+    ['roles: { staff: ["Role:boss"] }', 'roles.staff.0: expected a subject or TENANT/NAME'],
+    ['roles: { staff: ["roles:boss"] }', 'roles.staff.0: expected a subject or TENANT/NAME'],
+    ['roles: { staff: ["e*"] }', 'roles.staff.0: expected a subject or TENANT/NAME'],
+    ['roles: { staff: ["*/eve"] }', 'roles.staff.0: expected a subject or TENANT/NAME'],
+    [
       'roles: { contractors: [eve] }\npermissions: { "*": { allow: ["*"], deny: [bob, "role:contractrs"] } }',
       'policy.yaml:2:49: permissions.*.deny: there is no role contractrs, did you mean contractors?',
     ],

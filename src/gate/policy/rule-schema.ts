@@ -35,19 +35,36 @@ function isToolPattern(text: string): boolean {
 
 /** A name that a policy uses for its subjects: a subject, `TENANT/NAME`, `TENANT/*`, `role:NAME` or `*`. */
 export const member = plainText.refine(
-  (name) => (name.startsWith('role:') ? NAME_PATTERN.test(name.slice('role:'.length)) : canBeSubject(name)),
-  { message: 'expected a subject, role:NAME or *; in another tenant TENANT/NAME or TENANT/*' },
+  (name) =>
+    name.startsWith('role:') ? NAME_PATTERN.test(name.slice('role:'.length)) : canBeSubject(name) || isAll(name),
+  { error: ({ input }) => sayMember(String(input)) },
 );
 
 /** A subject in a role. Roles in roles and `*` are refused: `findSubject` takes both as the name of one subject, so a role in `deny` would not hold. */
-export const roleMember = plainText.refine(
-  (name) => !name.startsWith('role:') && !/^([^/]*\/)?\*$/.test(name) && canBeSubject(name),
-  { message: 'expected a subject or TENANT/NAME; a role contains no roles and no *' },
-);
+export const roleMember = plainText.refine(canBeSubject, {
+  message: 'expected a subject or TENANT/NAME; a role contains no roles and no *',
+});
 
-/** False for a name without a tenant before its slash or without a subject after it: no session can have it. */
+/** A role as an author may have written it: in capitals, in the plural, after a blank, or with a tenant. */
+const LIKE_A_ROLE = /^(?:[^/]*\/)?\s*roles?:(.*)$/i;
+
+function isAll(name: string): boolean {
+  return /^(?:[^/*]+\/)?\*$/.test(name);
+}
+
+/**
+ * False for a name without a tenant before its slash or without a subject after it: no session can have it. Also false for a name that reads
+ * like a role or contains `*`: it would mean only the one subject with exactly this name, so a `deny` would not stop those it seems to name.
+ */
 function canBeSubject(name: string): boolean {
-  return !name.startsWith('/') && name.indexOf('/') !== name.length - 1;
+  const isWhole = !name.startsWith('/') && name.indexOf('/') !== name.length - 1;
+  return isWhole && !name.includes('*') && !LIKE_A_ROLE.test(name);
+}
+
+function sayMember(name: string): string {
+  const role = name.startsWith('role:') ? undefined : LIKE_A_ROLE.exec(name)?.[1];
+  if (role !== undefined && NAME_PATTERN.test(role)) return `a role is written role:NAME, did you mean role:${role}?`;
+  return 'expected a subject, role:NAME or *; in another tenant TENANT/NAME or TENANT/*';
 }
 
 /** Only values that canonical JSON can represent, because rules are hashed. */

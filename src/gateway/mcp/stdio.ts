@@ -51,7 +51,7 @@ export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoi
     shared.stop();
     end();
   };
-  process.stdin.prependOnceListener('end', gone).prependOnceListener('close', gone);
+  wire.input.prependOnceListener('end', gone).prependOnceListener('close', gone);
   process.stdout.prependListener('error', gone);
   return {
     ended,

@@ -1,3 +1,4 @@
+import { pipeline, Transform } from 'node:stream';
 import { parseJSONRPCMessage, type JSONRPCMessage } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { LineReader } from '../../base/line-reader.ts';
@@ -12,6 +13,8 @@ const BLANKS: ReadonlySet<number> = new Set(Buffer.from(' \t\r'));
  * answer. Reports for each request whether its answer was written to the client before the client went away.
  */
 export class WatchedStdio extends StdioServerTransport {
+  /** Standard input with a line feed after its last line, which a client may have left out. */
+  readonly input: Transform;
   readonly #lines = new LineReader(MAX_MESSAGE_BYTES);
   /** Requests that have no answer yet. At any time, an id names only one of them. */
   readonly #open = new Set<JsonRpcId>();
@@ -20,8 +23,12 @@ export class WatchedStdio extends StdioServerTransport {
 
   /** `onRefused` is called for each line that is refused. */
   constructor(onRefused: (problem: string) => void) {
-    super();
+    const input = endLastLine();
+    super(input);
+    this.input = input;
     this.#onRefused = onRefused;
+    // An error of standard input reaches the transport through `input`.
+    pipeline(process.stdin, input, () => undefined);
   }
 
   /** Replaces the SDK's own reader: it repairs what it can, and skips the rest without an answer. */
@@ -87,6 +94,18 @@ export class WatchedStdio extends StdioServerTransport {
       throw error;
     }
   }
+}
+
+/** Adds a line feed at the end. After a whole line that is one more empty line, which is no message. */
+function endLastLine(): Transform {
+  return new Transform({
+    transform: (chunk, _, done) => done(null, chunk),
+    flush(done) {
+      this.push('\n');
+      // The transport stops answering at the end, so the line must be served before it, as if the end had been read on its own.
+      setImmediate(done);
+    },
+  });
 }
 
 function invalid(problem: string, id: JsonRpcId | null): RefusedMessage {
