@@ -33,7 +33,7 @@ const SHORTENED: readonly Shortened[] = [
   { file: 'stores/redis/functions/shared/attempts.lua', from: "RECENT_MS = '3600000'", to: "RECENT_MS = '4000'" },
   { file: 'stores/redis/functions/open-session.lua', from: 'MEMORY_MS = 3600000', to: 'MEMORY_MS = 2000' },
   { file: 'client/known-sessions.ts', from: 'MAX_KNOWN = 16_384', to: 'MAX_KNOWN = 32' },
-  { file: 'client/session-toolkits.ts', from: 'most: 1024', to: 'most: 32' },
+  { file: 'client/session-toolkits.ts', from: 'maxEntries: 1024', to: 'maxEntries: 32' },
   {
     file: 'stages/identify/parse-identity.ts',
     from: 'BoundedCache<string, Identity>(16_384)',
@@ -42,7 +42,7 @@ const SHORTENED: readonly Shortened[] = [
   { file: 'gateway/follow/live-feed.ts', from: 'lingerMs = 20_000', to: 'lingerMs = 1_000' },
   { file: 'gateway/follow/settled-history.ts', from: 'calls: 100_000', to: 'calls: 400' },
   { file: 'gateway/follow/call-statistics.ts', from: 'FINE_FOR_MS = 60 * 60_000', to: 'FINE_FOR_MS = 60_000' },
-  { file: 'gateway/api/statistics-schema.ts', from: 'mostWindowMs: 24 * 60 * 60_000', to: 'mostWindowMs: 120_000' },
+  { file: 'gateway/api/statistics-schema.ts', from: 'maxWindowMs: 24 * 60 * 60_000', to: 'maxWindowMs: 120_000' },
 ];
 
 /** A second copy of the product that remembers things only for a short time. Tools in `folder` import the copy by its package name. */
