@@ -14,7 +14,10 @@ const MIN_LINE = 16;
  */
 export const MIN_ANYWHERE = 6;
 
-/** The forms of a secret: as it is, as reasons and log lines are cleaned before secrets are removed from them, in base64 at any position of a longer text, and in hexadecimal. */
+/**
+ * The forms of a secret: as it is, as reasons and log lines are cleaned before secrets are removed from them, in base64 at any position of a
+ * longer text, and in hexadecimal.
+ */
 export function formsOf(value: string): SecretForm[] {
   const parts = [value, ...longLines(value)];
   const bases = new Set(parts.flatMap((part) => (part.length < MIN_ANYWHERE ? wholeBase64(part) : base64Cores(part))));
