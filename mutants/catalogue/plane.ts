@@ -8,8 +8,8 @@ export const PLANE: readonly Mutant[] = [
   {
     id: 'drain-abandons-running-calls',
     bug: 'A worker that is told to stop gives its running calls no time.',
-    file: 'src/compose/start-worker.ts',
-    find: 'performance.now() + settings.graceMs',
+    file: 'src/worker/in-flight.ts',
+    find: 'performance.now() + graceMs',
     replace: 'performance.now()',
     caughtBy: [
       {
