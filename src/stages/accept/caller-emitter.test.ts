@@ -35,7 +35,7 @@ describe('sentTrace', () => {
   });
 
   it.each([
-    ['nobody listens', (options: SentTrace) => sentTrace(options, undefined)],
+    ['there is no listener', (options: SentTrace) => sentTrace(options, undefined)],
     ['somebody listens', listened],
   ])('begins a new trace for a malformed one while %s', (_who, send) => {
     const sent = send({ trace: 'ff-junk', traceState: 'a=1' });
