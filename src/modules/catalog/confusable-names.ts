@@ -64,9 +64,15 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
 /** A text that is equal for names which a reader may take for each other. Only for comparing; it is not a name. @internal */
 export function nameSkeleton(name: string): string {
   // Capital I and the digit 1 look like l, so they are replaced before case is folded; a small i does not look like l.
-  const shaped = name.normalize('NFKC').replaceAll(/[I1|]/g, 'l').replaceAll('0', 'o').toLowerCase();
+  const shaped = name
+    .normalize('NFKC')
+    .replaceAll(/[I1|]/g, 'l')
+    .replaceAll('0', 'o')
+    .replaceAll('5', 's')
+    .toLowerCase();
   const letters = Array.from(shaped, (letter) => LOOKALIKES[letter] ?? letter).join('');
-  return letters.replaceAll('_', '-').replaceAll('rn', 'm').replaceAll('vv', 'w');
+  // Few readers remember which separator a name has, how many, and where.
+  return letters.replaceAll(/[-_]/g, '').replaceAll('rn', 'm').replaceAll('vv', 'w');
 }
 
 export interface Confusable {
