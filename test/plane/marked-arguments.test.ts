@@ -15,10 +15,14 @@ const MARKED = fileURLToPath(new URL('../fixtures/secrets-plane/marked.mjs', imp
 const RUNNERS = ['inline', 'process'] as const;
 /** Tools that an approver is asked about. */
 const ASKED = ['asked-inline.*', 'asked-process.*'];
-/** Blocks a call with a reason that repeats what is secret. */
+/** Hooks that repeat what is secret: in the reason of a blocked call, and in all texts of a question. */
 const HOOK = `
-export default { id: 'repeating', hooks: [{ id: 'block', on: 'before_tool_call', tools: ['inline.hooked', 'process.hooked'],
-  run: ({ arguments: { pin } }) => ({ block: true, reason: 'not with ' + pin }) }] };
+export default { id: 'repeating', hooks: [
+  { id: 'block', on: 'before_tool_call', tools: ['inline.hooked', 'process.hooked'],
+    run: ({ arguments: { pin } }) => ({ block: true, reason: 'not with ' + pin }) },
+  { id: 'quote', on: 'before_tool_call', tools: ['inline.quoted', 'process.quoted'],
+    run: ({ arguments: { pin } }) => ({ requireApproval: { title: 'Use ' + pin, description: 'It is ' + pin, reason: 'asked for ' + pin } }) },
+] };
 `;
 const MARK = /\[secret [0-9a-f]{8}\]/;
 
@@ -141,6 +145,16 @@ describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend)
       expect(ended.error?.code).toBe(code);
       expect(ended.error?.message).toMatch(MARK);
       expect(JSON.stringify([ended, await lastRecorded()])).not.toContain(pin);
+    });
+
+    it('are masked where a hook quotes them in its question', async () => {
+      const pin = newPin();
+      const { approval, outcome } = await park(plane, session, `${runner}.quoted`, { pin });
+      const { title, description, reasons } = approval.question;
+      expect([title, description, ...reasons].map((text) => MARK.test(text))).toStrictEqual([true, true, true]);
+      expect(JSON.stringify([title, description, reasons])).not.toContain(pin);
+      await decide(plane, approval, 'deny');
+      expect(JSON.stringify([await outcome, await lastRecorded()])).not.toContain(pin);
     });
 
     const repeating: [string, string, (pin: string) => JsonObject][] = [

@@ -21,7 +21,7 @@ import { showInput } from '../../domain/call/read-input.ts';
 import type { IdentifiedCall } from '../../domain/ports/staged-calls.ts';
 import { refuse } from './verdict.ts';
 
-type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'shares'>;
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'shares' | 'redactor'>;
 
 /** What is asked about: the arguments as canonical JSON, and the hooks that changed them. */
 interface AskedArguments {
@@ -51,7 +51,7 @@ export async function askApproval(
   );
   if (known !== undefined) return endedBy(call, 'immediate-decision', { reason: known }, namesOf(merged.askers));
   if (merged.decisions.every((decision) => decision === 'deny')) return nobodyCanAllow(call, merged, needs);
-  const question = writeQuestion(call, merged, args);
+  const question = writeQuestion(call, maskRepeated(merged, call, args, needs), args);
   const { id, severity } = question;
   const { timeoutMs } = merged;
   const answer = await register(call, question, timeoutMs, needs);
@@ -141,6 +141,25 @@ function writeQuestion(
     identity: call.identity,
     requesterMayDecide: policy.requesterMayDecide ?? false,
     binding: bindingOf(parts),
+  };
+}
+
+/** Masks secret arguments that a hook quotes in the texts of its question. The approver reveals them where the arguments are shown. */
+function maskRepeated(
+  merged: MergedAsk,
+  { tool, envelope }: IdentifiedCall,
+  { canonical }: AskedArguments,
+  { redactor }: Needs,
+): MergedAsk {
+  const mask = redactor?.repeated?.(tool.declaration, [envelope.arguments, canonical]);
+  if (mask === undefined) return merged;
+  const scrub = (text: string): string => mask.scrubText(text, true);
+  return {
+    ...merged,
+    title: scrub(merged.title),
+    description: scrub(merged.description),
+    reasons: merged.reasons.map(scrub),
+    ...(merged.detail === undefined ? {} : { detail: scrub(merged.detail) }),
   };
 }
 
