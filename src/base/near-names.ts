@@ -54,6 +54,12 @@ export function nearNames(name: string, known: Iterable<string>, limit = 3): str
     .map((one) => one.name);
 }
 
+/** Suggests the name that was probably meant, or lists all known names. */
+export function suggestName(name: string, known: readonly string[]): string {
+  const [near] = nearNames(name, known, 1);
+  return near === undefined ? `known: ${known.join(', ')}` : `did you mean "${near}"?`;
+}
+
 function letterSet(text: string): number {
   let set = 0;
   for (let index = 0; index < text.length; index += 1) set |= 1 << (text.charCodeAt(index) & 31);

@@ -42,10 +42,16 @@ describe('openSession', () => {
     expect(JSON.stringify([...opened.values()])).not.toContain(token);
   });
 
-  it('a session without delegation has no delegators, with any options', async () => {
-    const { open, identityOf } = stage();
-    const forged = { delegators: ['boss'] } as Partial<OpenSessionOptions>;
-    expect(identityOf((await open('main', forged)).id)).toEqual({ tenant: 'default', subject: 'alice', agent: 'main' });
+  it.each([
+    ['unatended', 'there is no option "unatended"; did you mean "unattended"?'],
+    [
+      'delegators',
+      'there is no option "delegators"; known: tenant, subject, agent, channel, space, platform, delegatedBy, unattended, lifetimeMs, idleMs',
+    ],
+  ])('refuses an option that it does not know: %s', async (name, problem) => {
+    const { open, opened } = stage();
+    await expect(open('main', { [name]: ['boss'] })).rejects.toStrictEqual(refused(problem));
+    expect(opened.size).toBe(0);
   });
 
   it('a delegated session names all it acts for, the nearest first', async () => {

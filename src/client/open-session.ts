@@ -5,6 +5,7 @@ import { DELEGATOR_ENDED, type Identity, type SessionHandle } from '../domain/id
 import { isUnattendedRun } from '../domain/identity/unattended.ts';
 import type { SessionOpening, SessionProof, SessionReader } from '../domain/ports/session-store.ts';
 import type { StoreLanes } from '../domain/ports/store.ts';
+import { suggestName } from '../base/near-names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { hasLoneSurrogate } from '../base/well-formed.ts';
 import { newRunId, newSessionId, newToken } from '../domain/identity/new-id.ts';
@@ -27,6 +28,7 @@ export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegator
 export const DEFAULT_LIFETIME_MS = 60 * 60 * 1000;
 const MAX_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
 const FIELDS = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
+const OPTIONS: readonly string[] = [...FIELDS, 'delegatedBy', 'unattended', 'lifetimeMs', 'idleMs'];
 const MAX_LENGTH = 256;
 const MAX_DELEGATORS = 8;
 const UNATTENDED = { unattended: true } as const;
@@ -85,6 +87,12 @@ async function withDelegators(
 }
 
 function toIdentity(options: OpenSessionOptions): Identity {
+  // If a misspelt `unattended` were ignored, a person would be asked, and the calls of a job at night would wait for an answer.
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
+  if (unknown !== undefined) {
+    const problem = `there is no option "${unknown.slice(0, 40)}"; ${suggestName(unknown, OPTIONS)}`;
+    throw planeError('SESSION_INVALID', { problem });
+  }
   const given: Record<string, unknown> = { tenant: 'default', ...options };
   const identity: Record<string, string> = {};
   for (const field of FIELDS) {

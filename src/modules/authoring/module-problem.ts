@@ -1,4 +1,4 @@
-import { nearNames } from '../../base/near-names.ts';
+import { suggestName } from '../../base/near-names.ts';
 import { SECRET_DECLARATION } from '../../domain/secret/secret-reference.ts';
 import { isPlainObject, NOT_PLAIN } from './plain-object.ts';
 import { findHiddenCharacter } from './shown-text.ts';
@@ -29,12 +29,6 @@ export function checkMembers(definition: object, known: readonly string[], where
   if (!isPlainObject(definition)) fail(where, NOT_PLAIN);
   const unknown = Object.keys(definition).find((name) => !known.includes(name));
   if (unknown !== undefined) fail(where, `has an unknown member ${quoted(unknown)}; ${suggestName(unknown, known)}`);
-}
-
-/** Suggests the name that was probably meant, or lists all known names. */
-export function suggestName(name: string, known: readonly string[]): string {
-  const [near] = nearNames(name, known, 1);
-  return near === undefined ? `known: ${known.join(', ')}` : `did you mean "${near}"?`;
 }
 
 export function quoted(name: string): string {

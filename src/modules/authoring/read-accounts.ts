@@ -2,7 +2,8 @@ import { parsePointer } from '../../base/json-pointer.ts';
 import { MAX_COST } from '../../domain/outcome/content.ts';
 import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import type { ToolDefinition } from './define-module.ts';
-import { quoted, suggestName } from './module-problem.ts';
+import { suggestName } from '../../base/near-names.ts';
+import { quoted } from './module-problem.ts';
 
 const POLL_MS = { from: 100, to: 24 * 60 * 60 * 1000 };
 const MAX_POINTERS = 20;

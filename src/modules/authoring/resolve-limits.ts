@@ -1,4 +1,5 @@
-import { quoted, suggestName } from './module-problem.ts';
+import { suggestName } from '../../base/near-names.ts';
+import { quoted } from './module-problem.ts';
 import { isPlainObject, NOT_PLAIN } from './plain-object.ts';
 import { DEFAULT_LIMITS, type Effect, type ToolLimits } from '../../domain/tool/tool.ts';
 
