@@ -205,6 +205,14 @@ describe('client', () => {
     expect(proofs).toEqual([proof, proof]);
   });
 
+  it('refuses an option of a run that it does not know', async () => {
+    const { client } = stage();
+    await expect(client.openRun({ ...SESSION, expiresAt: 1 }, { unatended: true } as object)).rejects.toMatchObject({
+      code: 'SESSION_INVALID',
+      facts: { problem: 'there is no option "unatended"; did you mean "unattended"?' },
+    });
+  });
+
   it('reads no result of another subject, for any caller', async () => {
     const readCall = vi.fn<Store['readCall']>();
     const { client } = stage({ proveSession: async () => undefined, readCall });

@@ -21,7 +21,7 @@ import { cancelRequest, unsafeDigestOf } from '../stages/accept/cancel-request.t
 import { createCatalogView } from './catalog-view.ts';
 import { createGrants, type Grants } from './grants.ts';
 import { createIdentities, createKnownSessions, findOwnCall, type Caller } from './known-sessions.ts';
-import { openSession, type OpenSessionOptions } from './open-session.ts';
+import { openSession, refuseUnknown, type OpenSessionOptions } from './open-session.ts';
 import { createWaitTimers } from './wait-timers.ts';
 import { createRedirects, type RedirectTarget } from './redirect.ts';
 import { createSessionToolkits, type SessionToolkit, type ToolkitSettings } from './session-toolkits.ts';
@@ -212,8 +212,9 @@ export function createClient(store: CallerStore, settings: ClientSettings): Omit
     openSession: (options, actor = settings.actor) => openSession(store, options, actor),
     touchSession: (session) => store.touchSession(session),
     revokeSession: (session, actor = settings.actor) => store.revokeSession({ session, actor }),
-    async openRun(session, { unattended = false } = {}) {
-      const run: RunId = newRunId({ unattended });
+    async openRun(session, options = {}) {
+      refuseUnknown(options, ['unattended']);
+      const run: RunId = newRunId(options);
       const answer = await store.openRun({ session: session.id, run });
       if (answer === 'ended') throw planeError('SESSION_INVALID', { problem: 'it has ended' });
       if (answer === 'full') throw planeError('RUNS_FULL', { limit: MAX_RUNS });

@@ -87,12 +87,7 @@ async function withDelegators(
 }
 
 function toIdentity(options: OpenSessionOptions): Identity {
-  // If a misspelt `unattended` were ignored, a person would be asked, and the calls of a job at night would wait for an answer.
-  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
-  if (unknown !== undefined) {
-    const problem = `there is no option "${unknown.slice(0, 40)}"; ${suggestName(unknown, OPTIONS)}`;
-    throw planeError('SESSION_INVALID', { problem });
-  }
+  refuseUnknown(options, OPTIONS);
   const given: Record<string, unknown> = { tenant: 'default', ...options };
   const identity: Record<string, string> = {};
   for (const field of FIELDS) {
@@ -113,6 +108,14 @@ function toIdentity(options: OpenSessionOptions): Identity {
   if (typeof unattended !== 'boolean')
     throw planeError('SESSION_INVALID', { problem: 'unattended must be true or false' });
   return { ...(identity as unknown as Identity), ...(unattended ? UNATTENDED : {}) };
+}
+
+/** If a misspelt `unattended` were ignored, a person would be asked, and the calls of a nightly job would wait for an answer. */
+export function refuseUnknown(options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const problem = `there is no option "${unknown.slice(0, 40)}"; ${suggestName(unknown, known)}`;
+  throw planeError('SESSION_INVALID', { problem });
 }
 
 function hasControlCharacter(text: string): boolean {
