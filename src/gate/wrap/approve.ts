@@ -14,7 +14,7 @@ import type { GatedCall, GateParts, GateQuestion } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
 import { emitEvent } from './emit-event.ts';
 
-/** Asks an approver about the arguments that would run. Undefined means yes; every other end of the question ends the call. */
+/** Asks an approver about the arguments that would run. Returns undefined if the call is allowed, otherwise the outcome that ends it. */
 export async function approve(
   call: GatedCall,
   asks: readonly [Ask, ...Ask[]],
