@@ -229,7 +229,7 @@ describe('detectLoop', () => {
   });
 });
 
-/** `count` equal calls at fixed times, and one ok call of another tool for each of `places`. The other calls do not shift the equal ones. */
+/** `count` equal calls at fixed times, and one ok call of another tool for each of `places`. The other calls do not shift equal calls. */
 function spread(count: number, places: readonly number[]): Attempt[] {
   const own = Array.from({ length: count }, (_, index): Attempt => ({
     sequence: 0,

@@ -49,8 +49,8 @@ export async function loadModules(path: string, options: LoadOptions = {}): Prom
 }
 
 /**
- * The pool of modules that name none. Workers of several pools share a manifest that names pools. An entry without a pool must be in the same
- * pool for all of them; otherwise each of them would take it along into its own.
+ * The pool of modules that name none. A manifest that names pools is shared by workers of several pools. For all of them, an entry without
+ * a pool must be in the same pool; otherwise each worker would serve it in its own pool.
  */
 function poolOfUnnamed(entries: readonly ModuleEntry[], ofWorker: string = DEFAULT_POOL): string {
   return entries.some(({ pool }) => pool !== undefined) ? DEFAULT_POOL : ofWorker;

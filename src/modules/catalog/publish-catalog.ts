@@ -134,7 +134,7 @@ export function mergeModules(catalog: Catalog, request: MergeRequest): Merge {
   for (const module of modules) {
     const published = merged.get(module.id);
     const { id, version } = module;
-    // A worker compares its modules with the catalog before it publishes. Two workers may still start at the same moment.
+    // A worker already compared the ids of its modules with the catalog when it loaded them. Another worker may have published since then.
     const clash = published === undefined ? names.findConfusable(id) : undefined;
     if (clash !== undefined) {
       refused.push({ id, published: clash.with });

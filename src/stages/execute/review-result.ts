@@ -55,7 +55,8 @@ export function reviewResult(
 }
 
 /**
- * Only these outcomes contain words or data of the tool. The plane words all others. A tool's question (INPUT_REQUIRED) is not its result.
+ * Only these outcomes contain words or data of the tool. The texts of all other outcomes are the plane's own. A tool's question
+ * (INPUT_REQUIRED) is not its result.
  */
 function isOwnResult({ kind, error }: Outcome): boolean {
   return kind === 'ok' || error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';
