@@ -19,7 +19,7 @@ export interface LoadOptions {
   readonly importTimeoutMs?: number;
   /** Pass the same map to each load. An entry whose setup and code are unchanged is then the same object again. */
   readonly known?: KnownModules;
-  /** The ids that are published. They keep their place: a new module with an id that a reader could confuse with one of them is refused. */
+  /** Returns the published ids. They take precedence: a new module whose id a reader could confuse with one of them is refused. */
   readonly established?: () => Promise<readonly string[]>;
 }
 

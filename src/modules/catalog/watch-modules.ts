@@ -36,8 +36,8 @@ const UNREADABLE: readonly string[] = ['MODULES_MISSING', 'SETUP_DUPLICATE'];
 const WATCHED_ENDINGS: readonly string[] = ['.js', '.mjs', '.cjs', '.json', '.node', '.wasm', '.yaml', '.yml'];
 
 /**
- * Loads modules again when their files change. A module whose new file is broken is still served as it was. So are all modules while the
- * folder or manifest itself cannot be read: it is then among the broken entries.
+ * Loads modules again when their files change. If a module's new file is broken, its old code is still served. If the folder or manifest
+ * itself cannot be read, all modules are still served, and the folder or manifest is reported as a broken entry.
  */
 export function watchModules(path: string, options: WatchOptions): ModuleWatch {
   const known: KnownModules = options.known ?? new Map();

@@ -19,7 +19,7 @@ export interface ResultReview {
 }
 
 const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
-/** Min time for hooks, even if the tool used up the call's deadline. It is shorter than the extra time that every call gets for ending. */
+/** Min time for hooks, even if the tool used up the call's deadline. By default, the store then waits longer before it ends the call. */
 const MIN_HOOKS_MS = 1000;
 /** Bytes of an encoded outcome in addition to its content: kind, flags, code, message. */
 const OUTCOME_BYTES = 128;
