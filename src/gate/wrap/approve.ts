@@ -42,7 +42,7 @@ export async function approve(
       durationMs: elapsedMs(askedAt),
     }));
   }
-  // The gate does not wait for these hooks: the decision stands, whatever they do.
+  // The gate does not wait for these hooks, because they cannot change the decision.
   void hooks.resolved(tool, {
     approvalId,
     resolution,

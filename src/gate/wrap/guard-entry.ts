@@ -46,7 +46,7 @@ type Proceed = (
 /** Makes the function that replaces a tool's own function. */
 export function guardEntry(entry: EntryPoint, guarded: GuardedTool, needs: PassageNeeds): EntryPoint['enter'] {
   const { enter, holder } = entry;
-  /** An object whose identity stands for this guarding function. */
+  /** Identifies this guarding function. Only compared by reference. */
   const id = {};
   const guard = isTagged(enter, 'AsyncGeneratorFunction')
     ? async function* (...given: unknown[]): AsyncGenerator {

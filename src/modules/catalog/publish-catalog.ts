@@ -27,8 +27,8 @@ export interface PublishRequest {
    */
   readonly served?: () => Promise<ReadonlySet<string>>;
   /**
-   * If true, a module with the published version number but other content waits until no live worker serves the published one. Otherwise
-   * the worker that started last would always win.
+   * If true, a module with the published version number but other content waits until no live worker serves the published one. Without
+   * this, the module of the worker that published last would always replace the other.
    */
   readonly yieldsToEqual?: boolean;
   /** Max attempts. An attempt fails if another process changes the catalog at the same time. */
