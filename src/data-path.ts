@@ -9,9 +9,10 @@ import { settle } from './stages/settle/settle.ts';
 import { StartPermit } from './start-permit.ts';
 
 /**
- * The path of a call on a worker; each step is a folder in stages/. The caller's process does the rest: client/call-path.ts accepts the
- * call into the store before this, and stages/answer hands out the outcome after it. The delivery has everything that is needed here. Every
- * ending of a stage is settled, except three: the call was lost to another worker, was handed back, or waits for a person.
+ * The path of a delivered call on a worker; each step is a folder in stages/. The caller's process does the rest: client/call-path.ts puts
+ * the call into the store before this, and stages/answer returns the outcome to the caller after it. The delivery contains what most calls
+ * need here, so the stages seldom read from the store. Every ending of a stage is settled, except three: the call was lost to another
+ * worker, was handed back, or waits for a person.
  */
 export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promise<void> {
   const passed: PassedStages = { delivered };

@@ -14,7 +14,7 @@ import { identifyAgain } from './stages/identify/identify.ts';
  * newer, permission, selection and rules are checked again.
  *
  * If the store takes longer to answer than its answer may be trusted, the answer is too old on arrival, and the store is asked again. Each
- * time the trusted time doubles, so that a slow store delays calls but does not stop them.
+ * time, answers are trusted for twice as long as before, so that a slow store delays calls but does not stop them.
  */
 export class StartPermit {
   readonly kind = 'permitted';

@@ -52,7 +52,7 @@ function findFormProblem(given: Readonly<Record<string, unknown>>): string | und
   return strange.length === 0 ? undefined : `${strange.join(', ')} cannot stand beside file: the plugin says it`;
 }
 
-/** Given as text, in the environment or a flag: the same list, written as JSON. */
+/** The list of hooks. In the environment or a flag, it is written as JSON. */
 export const hookList: Kind<z.ZodArray<typeof entry>> = {
   schema: z.array(entry, 'expected a list of hooks').max(MAX_HOOKS),
   expects: 'a list of { file } or { command, on }',

@@ -132,7 +132,7 @@ const address = z.strictObject({
   port: z.int().min(1).max(65_535),
 });
 
-/** Given as text, in the environment or a flag: `host:port,host:port`. */
+/** A list of addresses. In the environment or a flag, it is written as `host:port,host:port`. */
 export const addresses: Kind<z.ZodArray<typeof address>> = {
   schema: z.array(address).min(1).max(64),
   expects: 'a list of { host, port }',
@@ -145,7 +145,7 @@ export const addresses: Kind<z.ZodArray<typeof address>> = {
 
 const MAX_TEXTS = 64;
 
-/** Given as text, in the environment or a flag: the items, separated by commas. */
+/** A list of texts. In the environment or a flag, it is written as its items, separated by commas. */
 export function textList(expects: string, isOne: (given: string) => boolean): Kind<z.ZodArray<z.ZodString>> {
   return {
     schema: z.array(z.string().min(1).max(MAX_TEXT_LENGTH).refine(isOne)).min(1).max(MAX_TEXTS),

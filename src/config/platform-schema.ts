@@ -57,7 +57,7 @@ const entry = z.strictObject(MEMBERS, 'expected a group with adapter').superRefi
 
 export type PlatformConfig = z.output<typeof entry>;
 
-/** Given as text, in the environment or a flag: the same group, written as JSON. */
+/** The group of platforms. In the environment or a flag, it is written as JSON. */
 export const platformGroup: Kind<z.ZodRecord<z.ZodString, typeof entry>> = {
   schema: z
     .record(z.string().regex(NAME_PATTERN, 'a platform is named with letters, digits, _ and -'), entry)

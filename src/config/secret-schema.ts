@@ -59,7 +59,7 @@ function findFormProblem(given: Readonly<Record<string, unknown>>): string | und
   return strange.length > 0 && given['command'] === undefined ? `${strange.join(', ')} need a command` : undefined;
 }
 
-/** Given as text, in the environment or a flag: the same list, written as JSON. */
+/** The list of providers. In the environment or a flag, it is written as JSON. */
 export const secretProviders: Kind<z.ZodArray<typeof entry>> = {
   schema: z.array(entry, 'expected a list of providers').max(MAX_PROVIDERS),
   expects: 'a list of { environment }, { environmentPrefix }, { folder }, { name, file } or { name, command }',

@@ -25,7 +25,7 @@ const entries = z
   )
   .refine((given) => Object.keys(given).length <= MAX_SERVICES, `expected at most ${MAX_SERVICES} services`);
 
-/** Given as text, in the environment or a flag: the same group, written as JSON. Each service defines what its `config` may hold. */
+/** The group of services. In the environment or a flag, it is written as JSON. Each service defines what its `config` may contain. */
 export const serviceGroup: Kind<typeof entries> = {
   schema: entries,
   expects: 'a group of services: { NAME: { module, config, enabled } }',

@@ -19,14 +19,14 @@ export type {
   OperationResult,
   PlatformAdapter,
 } from '../domain/ports/platform-adapter.ts';
-// Parts of a call's path without the plane around them: the benches measure these.
+// Parts of a call's path without the rest of the plane. The benchmarks measure them separately.
 export { gate } from '../stages/gate/gate.ts';
 export type { IdentifiedCall } from '../domain/ports/staged-calls.ts';
 export { createRedactor } from '../observe/redact/create-redactor.ts';
 export { newRedactionKey } from '../observe/redact/redaction-key.ts';
 export { attemptOf } from '../stages/settle/attempt-of.ts';
 export { encodeHistory } from '../domain/call/history.ts';
-// What an external checker needs to read the traces of a run.
+// For a program that checks after a test what the calls left behind: the audit trail and the stored outcomes.
 export { drainLanes } from '../audit/drain-lanes.ts';
 export { openSqliteSink } from '../stores/sqlite/audit/sqlite-sink.ts';
 export { verifyTrail, type Verification } from '../audit/verify-trail.ts';

@@ -118,7 +118,7 @@ const fail: Hook = () => {
   throw new Error('broken');
 };
 
-/** The tenth call of a run of ten is the last; the ninth is advised; the eleventh is blocked. */
+/** A run may make ten calls: the ninth call gets the warning as advice, and the eleventh is blocked. */
 const SCENARIOS: readonly (readonly [string, Scenario, Seen])[] = [
   ['lets a call run that no check objects to', { sent: { run: 'ls' } }, { ends: { run: 'ls' }, advised: false }],
   [

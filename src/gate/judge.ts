@@ -121,8 +121,7 @@ function blockedByHook({ tool }: JudgedCall, blocked: Extract<HooksVerdict, { ki
 }
 
 /**
- * A call gets at most one warning. A warning about the caller's own arguments is kept; a warning about the changed arguments is used only
- * if there is no other.
+ * A call gets at most one warning. A warning about the changed arguments is used only if there was none about the caller's own arguments.
  */
 function judgeChanged(call: JudgedCall, first: LoopVerdict, passed: PassedHooks, checks: GateChecks): Judgement {
   const again = checks.detectLoop(passed);

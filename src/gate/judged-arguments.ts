@@ -68,8 +68,8 @@ export function readRewritten(
 }
 
 /**
- * A call is rejected after this many lost deliveries. If the schema crashes the worker, every delivery would crash another worker: the
- * start mark, which stops such loops for the tool's code, is written only after the rules.
+ * A call is rejected after this many deliveries whose worker was lost. If the schema crashes its worker, every delivery would crash another
+ * worker. The start mark does not prevent that: it is written later, after the rules, and protects only against crashes of the tool's code.
  */
 const MAX_LOST_DELIVERIES = 3;
 
@@ -103,8 +103,8 @@ function normalise(call: UnjudgedCall, given: JsonObject, needs: Needs): MaybePr
 }
 
 /**
- * Turns the ending of the schema's run into the ending of the call. The tool's own code was not started, so the call counts as not
- * executed, whatever code the schema ran.
+ * Converts the runner's answer about the schema into the judged arguments, or into the ending of the call. The tool's own code was not
+ * started, so a call that ends here counts as not executed, whatever code the schema ran.
  */
 function readEnding(
   call: UnjudgedCall,

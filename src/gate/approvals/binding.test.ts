@@ -17,7 +17,7 @@ describe('bindingOf', () => {
   it('is a SHA-256 in hex, and the same for the same question', () => {
     expect(bindingOf(PARTS)).toMatch(/^[0-9a-f]{64}$/);
     expect(bindingOf({ ...PARTS })).toBe(bindingOf(PARTS));
-    // Stored with approvals that outlive a release: another value voids them all.
+    // Stored approvals contain this digest and may be older than the running release. If the value changed, none of them would apply.
     expect(bindingOf(PARTS)).toBe('d96edb7b00b2a7bdcaa9bdf51901628194ebe86491c81c1ea50963d332100d8d');
   });
 

@@ -3,7 +3,7 @@ import { APPROVAL_ERRORS } from '../../domain/errors/gate-errors.ts';
 import { RESOLUTIONS } from '../../domain/policy/approval.ts';
 import { APPROVAL_ENDINGS, endingOutcome, type ApprovalEnding } from './endings.ts';
 
-/** As the issue lists them; a row more is the end of the session. */
+/** Per ending: its resolution, the kind of the call's outcome, and `executed`. Written out, so that no row changes unnoticed. */
 const EXPECTED: Record<ApprovalEnding, [resolution: string, kind: string | undefined, executed: string]> = {
   'allow-once': ['allow-once', undefined, 'by-the-tool'],
   'allow-always': ['allow-always', undefined, 'by-the-tool'],

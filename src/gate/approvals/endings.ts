@@ -16,8 +16,8 @@ export interface ApprovalEndingRow {
 }
 
 /**
- * The only table of approval endings. Only a yes that was offered, stored and matched lets the call go on. Every other ending ends the
- * call, and nothing runs.
+ * The only table of approval endings. The call goes on only if an approver chose `allow-once` or `allow-always`, the question offered that
+ * decision, and it was given for exactly this call. Every other ending ends the call, and nothing runs.
  */
 export const APPROVAL_ENDINGS = {
   'allow-once': { resolution: 'allow-once', code: undefined, executed: 'by-the-tool' },
@@ -54,7 +54,7 @@ export interface EndingFacts {
   readonly what?: string;
 }
 
-/** The outcome that ends the call; undefined for a yes, after which the call goes on. */
+/** The outcome that ends the call. Undefined if the approver allowed the call: it then goes on. */
 export function endingOutcome(
   ending: ApprovalEnding,
   { tool = 'the tool', comment = '', reason = 'nobody may be asked', what = 'something' }: EndingFacts = {},

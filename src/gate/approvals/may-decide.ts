@@ -10,9 +10,9 @@ export type Standing = 'approver' | 'requester' | 'stranger';
 type Asked = Pick<ApprovalQuestion, 'identity' | 'approvers' | 'requesterMayDecide'>;
 
 /**
- * What this principal may do with the question. Operators always decide: they hold the store's credentials and could write the policy
- * itself. Every other principal must be named by every asker, by the current roles. The requester may not decide unless the deployment
- * allows it.
+ * What this principal may do with the question. Operators may always decide: they hold the store's credentials and could write the policy
+ * itself. Every other principal must be an approver for each asker of the question; the current members of a role count. The requester may
+ * not decide unless the deployment allows it.
  */
 export function standingOf(question: Asked, principal: Principal, policy: Policy): Standing {
   if (principal.kind === 'operator') return 'approver';

@@ -54,7 +54,7 @@ export function mergeAsks(asks: readonly [Ask, ...Ask[]], defaults: AskDefaults)
   };
 }
 
-/** An earlier question about the same call that an approver answered with yes, and those of its askers that ask again. */
+/** An earlier question in which an approver allowed the same call, and those of its askers that ask again. */
 export interface AskedBefore {
   readonly approval: Approval;
   readonly askers: readonly Asker[];

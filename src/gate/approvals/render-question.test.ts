@@ -86,7 +86,7 @@ describe('renderArguments', () => {
     expect(redacted).toBe(3);
     const named = renderArguments(canonicalJson(value), masks, (secret) => `n${secret.length}`);
     expect(named.text).toContain('"token": [secret n7, 7 characters]');
-    // The length is of what runs, masked or not. A digest would let a reader try out short secrets.
+    // `bytes` is the size of the arguments that run, masked or not. With a digest, a reader could find a short secret by trying out values.
     expect(render(value, masks).bytes).toBe(render(value).bytes);
     expect(render(value).digest).toMatch(/^[0-9a-f]{64}$/);
     expect(render(value, masks).digest).toBeUndefined();

@@ -31,7 +31,7 @@ export interface RenderedQuestion {
   readonly arguments: RenderedArguments;
   /** What the caller's user answered to the tool's questions, if anything: the tool gets it together with the arguments. */
   readonly answers?: RenderedArguments;
-  /** Number of marks in arguments and answers. An approver has to reveal them before a yes counts. */
+  /** Number of marks in arguments and answers. An approver has to reveal the masked values first; otherwise an approval does not count. */
   readonly masked: number;
   readonly decisions: ApprovalQuestion['decisions'];
   readonly quorum: number;

@@ -54,7 +54,7 @@ const decision = z
 
 const output = z.strictObject({
   hookSpecificOutput: decision,
-  /** The older form of a decision. */
+  /** The older form of `hookSpecificOutput.permissionDecision`. */
   decision: z.enum(['approve', 'block']).exactOptional(),
   reason: text.exactOptional(),
   continue: z.boolean().exactOptional(),

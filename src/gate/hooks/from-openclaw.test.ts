@@ -7,7 +7,7 @@ import type { GateOptions } from '../wrap/gate-options.ts';
 import type { GateQuestion } from '../wrap/gate-parts.ts';
 import { fromOpenClaw, type FromOpenClawOptions, type OpenClawHandler } from './from-openclaw.ts';
 
-/** A tool `deploy` behind the handler, and what the desk was asked. */
+/** A tool `deploy` whose calls the handler checks first, and the questions that the approver got. The tool returns its input. */
 function behind(
   handler: OpenClawHandler,
   decision: ApprovalDecision | null = 'allow-once',

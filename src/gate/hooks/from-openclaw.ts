@@ -165,7 +165,7 @@ function readAnswer(given: unknown, call: BeforeToolCall, warn: (message: string
   if (unknown !== undefined) throw new TypeError(`the handler answered with the unknown key ${unknown}`);
   const { block, blockReason, params, requireApproval } = given as OpenClawAnswer;
   if (block === true) return { answer: { block: true, ...textOf('reason', blockReason) } };
-  // The author probably meant to block, so this must not count as a yes.
+  // The author probably meant to block, so this answer must not let the call pass.
   if (block === undefined && blockReason !== undefined) throw new TypeError('a blockReason without block');
   if (params !== undefined && !isJsonObject(params)) throw new TypeError('params is no object');
   if (requireApproval !== undefined && !isJsonObject(requireApproval))

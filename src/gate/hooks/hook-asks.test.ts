@@ -4,7 +4,7 @@ import type { ApprovalRequest, Ask } from '../../domain/policy/hook.ts';
 import { mergeAsks } from '../approvals/merge-asks.ts';
 import { runBeforeHooks } from './run-before-hooks.ts';
 
-/** What hooks asked for, read as it is read from a real answer. */
+/** Runs one hook per request, which answers with it, and returns the asks that the gate made of the answers. */
 function asksOf(...requests: ApprovalRequest[]): readonly Ask[] {
   const set = hookSet(
     ...requests.map((requireApproval, index) => ({ id: `p.h${index + 1}`, run: () => ({ requireApproval }) })),

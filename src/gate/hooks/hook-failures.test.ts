@@ -116,7 +116,7 @@ describe('a hook that', () => {
   });
 
   it('answers by any kind of promise is waited for', async () => {
-    // oxlint-disable-next-line unicorn/no-thenable -- that is what it is about
+    // oxlint-disable-next-line unicorn/no-thenable -- the test is about answers that are thenables
     const thenable = { then: (resolve: (answer: object) => void) => resolve({ block: true }) };
     for (const answer of [thenable, Object.assign(() => {}, thenable)]) {
       const set = hookSet({ id: 'odd', run: () => answer });

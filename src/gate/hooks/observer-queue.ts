@@ -71,7 +71,7 @@ export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds
 
   function start(hook: RegisteredHook, lane: Lane, observation: Observation): void {
     lane.running += 1;
-    // Starts in a later turn of the event loop, so that settling the call is never delayed by the hook's own computing.
+    // The hook starts in a later turn of the event loop, so that its own computing never delays settling the call.
     setImmediate(() => void observe(hook, observation).finally(() => onEnd(hook, lane)));
   }
 

@@ -52,7 +52,7 @@ const beforeAnswer = z
     requireApproval: approvalRequest.exactOptional(),
   })
   .refine(({ params, patch }) => params === undefined || patch === undefined, 'params and patch exclude each other')
-  // The author probably meant to block, so this must not count as a yes.
+  // The author probably meant to block, so this answer must not let the call pass.
   .refine(({ block, reason }) => block === true || reason === undefined, 'a reason without block: true');
 
 const NOTHING: ReadAnswer = Object.freeze({ kind: 'nothing' });

@@ -36,7 +36,7 @@ describe('hooks after a call', () => {
     const queue = createObserverQueue(recordingNeeds());
     const call = ended();
     runAfterHooks(set, call, queue);
-    // Not in this turn: the call comes first.
+    // The hooks have not run yet: they start in a later turn of the event loop, so that they do not delay the call.
     expect(seen).toStrictEqual([]);
     expect(await queue.idle(1000)).toBe(true);
     expect(seen).toHaveLength(2);
@@ -130,7 +130,7 @@ describe('hooks after a call', () => {
     const quickHook = set.hooks[1]!;
     for (let call = 0; call < 10; call += 1) {
       runAfterHooks(set, ended(), queue);
-      // Room for the quick one each time; the slow one never has any.
+      // Waits until the quick hook has run, so that its queue never fills up. The slow hook's queue does.
       while (quickHook.meter.read().calls <= call) await new Promise(setImmediate);
     }
     expect(set.health().map(({ dropped }) => dropped)).toStrictEqual([5, 0]);

@@ -9,8 +9,8 @@ import type { ObserverQueue } from './observer-queue.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 
 /**
- * Queues the call's ending for the observers of its tool and returns at once: nothing they do changes or delays the outcome. The code that
- * settles the call runs this once per call. The event contains the call's id.
+ * Queues an event about the ended call for the observers of its tool and returns at once: nothing they do changes or delays the outcome.
+ * The code that settles the call runs this once per call. The event contains the call's id.
  */
 export function runAfterHooks(set: HookSet, ended: EndedCall, queue: ObserverQueue): void {
   const hooks = set.matching('after_tool_call', ended.tool);

@@ -157,7 +157,7 @@ describe('result hooks', () => {
     expect(isAsked).toBe(false);
     expect(needs.events).toMatchObject([{ type: 'hook.failed', hook: 'bad', on: 'tool_result', how }]);
     expect(set.health()[0]).toMatchObject({ failed: 1 });
-    // Nothing of the result: errors like to quote what they could not read.
+    // The log must contain nothing of the result, although errors often quote the value that they are about.
     expect(needs.lines).toMatchObject([{ level: 'error', facts: { stage: 'execute', hook: 'bad', how } }]);
     expect(JSON.stringify(needs.lines)).not.toContain('ada');
   });

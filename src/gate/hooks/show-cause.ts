@@ -13,7 +13,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Turns text of untrusted origin into one printable line of at most `mostCharacters` characters. */
+/** Turns text of untrusted origin into one printable line of at most `maxCharacters` characters. */
 export function oneLine(text: string, maxCharacters = MAX_CHARACTERS): string {
   // Cut first, so that a very long text is not searched from end to end.
   return shorten(inOneLine(startOf(text, maxCharacters * 4)), maxCharacters);

@@ -11,7 +11,7 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 export interface ArgumentSignatures {
   /** Signature of the arguments that run, without volatile values. Absent if it is the same as the signature of the caller's text. */
   readonly effective?: string;
-  /** Some values are volatile, so calls with this signature may differ in them. */
+  /** True if some values are volatile (made anew for each call, like a request id): calls with this signature may differ in them. */
   readonly hasVolatile: boolean;
 }
 

@@ -20,8 +20,8 @@ const mixed = new Float64Array(1);
 const halves = new Uint32Array(mixed.buffer);
 
 /**
- * The last resort: a few calls that bring nothing new any more, in any order. It also counts calls that no other detector judges. It
- * applies only to at most eight different calls, because going through many different things is not a loop.
+ * The last resort against a few calls that are repeated in any order without a new result. Their repetitions are added up, so it also finds
+ * loops in which no other detector finds a pattern. More than eight such calls are no loop: the agent goes through many different things.
  */
 export const detectBreaker: Detect = (window, settings) => {
   if (settings.breaker === false || (window.same <= MAX_USEFUL_REPEATS && !window.blockedSame)) return undefined;

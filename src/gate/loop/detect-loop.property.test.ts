@@ -20,7 +20,7 @@ type Asked = Pick<Attempt, 'tool' | 'raw' | 'at'>;
 const ask = (history: readonly Attempt[], attempt: Asked): LoopVerdict =>
   detectLoop({ history: pack(history), run, attempt, settings, tool });
 
-/** Histories with loops in them: few calls, few results, runs and rounds of them. */
+/** Histories that contain loops: up to three sequences of calls with one result each, and every sequence is repeated up to 16 times. */
 const loopy: fc.Arbitrary<Attempt[]> = fc
   .array(
     fc.record({
@@ -229,7 +229,7 @@ describe('detectLoop', () => {
   });
 });
 
-/** `count` times the same call, at the same times whatever stands between them: ok calls of other tools, each once. */
+/** `count` equal calls at fixed times, and one ok call of another tool for each of `places`. The other calls do not shift equal calls. */
 function spread(count: number, places: readonly number[]): Attempt[] {
   const own = Array.from({ length: count }, (_, index): Attempt => ({
     sequence: 0,

@@ -29,7 +29,7 @@ interface Past extends Partial<Attempt> {
   readonly outcome?: Outcome;
 }
 
-/** Newest last, one each second, the last one a second ago. */
+/** One attempt per second, the newest last. The newest was made one second before `NOW`. */
 function historyOf(past: readonly Past[]): Attempt[] {
   return past.map(({ call = 'A', toolId = 'a.b', outcome = says('same'), ...own }, index) => ({
     sequence: index + 1,

@@ -13,7 +13,7 @@ import type { BlockScope, LoopVerdict } from '../../domain/policy/loop-verdict.t
 import { stricter, type EffectiveLoopSettings } from './stricter.ts';
 
 export interface LoopQuestion {
-  /** Attempts of this run, without the current one. Empty if the store saw no reason to send them. */
+  /** Attempts of this run, without the current one. A store sends them only if the call looks repeated; otherwise this is empty. */
   readonly history: RunHistory;
   readonly run: RunState;
   readonly attempt: AskedAttempt;

@@ -66,7 +66,10 @@ export interface Remembered {
 
 const NOTHING: Remembered = Object.freeze({});
 
-/** Computes what to store about an attempt that has ended: its tally and its stall. `history` holds the attempts before it. */
+/**
+ * Computes what to store about an attempt that has ended: its tally (how often exactly this call was made) and its stall (set if it brought
+ * nothing new). `history` has the attempts before it.
+ */
 export function rememberAttempt(
   history: RunHistory,
   attempt: Pick<Attempt, 'tool' | 'raw' | 'effective' | 'at' | 'ending' | 'result'>,

@@ -53,7 +53,7 @@ function markOf({ error }: Outcome): string | undefined {
 }
 
 /**
- * Cost in millionths of the tool's unit. The cost that the tool reported for this call wins over the declared cost. A call that did not run
+ * Cost in millionths of the tool's unit. The declared cost counts only if the tool reported no cost for this call. A call that did not run
  * costs nothing.
  */
 export function costOfCall(outcome: Outcome, tool: Pick<ToolDeclaration, 'cost'> = {}): number {

@@ -35,7 +35,7 @@ const circle =
   (period: number): Pattern =>
   (index) =>
     asked(index % period);
-/** The same few calls, in an order that never comes back. */
+/** Three calls again and again, in an order without a period. */
 const shuffled: Pattern = (index) => asked((((index * 2_654_435_761) >>> 8) ^ (index * index)) % 3);
 
 /** A text that looks random, the same each time the test runs. */
@@ -147,7 +147,7 @@ const LOOPS: readonly Row[] = [
   { name: 'A A A …, after a run of the session was ended', pattern: () => asked(0), endedRuns: 1 },
 ];
 
-/** The very same call. Whether what differs is progress cannot be known. */
+/** Exactly the same call with different results. Loop detection cannot know whether the differences are progress. */
 const CHANGING: readonly Row[] = [
   { name: 'a result that changes each time', pattern: (index) => asked(0, { outcome: gives({ page: index }) }) },
   {

@@ -67,7 +67,7 @@ export class LoopWindow {
     DETECTORS.map((detector) => [detector, 0]),
   ) as Record<Detector, number>;
   /**
-   * Cycles that were blocked before. `circleEnd` is the number of attempts in the window at that time; the last `circlePeriod` of them are
+   * Cycles that were blocked before. `cycleEnd` is the number of attempts in the window at that time; the last `cyclePeriod` of them are
    * the cycle.
    */
   cycles = 0;
@@ -118,7 +118,7 @@ export class LoopWindow {
     if (raw === this.ownRaw) this.#count(history.tally(index), at);
     if (ending === 'blocked') return this.#addBlocked(result, isSame, history.tool(index) === this.ownTool);
     const isBad = ending === 'failed' || ending === 'refused';
-    // Cancelled, expired or stale: this attempt says nothing about the tool.
+    // Attempts that were, for example, cancelled or expired are stored without a result. They say nothing about the tool.
     if (isBad && Number.isNaN(result)) return;
     const place = this.length;
     this.tool[place] = history.tool(index);

@@ -9,7 +9,7 @@ import { StableText } from './stable-text.ts';
 
 /**
  * Short digest of a tool's result. It stays the same if only ids and times have changed. At most 32 Ki characters are read, which limits
- * the time for a huge result. If the tool declares `progress` pointers, only the values they name count, unscrubbed.
+ * the time for a huge result. If the tool declares `progress` pointers, only the values they name count, ids and times included.
  */
 export function resultSignature(outcome: Outcome, tool: Pick<ToolDeclaration, 'progress'>): string {
   const declared = tool.progress === undefined ? undefined : projection(outcome.structured, tool.progress);

@@ -64,7 +64,7 @@ describe('scrubText', () => {
       hash('sha256', `${index}`, 'base64url').slice(0, 20 + (index % 24)),
     );
     const kept = tokens.filter((token) => scrubText(`nonce ${token}, next`) !== 'nonce \u0001, next');
-    // A few happen to look like names.
+    // A few of the random tokens look like names and are therefore kept.
     expect(kept.length).toBeLessThan(10);
   });
 

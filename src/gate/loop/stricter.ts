@@ -46,7 +46,7 @@ function tightenRungs({ warn, block }: LoopLevels, step: number): LoopLevels {
   return { warn: Math.min(less(warn, step, MIN_WARN), tightBlock - 1), block: tightBlock };
 }
 
-/** Halves `number` once per step, down to `least`, but never returns more than `number`. */
+/** Halves `number` once per step, down to `min`, but never returns more than `number`. */
 function less(number: number, step: number, min: number): number {
   return Math.min(number, Math.max(min, Math.ceil(number / 2 ** step)));
 }

@@ -169,7 +169,10 @@ interface DeclarationNeeds {
   readonly near: NearNames;
 }
 
-/** Reads the input of `agents set`: a declaration, or only a selection. Throws POLICY_INVALID with at most 8 problems and their places. */
+/**
+ * Reads the input of `agents set`: a whole declaration of an agent, or a list, which is the agent's selection of tools without a
+ * description. Throws POLICY_INVALID with at most 8 problems and their places.
+ */
 export function readDeclaration(name: string, value: unknown, needs: DeclarationNeeds): ReadDeclaration {
   const read = checkDeclaration(name, value, needs);
   if (!('problems' in read)) return read;

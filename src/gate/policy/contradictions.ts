@@ -84,7 +84,7 @@ export function typesOf(condition: ArgumentCondition): readonly JsonType[] {
     case 'equals':
     case 'in': {
       const listed = valuesOf({ ...condition, not: false })!;
-      // A value of any type can be compared with null.
+      // If only null is listed, the comparison decides for values of every type: they either are null or are not.
       return listed.every((value) => value === null) ? JSON_TYPES : listed.map(typeOfJson);
     }
     case 'exists':

@@ -5,7 +5,7 @@ import { describeIssue } from '../../base/settings/describe-issue.ts';
 import { findLoopWarnings } from './loop-warnings.ts';
 import { keysOfLoops, loopsSchema } from './loop-schema.ts';
 
-/** As the reader of a policy tells them. */
+/** The problems in the words of the policy reader, without their place in the file. */
 function problemsOf(value: unknown): string[] {
   const parsed = loopsSchema.safeParse(value, { reportInput: true });
   const needs = { placeOf: () => 'policy.yaml:1:1', near: nearNames, expects: () => undefined };

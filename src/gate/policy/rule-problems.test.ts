@@ -84,7 +84,7 @@ describe('findRuleProblems, beside a catalog', () => {
       { tools: ['web.fetch', 'web.search'], arguments: [{ at: '/url', host: ['a.com'] }] },
       ['rules.0.arguments.0: rule "r": web.search has no argument /url'],
     ],
-    // Of those that a pattern takes in, one that fits is enough.
+    // If a pattern matches several tools, it is enough that one of them has the argument.
     [{ tools: ['web.*'], arguments: [{ at: '/url', host: ['a.com'] }] }, []],
     [
       { tools: ['web.*'], arguments: [{ at: '/uri', host: ['a.com'] }] },

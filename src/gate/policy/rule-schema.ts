@@ -40,12 +40,15 @@ export const member = plainText.refine(
   { error: ({ input }) => sayMember(String(input)) },
 );
 
-/** A subject in a role. Roles in roles and `*` are refused: `findSubject` takes both as the name of one subject, so a role in `deny` would not hold. */
+/**
+ * A member of a role: a subject. `role:NAME` and `*` are refused here. In a role, `findSubject` would read either as the name of one
+ * subject, so a `deny` for the role would not stop the subjects that the author meant.
+ */
 export const roleMember = plainText.refine(canBeSubject, {
   message: 'expected a subject or TENANT/NAME; a role contains no roles and no *',
 });
 
-/** A role as an author may have written it: in capitals, in the plural, after a blank, or with a tenant. */
+/** Matches `role:NAME`, and what authors write for it by mistake: in capitals, in the plural, after a blank, or with a tenant. */
 const LIKE_A_ROLE = /^(?:[^/]*\/)?\s*roles?:(.*)$/i;
 
 function isAll(name: string): boolean {
@@ -53,8 +56,9 @@ function isAll(name: string): boolean {
 }
 
 /**
- * False for a name without a tenant before its slash or without a subject after it: no session can have it. Also false for a name that reads
- * like a role or contains `*`: it would mean only the one subject with exactly this name, so a `deny` would not stop those it seems to name.
+ * False for a name without a tenant before its slash or without a subject after it: no session can have it. Also false for a name that
+ * looks like a role or contains `*`: `findSubject` would take it for one subject's exact name, so a `deny` would not stop those it seems to
+ * name.
  */
 function canBeSubject(name: string): boolean {
   const isWhole = !name.startsWith('/') && name.indexOf('/') !== name.length - 1;
@@ -168,7 +172,7 @@ const ASK = {
     .refine((given) => given.some((decision) => decision !== 'deny'), {
       message: 'expected allow-once, allow-always or both: nobody could say yes',
     })
-    // `deny` is always offered. The decisions are in the order in which people are shown them.
+    // Adds `deny`, which is always offered, and sorts the decisions in the order in which approvers see them.
     .transform((given) => APPROVAL_DECISIONS.filter((one) => one === 'deny' || given.includes(one)))
     .exactOptional(),
   approvers: z.array(member).min(1, 'nobody could answer; leave it out to take those of the policy').exactOptional(),

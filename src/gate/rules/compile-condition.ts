@@ -26,7 +26,7 @@ const MAX_POINTER_STEPS = 32;
 
 /**
  * Parses the place that a condition names: a JSON pointer (RFC 6901) in which `*` means every element of a list or every member of an
- * object. Undefined if the text is not one.
+ * object. Undefined if the text is not such a pointer.
  */
 export function parsePlace(text: string): readonly PointerStep[] | undefined {
   const steps = parsePointer(text, { every: true });

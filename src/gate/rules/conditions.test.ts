@@ -196,7 +196,7 @@ describe('a pointer', () => {
   });
 
   it.each<[string, boolean, boolean]>([
-    // at, met in a rule that allows, met in one that denies
+    // Columns: `at`; whether the condition is met in an allow rule; whether it is met in a deny rule.
     ['/list/*', false, true],
     ['/pages/*/url', false, true],
     ['/some/*/url', false, true],

@@ -27,7 +27,7 @@ describe('root', () => {
     [['/data', '/tmp'], '/tmp/a', 'holds'],
     [['//data//./x/'], '/data/x/a', 'holds'],
 
-    // Which place it means is not in the text.
+    // The text alone does not show which place the path means.
     [['/data'], '', 'unclear'],
     [['/data'], '/data/a\0/../../etc', 'unclear'],
     [['/data'], 'a', 'unclear'],

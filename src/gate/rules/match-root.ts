@@ -13,8 +13,8 @@ const SLASH = /\//;
 const BOTH_SLASHES = /[/\\]/;
 
 /**
- * Parses a path. Undefined if the text does not show which place it means: it is empty, contains a NUL (C code stops reading there), or
- * begins with a home folder, or with a drive or scheme and a colon.
+ * Parses a path. Undefined if the text does not show which place it means: it is empty, contains a NUL (C code stops reading there), begins
+ * with `~`, which a shell replaces by a home folder, or begins with a drive or scheme and a colon.
  */
 function readPlace(text: string, separator: RegExp): Place | undefined {
   if (text === '' || text.includes('\0')) return undefined;

@@ -14,7 +14,7 @@ import type { GatedCall, GateParts, GateQuestion } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
 import { emitEvent } from './emit-event.ts';
 
-/** Asks an approver about the arguments that would run. Undefined means yes; every other end of the question ends the call. */
+/** Asks an approver about the arguments that would run. Returns undefined if the call is allowed, otherwise the outcome that ends it. */
 export async function approve(
   call: GatedCall,
   asks: readonly [Ask, ...Ask[]],
@@ -42,7 +42,7 @@ export async function approve(
       durationMs: elapsedMs(askedAt),
     }));
   }
-  // The gate does not wait for these hooks: the decision stands, whatever they do.
+  // The gate does not wait for these hooks, because they cannot change the decision.
   void hooks.resolved(tool, {
     approvalId,
     resolution,

@@ -13,8 +13,8 @@ export interface AskedEnding {
 }
 
 /**
- * Asks the approver and waits. The call may run only after a yes that the question offered, that names exactly this question, and that came
- * in time. Never throws.
+ * Asks the approver and waits. The call may run only after an `allow-once` or `allow-always` that the question offered, that names exactly
+ * this question, and that came in time. Never throws.
  */
 export async function askApprover(
   approver: GateApprover,

@@ -8,8 +8,8 @@ export type OptionTable<Options> = {
 };
 
 /**
- * Rejects unknown options and values that cannot be meant. If an option were ignored silently, the gate could let calls pass that the
- * author wanted to block: `rules` next to `policy` instead of in it, `hook`, `efect`. Throws CONFIG_INVALID with the problems, at most 8.
+ * Rejects unknown options and impossible values. If a misplaced or misspelt option such as `hook`, `efect` or `rules` outside `policy` were
+ * ignored silently, the gate could let calls pass that the author wanted to block. Throws CONFIG_INVALID with at most 8 problems.
  */
 export function checkOptions<Options extends object>(
   where: string,

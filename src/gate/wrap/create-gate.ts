@@ -73,7 +73,7 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
   const ownSession = options.session ?? randomId();
   const memories = createSessionMemories();
 
-  /** An object whose identity stands for this gate in all of its runs. */
+  /** Identifies this gate in all of its runs. Only compared by reference. */
   const thisGate = {};
 
   function isChecked(tool: GatedTool): boolean {

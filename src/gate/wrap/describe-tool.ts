@@ -30,7 +30,7 @@ export function describeTool(tool: object, facts: ToolFacts, name = ownName(tool
 
 function idFor({ id, module }: ToolFacts, name: string | undefined): GatedTool['id'] {
   const prefix = module === undefined ? '' : `${module}.`;
-  // An id that the program gives is used as it is, so that an id from an event can be passed back.
+  // An `id` in the options that is already a tool id is not mapped again, so that a program can use an id that it got from an event.
   if (id !== undefined) return isToolId(prefix + id) ? ((prefix + id) as GatedTool['id']) : toolIdOf(prefix + id);
   if (name === undefined || name === '') throw new TypeError('A tool needs a name: say { id }.');
   return toolIdOf(prefix + name);

@@ -47,7 +47,7 @@ export function reportLoop(call: GatedCall, loop: LoopVerdict, needs: Needs): vo
     return;
   }
   emitEvent('loop.blocked', call, needs, () => ({ detector, count, blocks: loop.scope }));
-  // A run that has ended was logged when it ended.
+  // The end of the run was logged when it happened. Each later call that is refused because of it only emits an event.
   if (detector !== 'ended') needs.log.warn({ ...facts, blocks: loop.scope }, 'a call was blocked as part of a loop');
 }
 

@@ -214,7 +214,7 @@ describe('every ending of a question', () => {
     const hooks = [plugin(asking({ timeoutMs: 5000, decisions: ['allow-once', 'deny'] }), observer as never)];
     const needs = recordingNeeds();
     const running = refusalOf(wrapEcho({ hooks, log: needs.log, ...(approver === undefined ? {} : { approver }) })({}));
-    // Only a question that nobody answers takes its time; the others leave no timer behind.
+    // Only an unanswered question waits for its timeout. All other questions end at once and must leave no timer behind.
     await vi.advanceTimersByTimeAsync(ending === 'timeout' ? 5000 : 0);
     const { kind, error } = endingOutcome(ending, { tool: 'box.echo', what: 'the question' })!;
     expect(await running).toMatchObject({ name: 'GateBlocked', code: error!.code, kind, message: error!.message });

@@ -6,7 +6,7 @@ import type { BeforeToolCall } from '../../domain/policy/hook.ts';
 import { defineHooks } from '../hooks/define-hooks.ts';
 import type { GateOptions } from './gate-options.ts';
 
-/** A gate around `box.look`, and what it tells. Every call gives the same. */
+/** A tool `box.look` behind a gate, and the events that the gate emits. By default, every call returns the same result. */
 function watched(options: GateOptions = {}, look: (input: object) => unknown = () => 'the same') {
   const told: DiagnosticEvent[] = [];
   const gate = createGate({
@@ -16,7 +16,7 @@ function watched(options: GateOptions = {}, look: (input: object) => unknown = (
     ...options,
   });
   const { execute } = gate.wrapTool({ execute: async (input: object) => look(input) }, { id: 'box.look' });
-  /** Events are told in a turn of their own. */
+  /** Returns the events so far. Waits one turn of the event loop first, because events are emitted in a later turn than the call. */
   const heard = async (...kinds: EventKind[]): Promise<DiagnosticEvent[]> => {
     await new Promise((resolve) => setImmediate(resolve));
     return kinds.length === 0 ? told : told.filter(({ kind }) => kinds.includes(kind));
@@ -154,7 +154,7 @@ describe('events of a gate', () => {
     };
     expect(await refusalOf(execute(trap))).toMatchObject({ name: 'GateBlocked', code: 'ARGUMENTS_INVALID' });
     expect(await heard()).toMatchObject([{ kind: 'tool.blocked', error: { code: 'ARGUMENTS_INVALID' } }]);
-    // A tool that nothing is for gets what it was given, as always.
+    // A tool without hooks and rules gets its input unchecked and unchanged.
     const free = watched({}, (input) => input);
     expect(await free.execute(trap)).toBe(trap);
   });
@@ -164,7 +164,7 @@ describe('events of a gate', () => {
     const warn = (facts: object, message: string): void => void lines.push([facts, message]);
     const silent = (): void => {};
     const { times } = watched({ log: { debug: silent, info: silent, warn, error: silent } });
-    // Of the calls that the ended run refuses, fifteen, there are none.
+    // The last 15 calls are refused because the run has ended. They are not logged.
     await times(45);
     expect(lines.map(([, message]) => message)).toStrictEqual([
       'the run looks like a loop; the call goes on with advice',

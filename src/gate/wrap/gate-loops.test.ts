@@ -11,7 +11,7 @@ import type { GateOptions, WrapOptions } from './gate-options.ts';
 import { adviceOf } from './add-advice.ts';
 import { createRunMemory, createSessionMemories } from './run-memory.ts';
 
-/** How each of so many calls ended: `ran`, `warned`, or the code of its refusal. */
+/** Makes `count` calls and returns how each of them ended: `ran`, `warned`, or the code of its refusal. */
 async function callMany(count: number, call: (number: number) => unknown): Promise<string[]> {
   const endings: string[] = [];
   for (let number = 1; number <= count; number += 1) {
@@ -135,7 +135,7 @@ describe('loop detection of a gate', () => {
       return say.execute({ x: 1 });
     });
     expect([firstOf(endings, 'warned'), firstOf(endings, 'LOOP_BLOCKED')]).toStrictEqual([27, 53]);
-    // The first two calls of each later run may be a look and a check.
+    // In each of the 14 later runs the first two calls still run: the second one may be meant to check the result of the first.
     expect(endings.slice(54).filter((ending) => ending === 'ran')).toHaveLength(28);
     const other = wrapSay(gate.openRun());
     expect(await callMany(5, (number) => other.execute({ x: `other ${number}` }))).toStrictEqual(Array(5).fill('ran'));
@@ -212,7 +212,7 @@ describe('loop detection of a gate', () => {
     }
     expect(advice.findIndex((text) => text !== undefined) + 1).toBe(11);
     expect(advice[10]).toMatch(/box\.say/);
-    // The same object thrown without a warning has none.
+    // The call after the warning threw the same object without a new warning, so the old advice was removed.
     expect(advice[11]).toBeUndefined();
     expect(original.message).toBe('no space left');
     expect(await refusalOf(failing.execute({ call: 21 }))).toMatchObject({ code: 'LOOP_BLOCKED', by: 'same-failure' });
@@ -325,7 +325,7 @@ describe('advice', () => {
         refusals.push((await refusalOf(say.execute(input))) as GateBlocked);
       expect(refusals.map((refusal) => refusal.code)).toStrictEqual(Array(20).fill(code));
       const advised = refusals.flatMap((refusal, index) => (refusal.advice === undefined ? [] : [index + 1]));
-      // At 16 there have been 15 failures in a row, whatever they were.
+      // Call 11 follows ten equal failures or calls. Call 16 follows 15 failures in a row, which count whatever they were.
       expect(advised).toStrictEqual([11, 16]);
       expect(refusals[10]!.advice).toMatch(/^box\.say has failed 10 times|^You have called box\.say 10 times/);
       expect(refusals[10]!.message).toBe(`${refusals[9]!.message}\n\n${refusals[10]!.advice}`);
@@ -385,7 +385,7 @@ describe('the memory of a run', () => {
     const { history, state } = begin(3001);
     expect(history).toHaveLength(HISTORY_LENGTH);
     expect([history.at(0), history.at(HISTORY_LENGTH - 1)]).toEqual([2873, 3000]);
-    // A thousand tools have a count of their own.
+    // Only the first 1000 tools have a counter of their own; the calls of the other 2001 share one.
     expect(state).toMatchObject({ sequence: 3001, toolSequence: 2001, cost: 3000 });
   });
 

@@ -111,7 +111,7 @@ const GATE: OptionTable<GateOptions> = {
   trace,
 };
 
-/** Options that belong inside `policy`. If one were given beside `policy` and ignored, calls would pass that it should stop. */
+/** Options that belong inside `policy`. If one next to `policy` were ignored silently, calls would pass that it should stop. */
 const IN_POLICY = Object.fromEntries(
   ['roles', 'rules', 'unmatched', 'approvers', 'loops', 'unattended'].map((name) => [name, `policy: { ${name} }`]),
 );

@@ -107,7 +107,7 @@ describe('rules of a gate', () => {
     const sent = z.toJSONSchema(plan, { io: 'input' });
     const enter = async (given?: unknown): Promise<unknown> => given;
 
-    // Each of them is entered with what its schema made of { dryRun: false }.
+    // Each tool is called with `{ mode: 'apply' }`, which is what its schema makes of `{ dryRun: false }`.
     it.each<[string, object]>([
       ['a schema of zod', { inputSchema: input, execute: enter }],
       [

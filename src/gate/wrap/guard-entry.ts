@@ -46,7 +46,7 @@ type Proceed = (
 /** Makes the function that replaces a tool's own function. */
 export function guardEntry(entry: EntryPoint, guarded: GuardedTool, needs: PassageNeeds): EntryPoint['enter'] {
   const { enter, holder } = entry;
-  /** An object whose identity stands for this guarding function. */
+  /** Identifies this guarding function. Only compared by reference. */
   const id = {};
   const guard = isTagged(enter, 'AsyncGeneratorFunction')
     ? async function* (...given: unknown[]): AsyncGenerator {
@@ -179,9 +179,9 @@ function withDefaults(written: WrittenArguments, { fill }: GuardedTool): Checked
 }
 
 /**
- * Reads arguments that a hook wrote through the tool's schema, because most frameworks apply the schema before they call the tool. The
- * rules judge what the schema returns, and the tool gets exactly that. If the caller's input is text, the tool gets text and parses it
- * itself.
+ * Parses arguments that a hook wrote, with the tool's schema: most frameworks apply the schema before they call the tool, so it has not
+ * been applied to these. The rules judge what the schema returns, and the tool gets exactly that. If the caller's input is text, the tool
+ * gets text and parses it itself.
  */
 function readRewritten({ parse }: GuardedTool, { input }: ReadCall): ReadRewritten {
   return (value, canonical) =>

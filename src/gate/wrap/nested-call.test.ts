@@ -21,7 +21,7 @@ function watched() {
   return { gate, asked, echo, ran: () => ran };
 }
 
-/** Ways to put something around a tool; each gives a tool that a gate does not know. */
+/** Ways to decorate a wrapped tool. Each returns an object that the gate did not make. */
 const DECORATIONS: [string, (wrapped: Echo) => Echo][] = [
   ['a copy with a function around', (wrapped) => ({ ...wrapped, execute: (...given) => wrapped.execute(...given) })],
   ['an async function around', (wrapped) => ({ ...wrapped, execute: async (input) => await wrapped.execute(input) })],
@@ -143,7 +143,7 @@ describe('a wrapped tool that is decorated and wrapped again', () => {
         [await inner.execute(input), await inner.execute(input), await inner.execute(input)].join(),
     });
     expect(await outer.execute({ x: 1 })).toBe('1: 1,2: 1,3: 1');
-    // The first is the call itself. The others are calls of their own, as those of a decoration that retries are.
+    // The outer call and the first inner call count as one. The other two inner calls are checked separately, like retries of a decoration.
     expect(asked).toHaveLength(3);
   });
 

@@ -15,7 +15,7 @@ export interface ResultJudge {
 }
 
 const MAX_ERROR_CHARACTERS = 1024 * 1024;
-/** Max characters of JSON: reading a value copies it. A text is used as it is, whatever its length. */
+/** Max characters of a value as JSON, because reading the value makes a copy of it. A text is read without a copy, whatever its length. */
 const MAX_COPIED_CHARACTERS = 64 * 1024 * 1024;
 const MAX_MESSAGE = 2000;
 

@@ -119,7 +119,8 @@ describe('a wrapped tool with a result hook', () => {
     expect(masked).toBeInstanceOf(Error);
     expect((masked as Error).message).toBe('*** is gone');
     expect(JSON.stringify(masked, Object.getOwnPropertyNames(masked))).not.toContain('ada');
-    // An answer that says the same is an answer: nothing else of the error is given on.
+    // A hook that answers with unchanged content still replaces the error: the caller gets a new one with that text and nothing else of the
+    // tool's error.
     const said = await caught(() =>
       createGate({ hooks: [on(({ outcome }) => ({ content: outcome.content }))] })
         .wrapTool(tool)

@@ -41,11 +41,11 @@ describe('what a tool throws', () => {
     });
     for (let call = 1; call <= 15; call += 1) {
       const value = make();
-      // Hidden from the checks, which would take different arguments for different calls.
+      // Not enumerable, so that loop detection sees the same arguments in every call.
       const input = Object.defineProperty({}, 'error', { value: { value } }) as { error: { value: unknown } };
       const caught = await failing.execute(input).then(
         () => expect.fail('it ran'),
-        // Not the error alone: a promise would ask it for a `then`.
+        // Wrapped in an object: if the promise resolved to the thrown value itself, it would read the value's `then`.
         (error: unknown) => ({ error }),
       );
       expect(Object.is(caught.error, value)).toBe(true);

@@ -14,7 +14,7 @@ describe('toolIdOf', () => {
     expect(toolIdOf(name)).toBe(name);
   });
 
-  // Written down: an id that changed between releases would leave rules and approvals behind.
+  // The expected parts are written out: rules and approvals name tools by id, so an id must not change between releases.
   it.each([
     ['admin.tools.list', 'admin.tools_list_'],
     ['x/y', 'x_y_'],

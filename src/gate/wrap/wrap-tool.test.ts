@@ -281,7 +281,7 @@ describe('a wrapped tool', () => {
       expect(wrapped!.execute({})).toBe('ran');
       expect(seen).toStrictEqual([id]);
       expect(() => wrapped!.execute({ closed: true })).toThrow(expect.objectContaining({ tool: id }));
-      // The id can be named, by hooks and where a tool is wrapped.
+      // Hooks, the option `tools` and the options of `wrapTool` all accept the mapped id.
       const closed = defineHooks({
         id: 'g',
         hooks: [{ id: 'h', on: 'before_tool_call', tools: [id], run: () => ({ block: true, reason: 'Closed.' }) }],

@@ -40,7 +40,7 @@ describe('the services a module needs', () => {
     });
     // @ts-expect-error: there is no such service
     defineModule({ ...shared, needs: ['crystalBall'], tools: {} });
-    // @ts-expect-error: without `needs` there are none
+    // @ts-expect-error: without `needs`, a tool gets no services
     tool({ ...plain, run: (_, { services }) => services.tasks });
     expect.assertions(0);
   });

@@ -29,7 +29,7 @@ export interface ToolContext<Setup = Record<string, unknown>, Needs extends keyo
   /** Secrets that the tool declares. Their values are removed from everything that leaves the call afterwards. */
   readonly secrets: ToolSecrets;
   timeLeftMs(): number;
-  /** Reports progress. At most one event per 100 ms reaches the waiters; the latest wins. */
+  /** Reports progress. The waiters get at most one event per 100 ms: the latest one of that time. */
   progress(progress: Progress): void;
   /** Notifies the waiters of the call that want events. Best effort, up to 200 per call. Messages for the operator go to `log`. */
   notify(level: NoticeLevel, data: JsonValue): void;

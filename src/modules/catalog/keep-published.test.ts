@@ -14,7 +14,7 @@ const moduleOf = (version: string, digest = `digest-${version}`, pool = 'default
   digest,
 });
 
-/** A catalog and a fleet in memory, and what was warned of. */
+/** A store in memory with a catalog and a list of workers, and the warnings that were logged. */
 function fleetOf() {
   const warned: string[] = [];
   const store = {

@@ -19,7 +19,7 @@ export interface LoadOptions {
   readonly importTimeoutMs?: number;
   /** Pass the same map to each load. An entry whose setup and code are unchanged is then the same object again. */
   readonly known?: KnownModules;
-  /** The ids that are published. They keep their place: a new module with an id that a reader could confuse with one of them is refused. */
+  /** Returns the published ids. They take precedence: a new module whose id a reader could confuse with one of them is refused. */
   readonly established?: () => Promise<readonly string[]>;
 }
 
@@ -49,8 +49,8 @@ export async function loadModules(path: string, options: LoadOptions = {}): Prom
 }
 
 /**
- * The pool of modules that name none. Workers of several pools share a manifest that names pools. An entry without a pool must be in the same
- * pool for all of them; otherwise each of them would take it along into its own.
+ * The pool of modules that name none. A manifest that names pools is shared by workers of several pools. For all of them, an entry without
+ * a pool must be in the same pool; otherwise each worker would serve it in its own pool.
  */
 function poolOfUnnamed(entries: readonly ModuleEntry[], ofWorker: string = DEFAULT_POOL): string {
   return entries.some(({ pool }) => pool !== undefined) ? DEFAULT_POOL : ofWorker;

@@ -108,7 +108,7 @@ describe('mergeModules', () => {
   });
 });
 
-/** Compare-and-set as the port demands it, in memory; the real stores run the same in test/catalog. */
+/** A store in memory with the compare-and-set that the port `CatalogPublishing` requires. In test/catalog the real stores are tested. */
 function catalogStore(onRead: () => void = () => {}): CatalogPublishing & { catalog: Catalog } {
   const store = {
     catalog: EMPTY_CATALOG,

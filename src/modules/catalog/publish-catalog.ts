@@ -27,8 +27,8 @@ export interface PublishRequest {
    */
   readonly served?: () => Promise<ReadonlySet<string>>;
   /**
-   * If true, a module with the published version number but other content waits until no live worker serves the published one. Otherwise
-   * the worker that started last would always win.
+   * If true, a module with the published version number but other content waits until no live worker serves the published one. Without
+   * this, the module of the worker that published last would always replace the other.
    */
   readonly yieldsToEqual?: boolean;
   /** Max attempts. An attempt fails if another process changes the catalog at the same time. */
@@ -134,7 +134,7 @@ export function mergeModules(catalog: Catalog, request: MergeRequest): Merge {
   for (const module of modules) {
     const published = merged.get(module.id);
     const { id, version } = module;
-    // A worker compares its modules with the catalog before it publishes. Two workers may still start at the same moment.
+    // A worker already compared the ids of its modules with the catalog when it loaded them. Another worker may have published since then.
     const clash = published === undefined ? names.findConfusable(id) : undefined;
     if (clash !== undefined) {
       refused.push({ id, published: clash.with });

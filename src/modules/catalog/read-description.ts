@@ -85,7 +85,7 @@ export type ReadDescription =
 
 /**
  * Reads what the child process reported about a module. It was made in a process that runs the module's own code, so its shape is checked
- * again and digests are computed here. The entry's pool and runner win over the module's.
+ * again and digests are computed here. The entry's pool and runner take precedence over the module's.
  */
 export function readDescription(json: string, entry: ModuleEntry, defaultPool: string): ReadDescription {
   if (json.length > MAX_DESCRIPTION_BYTES)

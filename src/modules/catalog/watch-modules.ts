@@ -36,8 +36,8 @@ const UNREADABLE: readonly string[] = ['MODULES_MISSING', 'SETUP_DUPLICATE'];
 const WATCHED_ENDINGS: readonly string[] = ['.js', '.mjs', '.cjs', '.json', '.node', '.wasm', '.yaml', '.yml'];
 
 /**
- * Loads modules again when their files change. A module whose new file is broken is still served as it was. So are all modules while the
- * folder or manifest itself cannot be read: it is then among the broken entries.
+ * Loads modules again when their files change. If a module's new file is broken, its old code is still served. If the folder or manifest
+ * itself cannot be read, all modules are still served, and the folder or manifest is reported as a broken entry.
  */
 export function watchModules(path: string, options: WatchOptions): ModuleWatch {
   const known: KnownModules = options.known ?? new Map();
@@ -70,7 +70,7 @@ export function watchModules(path: string, options: WatchOptions): ModuleWatch {
         const next = await load();
         if (closed) return;
         if (sameResult(current, next)) continue;
-        // The id that is gone may be why another module was refused.
+        // Another module may have been refused because its id resembles one that is no longer served, so everything is loaded once more.
         wanted ||= hasLost(current, next);
         current = next;
         for (const place of placesOf(root, next)) watcher.add(place);
@@ -107,10 +107,10 @@ function isIgnored(file: string, isFile: boolean): boolean {
   return isFile && !WATCHED_ENDINGS.includes(extname(name));
 }
 
-/** The folder or manifest is reported like a broken module, and all modules are served on. */
+/** Reports the folder or manifest like a broken module, and keeps all modules served. */
 function serveOn({ modules, broken }: LoadResult, place: string, reason: string): Reloaded {
   const others = broken.filter(({ file }) => file !== place);
-  // The quotes keep it from being taken for the id of a module.
+  // The name is quoted, so that readers do not mistake it for the id of a module.
   const unreadable: BrokenEntry = { id: JSON.stringify(basename(place)), file: place, reason };
   const kept = modules.map(({ declaration }) => declaration.id);
   return deepFreeze({ modules, broken: [...others, unreadable], kept });

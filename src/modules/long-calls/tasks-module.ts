@@ -37,7 +37,7 @@ const definition = defineModule({
       description: `Waits up to ${MAX_WAIT_SECONDS} seconds for one of your background calls, and gives its result if it has finished by then.`,
       effect: 'read',
       poll: { everyMs: SECOND },
-      // Longer than the tool itself waits. The caller of `wait` then gets the tool's answer instead of the id of another pending call.
+      // These limits are longer than `wait` itself waits, so its caller gets the tool's answer and not the id of one more pending call.
       limits: {
         waitMs: (MAX_WAIT_SECONDS + 5) * SECOND,
         timeoutMs: (MAX_WAIT_SECONDS + 10) * SECOND,

@@ -39,7 +39,7 @@ const SCHEMA =
   '"at":{"$ref":"#/$defs/when"}},"required":["zone"],"additionalProperties":false,' +
   '"$defs":{"when":{"type":["integer","null"],"minimum":0}}}';
 
-/** To the byte: what changes here empties the prompt caches of all who send it. */
+/** Compared byte by byte: if a format changes, the prompt caches of all callers who use it become useless. */
 const FORMATS: readonly (readonly [string, (tools: readonly PublishedTool[]) => unknown, string])[] = [
   [
     'toOpenAiChat',

@@ -6,7 +6,7 @@ import { NAME_PATTERN, splitToolId, toolId } from '../../domain/identity/ids.ts'
 import { toolNames } from './named-tools.ts';
 import { TOOL_NAME_PATTERN, toolName } from './tool-name.ts';
 
-/** Few letters and many separators: what could be read in two ways comes up all the time. */
+/** Names of few different letters and many separators, so that ids often come up whose joined names could be split in two ways. */
 const name = fc.stringMatching(/^[aA0][aA0_-]{0,5}$/);
 const longName = fc.stringMatching(/^[a0][a_-]{20,63}$/);
 const anyName = fc.stringMatching(NAME_PATTERN);
@@ -24,7 +24,7 @@ describe('toolName', () => {
     expect(toolName(id)).toBe(expected);
   });
 
-  // Written down: a name that changed between releases would leave transcripts and prompt caches behind.
+  // The names are written out: they must not change between releases, because transcripts and prompt caches contain them.
   test.each([
     ['a_.b', 'a_b_6jkdlho52jlabars9lfg'],
     ['a.b__c', 'a_b_c_8iq41tqfgo3lc61ulord'],

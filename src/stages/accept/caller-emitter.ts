@@ -121,7 +121,7 @@ const NONE: SentTrace = Object.freeze({});
  */
 export function sentTrace({ trace, traceState }: SentTrace, events: CallerEmitter | undefined): SentTrace {
   if (trace === undefined && events?.trace === undefined) return NONE;
-  // Not a string, or too long: pass it through, so that it is rejected with the rest of the envelope.
+  // A trace that is not a string or is too long is passed on, so that the check of the envelope rejects the call.
   if (trace !== undefined && (typeof trace !== 'string' || trace.length > LIMITS.traceLength)) return { trace };
   const context = events?.trace ?? toTraceContext(parseTrace(trace, traceState) ?? startTrace());
   return { trace: context.traceparent, traceState: context.tracestate };

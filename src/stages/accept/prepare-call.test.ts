@@ -18,7 +18,7 @@ const ORDER: CallOrder = {
   admission: { liveCalls: 1, liveBytes: 1, retainedBytes: 1, subjectWindow: 1, subjectBacklog: 1 },
 };
 
-/** The type is the caller's promise; a JavaScript caller may break it. */
+/** Takes values of any type, because a JavaScript caller may pass values that the type `CallOrder` does not allow. */
 const prepare = (overrides: Record<string, unknown>) => prepareCall({ ...ORDER, ...overrides } as CallOrder);
 
 function envelopeOf(prepared: ReturnType<typeof prepareCall>) {

@@ -11,7 +11,7 @@ interface Look {
   /** How long ago the lane's state was read. */
   readonly heldMs?: number;
   readonly lane?: Partial<LaneState>;
-  /** What a second look finds; without it none is expected. */
+  /** What the store answers if it is asked again. Absent: the test expects that it is not asked. */
   readonly found?: {
     readonly ending?: SessionEnding;
     readonly lane?: Partial<LaneState>;

@@ -20,7 +20,7 @@ describe('reply reader', () => {
     vi.useRealTimers();
   });
 
-  /** A reader on a store whose replies the test sends; it also counts the records that were asked for. */
+  /** A reader whose store gets its replies from the test. `taken` and `read` list its requests for replies and for call records. */
   function stage(next?: () => Promise<TakenReply[]>, checkIncarnation: () => Promise<void> = async () => undefined) {
     const pending: TakenReply[] = [];
     const taken: TakeRepliesRequest[] = [];

@@ -1,4 +1,4 @@
-/** A waiter, identified by a number. Its text is decimal, because that is the fastest to parse. */
+/** A waiter, identified by a number. `correlationId` is that number as decimal text, which is the fastest to parse. */
 interface Numbered {
   readonly correlationId: string;
 }

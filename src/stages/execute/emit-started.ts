@@ -29,7 +29,7 @@ export function emitStarted(call: StartingCall, events: CallEmitter): (ending: R
   };
 }
 
-/** Finds the kind of fault behind a failure. A thrown error has it recorded where it was thrown; a returned result has its own status. */
+/** Finds the kind of fault behind a failure. The runner has read it from a thrown error; in a returned result the HTTP status shows it. */
 function faultOf(ending: RunEnding, { error }: Outcome): Fault | undefined {
   if (ending.kind === 'threw' || ending.kind === 'refused') return ending.fault;
   const isReported = error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';

@@ -85,7 +85,7 @@ async function executed(order: Order) {
   return { ending, runs, given };
 }
 
-/** Aborted while the tool runs, as the supervisor or a drain does it. */
+/** Aborts the call while its tool runs, as a lost lease, a cancellation or a drain of the worker would. */
 function abortWhileRunning(reason: string): Pick<Order, 'signal' | 'run'> {
   const controller = new AbortController();
   return {

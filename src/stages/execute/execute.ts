@@ -42,7 +42,7 @@ interface VerdictFacts {
   readonly changedBy?: readonly ArgumentChange[];
 }
 
-/** Runs the tool under its deadline and turns whatever happens into one ending. */
+/** Runs the tool under its deadline. However the run ends (a result, an error, a timeout, an abort), the call gets exactly one ending. */
 export function execute(
   verdict: { readonly call: IdentifiedCall; readonly facts?: VerdictFacts },
   needs: Needs,

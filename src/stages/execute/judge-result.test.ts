@@ -4,7 +4,7 @@ import { judgeResult } from './judge-result.ts';
 
 const judge = (value: JsonValue, denials: string[] = []): string => judgeResult({ value }, denials).kind;
 
-/** The rows of table C-34 (with the rules of DESIGN §8 deciding the doubtful ones), then what follows from the rules. */
+/** Results as tools typically return them, then more cases of the rules that are listed at `judgeResult`. */
 const ROWS: readonly (readonly [JsonValue, 'ok' | 'failed' | 'denied'])[] = [
   ["Error: unknown tool 'x'", 'failed'],
   [{ error: 'connection timed out' }, 'failed'],

@@ -34,7 +34,7 @@ interface Order {
 const returned = (value: unknown, more: object = {}): RunEnding =>
   ({ kind: 'returned', result: { value }, writeBacks: { ...NO_WRITE_BACKS, ...more } }) as RunEnding;
 
-/** Executes a tool that has a result hook, with secrets as a worker gives them. */
+/** Executes a tool that has a result hook and gets secrets as it would on a worker. */
 async function executed(order: Order) {
   const seen: ToolResultCall[] = [];
   const reporting = recordingNeeds();
@@ -112,7 +112,7 @@ const WITHHELD = {
   reviewed: { withheldBy: 'guard.mask' },
 };
 
-/** Everything of an ending that leaves the worker. */
+/** The ending as JSON, without `reviewed`: the tool's own result in it does not leave the worker. */
 function told(ending: Ending): string {
   const { reviewed: _reviewed, ...rest } = ending as Extract<Ending, { kind: 'ended' }>;
   return JSON.stringify(rest);

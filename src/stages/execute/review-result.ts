@@ -19,7 +19,7 @@ export interface ResultReview {
 }
 
 const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
-/** Min time for hooks, even if the tool used up the call's deadline. It is shorter than the extra time that every call gets for ending. */
+/** Min time for hooks, even if the tool used up the call's deadline. By default, the store then waits longer before it ends the call. */
 const MIN_HOOKS_MS = 1000;
 /** Bytes of an encoded outcome in addition to its content: kind, flags, code, message. */
 const OUTCOME_BYTES = 128;
@@ -55,7 +55,8 @@ export function reviewResult(
 }
 
 /**
- * Only these outcomes contain words or data of the tool. The plane words all others. A tool's question (INPUT_REQUIRED) is not its result.
+ * Only these outcomes contain words or data of the tool. The texts of all other outcomes are the plane's own. A tool's question
+ * (INPUT_REQUIRED) is not its result.
  */
 function isOwnResult({ kind, error }: Outcome): boolean {
   return kind === 'ok' || error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';

@@ -69,8 +69,8 @@ function bindState(ending: RunEnding, args: JsonObject): RunEnding {
 }
 
 /**
- * Undefined if the state belongs to other arguments. The caller's answers were for those, so all of them are dropped and the tool asks
- * again.
+ * The state without its digest. Undefined if the digest shows that the state belongs to other arguments. The caller's answers were for
+ * those arguments, so all of them are dropped and the tool asks again.
  */
 function unboundState(state: string, args: JsonObject): string | undefined {
   const mark = markOf(args);

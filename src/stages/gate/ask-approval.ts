@@ -64,7 +64,7 @@ export async function askApproval(
   return { kind: 'parked' };
 }
 
-/** The askers have no kind of yes in common, so an approver could only deny. The call is denied without asking. */
+/** Ends a call whose askers have neither `allow-once` nor `allow-always` in common. An approver could only deny it, so none is asked. */
 function nobodyCanAllow(call: IdentifiedCall, { askers }: MergedAsk, { log }: Needs): Ending {
   const facts = { callId: call.admitted.delivery.callId, tool: call.tool.declaration.id };
   const asked = namesOf(askers);
@@ -81,7 +81,7 @@ function logAsked(
 ): void {
   const { id, callId, tool, severity, decisions } = question;
   const decide = `sallyport approvals decide ${id} ${decisions[0]!}`;
-  // A yes counts only after the approver has revealed the masked values.
+  // An approval counts only after the approver has revealed the masked values.
   const reveal = masksOf(question).length === 0 ? {} : { reveal: `sallyport approvals reveal ${id}` };
   const until = new Date(expiresAt).toISOString();
   const facts = { stage: 'gate', callId, approval: id, tool, severity, expiresAt: until, ...reveal, decide };

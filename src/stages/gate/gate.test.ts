@@ -17,7 +17,7 @@ import { gate } from './gate.ts';
 
 type Stop = (reason: string) => void;
 
-/** One hook, which rewrites the arguments of a tool that normalises. `normalise` is what its runner does. */
+/** Gates a call whose arguments a hook rewrites. The tool normalises, so its runner is asked too: `normalise` gives the runner's answer. */
 async function gated(normalise: (stop: Stop) => RunEnding) {
   const delivery = sampleDelivery();
   const { session, tool, run: runId } = delivery;

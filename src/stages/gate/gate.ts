@@ -64,8 +64,9 @@ function checksOf(call: IdentifiedCall, history: RunHistory, needs: Needs): Gate
 }
 
 /**
- * Checks the same call again, under a newer policy or after something slow. Rules, grants and people decide again; hooks and loop detection
- * are not repeated. `mayAsk` is false once the start mark is written: a parked call with a start mark would count as one that ran.
+ * Checks the same call again before its tool starts, because the policy is newer or the call's grant may have been revoked. Rules, grants
+ * and people decide again; hooks and loop detection are not repeated. `mayAsk` is false once the start mark is written: a parked call with
+ * a start mark would count as one that ran.
  */
 export function gateAgain(
   { call, basis }: AllowedCall,

@@ -28,7 +28,7 @@ export async function resume(call: IdentifiedCall, needs: Needs): Promise<Allowe
   return resumeWith(call, approval, true, needs);
 }
 
-/** Checks a resumed call once more, under a newer policy. If `mayAsk` is false, no person is asked again. */
+/** Checks a resumed call once more before its tool starts, under a newer policy. If `mayAsk` is false, no person is asked again. */
 export async function resumeAgain(call: IdentifiedCall, mayAsk: boolean, needs: Needs): Promise<AllowedCall | Ending> {
   const approval = await readAllowing(call, needs);
   return approval === undefined ? endedBy(call, 'already-decided') : resumeWith(call, approval, mayAsk, needs);

@@ -21,15 +21,15 @@ const OPEN: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused
 
 interface Place {
   readonly served?: ServedTool;
-  /** Other live workers of the pool that serve what is asked for. */
+  /** Number of other live workers of the pool that serve the called tool. */
   readonly serving?: number;
   /** The digest under which the tool is published. */
   readonly published?: string;
   readonly policy?: Policy;
   readonly abandon?: 'abandoned' | 'fenced';
-  /** What was offered to the runs of the session; without it the session must not be read. */
+  /** The tools that were offered to the session's runs. Absent: the session must not be read. */
   readonly injected?: readonly InjectedGrant[];
-  /** What the tool's runner answers; without it no runner may be asked. */
+  /** What the tool's runner answers. Absent: no runner may be asked. */
   readonly run?: (request: RunRequest) => RunEnding;
 }
 
@@ -64,7 +64,7 @@ async function identified(delivery: Delivery, place: Place = {}) {
 const codeOf = (answer: unknown): unknown =>
   (answer as { outcome?: { error?: { code: string } } }).outcome?.error?.code;
 
-/** An agent that has `shop.offer`, and nothing else. */
+/** A policy in which the agent `main` has the tool `shop.offer` and no other. */
 const SELECTING: Policy = { ...OPEN, agents: { main: { selection: [{ module: 'shop', tools: ['offer'] }] } } };
 const OFFER = toolId('shop', 'offer');
 

@@ -23,7 +23,7 @@ describe('paceHandBack', () => {
   });
 
   it.each([1, 2, 10, 100, 1000])('hands a call on at most a hundred times a second among %i workers', (notServing) => {
-    // From the second round on: the first is to find somebody quickly.
+    // Without the first round: in it the call is handed back without a pause, to find a worker quickly.
     const pauses = pausesOf(notServing, 100 * notServing).slice(notServing);
     const tookMs = pauses.reduce<number>((sum, ms) => sum + ms!, 0);
     expect(pauses.length / (tookMs / 1000)).toBeLessThanOrEqual(100);

@@ -17,7 +17,7 @@ function attempted(outcome: Outcome, delivery: Partial<Delivery> = {}, facts: Se
   return { sample, attempt: attemptOf(sampleDelivered(sample), outcome, facts) };
 }
 
-/** What a gate that changed the arguments says. */
+/** The facts of a call whose arguments the gate changed to `effective`. */
 const rewritten = (effective: string): SettlementFacts => ({ gate: { effective } }) as SettlementFacts;
 
 describe('attemptOf', () => {

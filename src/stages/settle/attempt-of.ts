@@ -65,7 +65,7 @@ type EndOfAttempt = ReturnType<typeof endOfAttempt>;
 /** Used when no later call is compared with this attempt: the tool's result is then not examined. */
 const NOT_COMPARED: EndOfAttempt = { ending: 'ok' };
 
-/** Examines the outcome. If that throws, the attempt gets a plain ending; the outcome of the call stays as it is. */
+/** Examines the outcome. If that throws, the attempt is recorded as `ok` or `failed` without a result; the call's outcome stays. */
 function endSafely(outcome: Outcome, tool: SettlementFacts['tool']): EndOfAttempt {
   try {
     return endOfAttempt(outcome, tool);

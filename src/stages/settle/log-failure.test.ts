@@ -7,7 +7,7 @@ import { settleOutcome } from './settle-outcome.ts';
 
 type Line = readonly [level: string, fields: object, message: string];
 
-/** Settles, and gives what the log was told. */
+/** Settles a call with this outcome and returns the lines that were logged. */
 async function linesOf(outcome: Outcome, delivery = sampleDelivery({})): Promise<Line[]> {
   const lines: Line[] = [];
   const told = (level: string) => (fields: object, message: string) => void lines.push([level, fields, message]);

@@ -5,8 +5,8 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 
 /**
  * Facts that stay as they are: names that only the plane writes and that programs compare, and the question of a tool, which its caller
- * answers. A caller could choose a secret argument that equals such a name, to hide from the audit which rule denied its call. All other
- * facts may repeat an argument.
+ * answers. If names were masked too, a caller could send a rule's id as a secret argument and so hide from the audit which rule denied the
+ * call. All other facts may repeat an argument.
  */
 const KEPT_FACTS: readonly string[] = [
   'tool',
@@ -29,8 +29,8 @@ const KEPT_FACTS: readonly string[] = [
 ];
 
 /**
- * Masks secret arguments in everything that an outcome with an error says: its message, facts, content and structured value. It is stored,
- * recorded and shown to more people than the caller. Files and other bytes stay as the tool gave them.
+ * Masks secret arguments in all texts of an outcome with an error: its message, facts, content and structured value. Such an outcome is
+ * stored, recorded and shown to more people than the caller. Files and other bytes stay as the tool gave them.
  */
 export function maskError(outcome: Outcome, mask: RepeatedMask | undefined): Outcome {
   const { error, content, structured } = outcome;
@@ -57,7 +57,7 @@ function maskFact(fact: JsonValue, mask: RepeatedMask): JsonValue {
   return typeof fact === 'object' && fact !== null ? mask.scrub(fact) : fact;
 }
 
-/** The text of an error may have been cut, as its message was. */
+/** Texts and names may have been cut in the middle of a secret, like the error's message. `true` masks such a part of a secret, too. */
 function maskBlock(block: ContentBlock, mask: RepeatedMask): ContentBlock {
   switch (block.kind) {
     case 'text':

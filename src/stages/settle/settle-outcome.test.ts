@@ -38,7 +38,7 @@ const servedTools =
   (served: readonly ServedTool[] = []) =>
   (): ServedTools => ({ find: (id) => served.find(({ declaration }) => declaration.id === id), near: () => [] });
 
-/** Settles against a store that gives these answers, one after the other, the last one for ever. */
+/** Settles with a store that gives these answers one after the other, and after that repeats the last one. */
 function settling(order: Order = {}) {
   const { outcome = OK, facts = {}, recovered, signal, answers = ['settled'], redactor } = order;
   const tools = servedTools(order.served);
@@ -306,7 +306,7 @@ describe('settle of an outcome with offers', () => {
     writeBacks: { files: [], messages: [], injectedTools: tools.map((tool) => ({ tool })) },
   });
 
-  /** Settles against a store that keeps the first offer, or has trouble. */
+  /** Settles with a store that keeps only the first offered tool, or fails with `failure`. */
   async function settled(outcome: Outcome, failure?: Error) {
     const asked: (readonly string[])[] = [];
     let told: Outcome | undefined;
