@@ -16,7 +16,7 @@ export interface Judgement {
 /** Time limit for the build and the tests of one mutant together: many times what they take on an idle machine. */
 const MUTANT_LIMIT_MS = 300_000;
 
-/** Tests that run the sources in their own process. If one needed the build after all, its bugs would survive. */
+/** Tests that run the sources in their own process. No build is made for them, so if one of them tests the build, the planted bug survives. */
 const READS_SOURCES = /^(?:src|console)\/|^test\/contract\/(?:embedded|redis)\.test\.ts$/;
 
 /** Plants one bug, builds, runs its tests and removes the bug again. */

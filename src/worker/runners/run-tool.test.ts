@@ -105,7 +105,7 @@ describe('runTool', () => {
       kind: 'changed-arguments',
       changes: ['n: changed', 'extra: removed', 'more: added'],
     });
-    // A tool that normalises was parsed before, and is not parsed a second time.
+    // The arguments of a normalising tool were parsed before the rules judged them, and are not parsed again.
     expect(await enter({ n: 5 }, 'parsed')).toMatchObject({ result: { value: { parsed: { n: 5 } } } });
     expect(await enter({ n: '5' }, 'normalise')).toEqual({ kind: 'normalised', arguments: '{"more":true,"n":5}' });
     expect(await enter({ n: 5 }, 'normalise')).toMatchObject({ kind: 'invalid-arguments' });

@@ -43,7 +43,7 @@ export type ToProcess =
       readonly type: 'service-refusal';
       readonly run: number;
       readonly id: number;
-      /** Absent: the request could not be made; it is not an error of a service. */
+      /** Absent: the worker could not make the request, e.g. because an argument is not JSON; no service has failed. */
       readonly code?: string;
       readonly problem: string;
     }
