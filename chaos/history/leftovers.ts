@@ -3,7 +3,7 @@ import type { RedisServer } from '../../test/support/redis-server.ts';
 import type { History } from './history.ts';
 
 const LANE = '{sallyport:0}:';
-/** Keys that a drained deployment keeps: outcomes, audit, sessions, approvals, replies, empty queues, and when each of these is forgotten. */
+/** Keys that a drained deployment keeps: outcomes, audit, sessions, approvals, replies, empty queues, and the times to forget them. */
 const KEPT =
   /:(calls|live|journal|drain|meta|retained|windows|sessions|runs|forget:.*|session:.*|reply:.*|recent:.*|approval:.*|approvals:.*|pool:default(~nested)?)$|^\{sallyport\}:/;
 
@@ -40,7 +40,7 @@ async function liveWorkers(store: Store): Promise<string[]> {
   }
 }
 
-/** Does what workers do every few seconds. The time after which a silent consumer counts as gone is short enough for a test. */
+/** Removes the consumers of ended workers. Running workers do the same, but only for consumers that have been silent for ten minutes. */
 async function reapConsumers(store: Store): Promise<void> {
   const none = new Uint8Array();
   await store.reapCalls({

@@ -66,7 +66,7 @@ const LEAD_MS = 1500;
 
 export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage> {
   const folder = temporaryFolder('sallyport-chaos');
-  // With `everysec` a killed Redis may lose writes that it has acknowledged; see docs/failure.md.
+  // `always`, because with `everysec` a killed Redis may lose writes that it has acknowledged; see docs/failure.md.
   const redis = storeName === 'redis' ? await startRedis({ appendfsync: 'always' }) : undefined;
   const options: StoreOptions =
     redis === undefined

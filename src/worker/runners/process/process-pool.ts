@@ -189,7 +189,7 @@ export class ProcessPool {
 
   #isUsedUp(process: ToolProcess): boolean {
     if (!process.alive || process.worn || process.runs >= this.#options.runsPerProcess) return true;
-    // The process has grown to half of its memory limit: the next call should not suffer from that.
+    // Replaced at half of its memory limit: otherwise the next call could be killed because of the memory that earlier calls took.
     return (process.residentBytes() ?? 0) > this.#options.maxResidentBytes / 2;
   }
 
