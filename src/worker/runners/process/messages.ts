@@ -18,7 +18,8 @@ import type { LoadedCode } from './code-format.ts';
 export const CHANNEL_FD = 3;
 
 /**
- * Messages from the worker to the process. `run` is a number that no other run of this worker has: messages of an earlier run are ignored.
+ * Messages from the worker to the process. `run` is a number that no other run of this worker has, so messages of an earlier run can be
+ * recognised and ignored.
  */
 export type ToProcess =
   | {

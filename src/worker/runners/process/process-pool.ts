@@ -106,7 +106,7 @@ export class ProcessPool {
     this.#serve();
   }
 
-  /** While a run waits for a nested one, the nested one may use its place: otherwise, with every place taken, both would wait forever. */
+  /** While a run waits for a nested call, others may use its place. Otherwise, with all places taken, the nested call would never run. */
   lend(): () => void {
     this.#lent += 1;
     this.#serve();
