@@ -110,7 +110,7 @@ async function makeCalls(options: StoreOptions, count: number): Promise<void> {
   await client.close();
 }
 
-/** Waits until everything that can be drained or forgotten is gone. */
+/** Waits until the gateway, if there is one, has drained all records, and then until the store has forgotten the outcomes. */
 async function untilQuiet(store: Store, drained: boolean) {
   for (;;) {
     const state = await store.auditState({ lane: 0 });

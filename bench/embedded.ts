@@ -1,4 +1,4 @@
-// Compares durable calls per second of the embedded plane with BullMQ: one process with its file, against caller, worker and Redis.
+// Compares durable calls per second of the embedded plane (one process with a file) and of BullMQ (caller, worker and Redis).
 import { parseArgs } from 'node:util';
 import { toCount, toCounts, toNumber } from './harness/options.ts';
 import { ratios, row, type BenchReport } from './harness/report.ts';

@@ -20,7 +20,7 @@ const USAGE = `npm run bench -- memory [options]
 const STATES = ['settled', 'parked', 'queued'] as const;
 type State = (typeof STATES)[number];
 
-/** Few enough that all calls of a subject fit in the queue. */
+/** Calls per session, and so per subject: few enough that all of them fit in the queue at once. */
 const CALLS_OF_SESSION = 50;
 const MIB = 1024 * 1024;
 const ARGUMENT_BYTES = Buffer.byteLength(JSON.stringify(makeRequest(1)));

@@ -37,7 +37,7 @@ function programs(): Record<string, string> {
 
 type Figures = number[][];
 
-/** The figures for the columns before those of the round trips. */
+/** The start-up figures of one line: CPU of two commands that print help, then CPU and time until `sallyport dev` is ready. */
 async function measureStart(node: string): Promise<number[]> {
   const help = [cpuOfCommand(node, ['--help']), cpuOfCommand(node, ['call', '--help'])];
   const { cpuSeconds, wallSeconds } = await startOfDev(node);

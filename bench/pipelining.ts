@@ -31,7 +31,10 @@ const MODULES = fileURLToPath(new URL('./round-trip/modules', import.meta.url));
 const GIVE_UP_MS = 5000;
 const EVERY_MS = 50;
 
-/** The buffers of the operating system take a few megabytes of answers. All answers beyond that wait in the gateway. */
+/**
+ * The number of attacking sockets, and of requests that each sends ahead; the first row is without an attack. The buffers of the operating
+ * system hold only a few megabytes of unread answers, so further answers would have to wait in the gateway.
+ */
 const ATTACKS = [
   { sockets: 0, requests: 0 },
   { sockets: 260, requests: 60 },

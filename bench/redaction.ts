@@ -1,5 +1,5 @@
-// Measures what redaction costs a call: it checks the arguments of every call, and most of them contain no secret. For 200 such characters
-// it may cost 1 µs.
+// Measures what redaction costs a call: it checks the arguments of every call, and most of them contain no secret. Checking 200 characters
+// without a secret may cost 1 µs.
 import { parseArgs } from 'node:util';
 import { createRedactor, newRedactionKey } from 'sallyport/testing';
 import { measureCpu } from './gate/measure-cpu.ts';

@@ -20,7 +20,7 @@ const USAGE = `npm run bench -- toolkits [options]
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 const heapMb = (): number => {
-  // Two collections: what only a weak map held is gone after the second.
+  // Collects twice: a value that only a weak map held is freed by the second collection.
   collect();
   collect();
   return process.memoryUsage().heapUsed / 1024 / 1024;

@@ -36,14 +36,14 @@ const GAP_MS = 450;
 const FAULT_MS = 650;
 const MAX_CALLS_PER_SECOND = 150;
 const MIN_MS = 4000;
-/** If no call gets its final answer for this long, the run hangs. */
+/** If no call gets its final answer for this long, the run counts as hanging and is ended. */
 const STILL_FOR_MS = 90_000;
 const FINISH_WITHIN_MS = 20 * 60_000;
 const SETTLE_WITHIN_MS = 90_000;
 const DRAIN_WITHIN_MS = 40_000;
 const LOOK_EVERY_MS = 250;
 
-/** One run. The same seed gives the same calls and the same faults in the same order. How they coincide depends on the system. */
+/** One run. The same seed gives the same calls and the same faults in the same order. Which call a fault hits depends on the timing. */
 export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const { store, seed, calls, faults, signal, progress } = options;
   const startedMs = monotonicMs();
@@ -94,7 +94,7 @@ async function letRun(stage: Stage, plan: Plan, nemesis: Promise<void>, signal: 
   return untilSettled(stage);
 }
 
-/** Resolves when no call has got its final answer for a while. A slow run is not stuck. */
+/** Resolves when no call has got its final answer for `STILL_FOR_MS` (a slow run still gets answers), or after `FINISH_WITHIN_MS`. */
 async function untilStill(stage: Stage, plan: Plan): Promise<void> {
   const giveUpAtMs = monotonicMs() + FINISH_WITHIN_MS;
   let answered = -1;
@@ -121,7 +121,7 @@ async function untilSettled(stage: Stage): Promise<string[]> {
   }
 }
 
-/** Drains the owner of an embedded store last, because the others first give back the calls that they hold. */
+/** Drains the owner of an embedded store last: the other workers need the store to give back the calls that they hold. */
 async function drainAll(stage: Stage): Promise<void> {
   const [first, ...others] = stage.workers;
   await Promise.all(others.map((worker) => worker.retire('SIGTERM', DRAIN_WITHIN_MS)));

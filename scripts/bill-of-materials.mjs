@@ -1,6 +1,5 @@
 // Writes dist/sbom.cdx.json and dist/third-party-licenses.txt: the packages whose code is in dist, and those that npm installs next to
-// it.
-// Uses only node: modules until there is something to write.
+// dist. Uses only node: modules until there is something to write.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';

@@ -70,7 +70,7 @@ export async function compileAll({ announce = () => {} } = {}) {
     if (sources.length === 0) continue;
     const { code, output } = await compile(config);
     if (code !== 0) return { kind: 'failed', output };
-    // Before the programs are compiled: they see the same types that a user sees.
+    // Done before examples, bench and chaos are compiled, so that they see the same types that a user sees.
     if (config === LIBRARY) types = shipTypes(DIST);
   }
   let bundled;

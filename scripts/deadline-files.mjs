@@ -20,8 +20,8 @@ const TIMED = new RegExp(
 );
 
 /**
- * Imports of parts of a suite, such as the topics of a contract. Files that all suites share (SHARED) are left out; otherwise every
- * file would have a deadline.
+ * Matches imports, because a suite can be split into several files, such as the topics of a contract: a deadline in any of them counts.
+ * Deadlines in files that all suites share (SHARED) do not count; otherwise every test file would have one.
  */
 const IMPORT = /^(?:import|export|\}).* from '(\.\.?\/[^']+\.ts)';$/gm;
 const SHARED = /^test\/(?:.*\/)?(?:support|fixtures)\/|^test\/contract\/(?:fixtures|observe|scene)\.ts$/;

@@ -22,7 +22,7 @@ const cell = (text) =>
 const code = (text) => `\`${String(text).replaceAll('|', '\\|')}\``;
 const table = (head, rows) => [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
-/** A stand-in for a fact of an error that prints as its own name, so that the sentence reads as a pattern. As a list it has one member. */
+/** Stands in for a fact in the sentence of an error. As text it is the fact's name, e.g. `‹tool›`; as a list it has one member. */
 function fact(name) {
   const shown = `‹${name}›`;
   const hidden = { length: 1, join: () => shown, toString: () => shown, [Symbol.toPrimitive]: () => shown };

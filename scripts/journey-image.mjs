@@ -1,6 +1,6 @@
 // `npm run journey:image`: builds the container image with Buildah, then follows docs/deploy.md in a separate Docker engine: image,
-// compose.yaml,
-// health checks while Redis is away and a worker is frozen, and a drain during a call. Installs what it needs, as root on Debian.
+// compose.yaml, health checks while Redis is away and a worker is frozen, and a drain during a call. Installs what it needs, as root on
+// Debian.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

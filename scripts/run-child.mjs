@@ -1,5 +1,5 @@
-// Runs the real program as a child process without being noticeable: each signal is forwarded once, and the child's exit code becomes
-// this process's exit code.
+// Runs a program as a child process as if it had been started directly: each signal is forwarded once, and the exit code of the child is
+// returned, for use as this process's own.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 

@@ -1,6 +1,5 @@
-// `npm run soak:hygiene [-- --minutes 30] [--store redis|embedded|both] [--seed 1] [--json]`: a day of a plane, compressed; see
-// docs/hygiene.md.
-// Runs test/plane/hygiene-soak.test.ts at its full size, one process per store, in parallel.
+// `npm run soak:hygiene [-- --minutes 30] [--store redis|embedded|both] [--seed 1] [--json]`: a plane does the work of a day
+// in half an hour; see docs/hygiene.md. Runs test/plane/hygiene-soak.test.ts at its full size, one process per store, in parallel.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

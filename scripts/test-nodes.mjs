@@ -1,7 +1,6 @@
 // `npm run test:nodes`: runs all tests on each line of Node.js, one line after the other. `-- --line 22` selects one; other arguments
-// are
-// filters as for `npm test`. The static checks run once, with the first line. The last line is `N passed, N failed`, the sum of all
-// lines.
+// are filters as for `npm test`. The static checks run only on the first line of Node.js. The last line that is printed is
+// `N passed, N failed`, the sum over all lines of Node.js.
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { ensureNodeLines, LINES } from './node-lines.mjs';

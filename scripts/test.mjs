@@ -10,7 +10,7 @@ import { TOP } from './top.mjs';
 
 const TESTS_ONLY = '--tests-only';
 const filters = process.argv.slice(2).filter((argument) => argument !== TESTS_ONLY);
-/** On another line of Node.js the static checks would give the same result again. */
+/** `--tests-only`: test-nodes.mjs runs the tests on several lines of Node.js, and the static checks give the same result on each. */
 const withChecks = filters.length === 0 && !process.argv.includes(TESTS_ONLY);
 const counts = { passed: 0, failed: 0 };
 let env;

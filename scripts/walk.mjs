@@ -1,6 +1,5 @@
 // `npm run walk`: makes one warm call on each store in an instrumented build, and prints the functions it enters, in order, with the
-// rooms
-// (folders of src/) they are in. `--json` prints figures and steps, `--drawing` a diagram for docs, `--store redis|embedded` selects
+// rooms (folders of src/) they are in. `--json` prints figures and steps, `--drawing` a diagram for docs, `--store redis|embedded` selects
 // one store.
 import { spawn } from 'node:child_process';
 import {

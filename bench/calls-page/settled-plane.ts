@@ -15,7 +15,7 @@ const MODULES = fileURLToPath(new URL('../round-trip/modules', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 const AT_ONCE = 256;
 const SESSIONS = 50;
-/** One call in a hundred does not end `ok`, and each of them would log a line. */
+/** Drops log lines below `error`: one call in a hundred has wrong arguments, and each of these would log a line. */
 const SILENT = { debug: noop, info: noop, warn: noop, error: console.error };
 function noop(): void {}
 

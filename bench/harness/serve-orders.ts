@@ -13,7 +13,7 @@ export function serveOrders<Order extends { readonly kind: string }>(
     }
     if (order.kind !== 'close') return obey(order as Order);
     await close();
-    // The process ends by itself, so that a leak shows as a process that stays.
+    // The process is not forced to exit: if it has leaked a timer or a socket, it stays alive, and the leak is noticed.
     process.off('disconnect', endAlone);
     setImmediate(() => process.disconnect());
     return undefined;

@@ -11,8 +11,8 @@ export interface Side<Order> {
 }
 
 /**
- * Flags for all processes of a bench. With the small default size, the figures would show the helper threads of the garbage collector,
- * which compete with everything else on the machine.
+ * Flags for all processes of a bench. With the small default space for young objects, the garbage collector would run often, and its
+ * helper threads, which compete with everything else on the machine, would decide the figures.
  */
 export const SIDE_FLAGS = ['--max-semi-space-size=64', '--no-allocation-site-pretenuring'] as const;
 

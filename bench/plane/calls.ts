@@ -28,7 +28,7 @@ export async function untilAccepted(plane: BenchPlane, acceptedBefore: number, c
   while (plane.accepted() - acceptedBefore < count) await pause(POLL_MS);
 }
 
-/** Waits until all calls are parked. A call that ended instead would be waited for forever, so that is an error. */
+/** Waits until all calls are parked. Throws if a call ends instead, because that call would never be parked. */
 export async function untilParked(
   plane: BenchPlane,
   parkedBefore: number,

@@ -8,7 +8,7 @@ import { callsPerSecond, type Cell } from './report.ts';
 import { namesOf } from './names.ts';
 import type { MeasuredName } from './variants.ts';
 
-/** Max duration of the warm-up. A slow variant does not finish its warm-up calls. */
+/** Max duration of the warm-up of one variant. A slow variant makes fewer warm-up calls than requested. */
 const WARM_UP_SECONDS = 10;
 
 export interface Measured {

@@ -26,7 +26,7 @@ export interface Pair {
 }
 
 const SIDE = fileURLToPath(new URL('./side.js', import.meta.url));
-/** The same file in another built checkout. */
+/** The path of `side.js` in the built checkout that `--against` names. */
 const SIDE_IN_CHECKOUT = 'dist/bench/round-trip/side.js';
 
 export async function openPair(

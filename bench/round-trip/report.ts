@@ -37,7 +37,7 @@ function totalCpu({ callerUs, workerUs, redisUs }: Cell): number {
   return [callerUs, workerUs, redisUs].filter(Number.isFinite).reduce((sum, value) => sum + value, 0);
 }
 
-/** Each ratio is taken within one repetition, where both variants were measured minutes closer together. The median is shown. */
+/** Takes each ratio of two variants within one repetition, because they were measured shortly after each other there. Shows the median. */
 export function summarise(cells: readonly Cell[], variant: MeasuredName, concurrency: number): Summary {
   const own = cells.filter((cell) => cell.variant === variant && cell.concurrency === concurrency);
   const ratioTo = (other: MeasuredName, measure: (cell: Cell) => number): number =>
@@ -67,7 +67,7 @@ export function summarise(cells: readonly Cell[], variant: MeasuredName, concurr
 
 interface SummaryColumn extends Column {
   readonly value: (summary: Summary) => number;
-  /** Left out of tables in which no row has a value. */
+  /** The column is left out of tables in which no row has a value for it. */
   readonly optional?: true;
 }
 

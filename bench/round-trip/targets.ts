@@ -9,7 +9,10 @@ interface Targets {
   readonly naive: Target;
 }
 
-/** Targets for a `read` tool on Redis with every guarantee on: time relative to bare streams, calls per second relative to the other two. */
+/**
+ * Targets for a `read` tool on Redis with every guarantee on, by the number of calls in flight: time relative to bare streams, calls per
+ * second relative to BullMQ and to the naive sequence.
+ */
 const OF_READ: Readonly<Record<number, readonly [time: number, peer: number, naive: number]>> = {
   1: [1.35, 3, 3],
   16: [1.15, 8, 3.5],

@@ -41,9 +41,9 @@ export interface Traces {
 }
 
 /**
- * Time that a start may come after a decision. The store is not asked between the check of a call and the first line of its tool, so a
- * decision in between comes too late, and on a busy machine that gap is long. See late-starts.ts for workers that were stopped or delayed
- * in it.
+ * How long after an acknowledged cancel, revocation or closing a tool may still start. A worker does not ask the store between its last
+ * check of a call and the first line of the tool, so a change in between cannot stop the tool; on a busy machine that takes long. See
+ * late-starts.ts for workers that were stopped or delayed in between.
  */
 export const SLACK_MS = 2000;
 

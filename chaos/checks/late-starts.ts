@@ -19,7 +19,7 @@ function startedOnOldWord({ hooks, faults }: History, start: EffectLine, ackMs: 
   const holds = [
     // A hook delays its own call, and the store's last answer about that call is older than the hook.
     ...hooks.filter(({ callId }) => callId === start.callId),
-    // The trap stops a worker where none of its calls is between the last check and the start of its tool, so no call is excused.
+    // The trap stops a worker only while none of its calls is between its last check and the start of its tool, so each must ask again.
     ...faults.filter(({ kind }) => kind === STOP_AT_SEND),
   ];
   return holds.some(
@@ -29,8 +29,9 @@ function startedOnOldWord({ hooks, faults }: History, start: EffectLine, ackMs: 
 }
 
 /**
- * For all other delays. A SIGSTOP from outside, or a busy machine, can hit a worker between its last check and the first line of the tool;
- * there is no wait between the two. Such a tool starts when the worker goes on, so the time counts from there.
+ * Whether the tool started more than SLACK_MS too late after any other delay. A SIGSTOP from outside, or a busy machine, can delay a worker
+ * between its last check and the first line of the tool, where it does not ask the store again. Such a tool starts when the worker goes on,
+ * so SLACK_MS counts from that time.
  */
 function startedAfterSlack(history: History, start: EffectLine, ackMs: number): boolean {
   const stops = stopsOf(history, start.pid, ackMs, start.atMs);

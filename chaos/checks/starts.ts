@@ -75,7 +75,7 @@ export const fenced: Check = {
     }),
 };
 
-/** Max starts of a call that kills its workers. The first run of a first delivery is not recorded, and two recorded runs must be lost. */
+/** Max starts of a call that kills its workers: one without a start mark (first delivery of a `read` tool), and two with a mark. */
 const MAX_POISONED = 3;
 
 export const poisonEnds: Check = {
@@ -129,7 +129,7 @@ function order(traces: Traces, lines: readonly EffectLine[]) {
   );
 }
 
-/** A run that ended `ok` held its lease all the time, so no other call of the group may start between its start and its end. */
+/** A run that ended `ok` held its lease all the time. No other call of its subject and tool may start between its start and its end. */
 function oneAtATime(traces: Traces, lines: readonly EffectLine[]) {
   const starts = lines.filter(({ mark }) => mark === 'S').sort((a, b) => a.atMs - b.atMs);
   return judge(

@@ -58,7 +58,7 @@ export const refusedBefore: Check = {
       ({ index }) => planned.get(index)!.callId,
       ({ index }) => {
         const { callId } = planned.get(index)!;
-        // The call may have been accepted before and its answer lost. Then the refusal is for the repetition, not for this call.
+        // An earlier submission may have been accepted and its answer lost. Then only the repeated submission was refused.
         const wasKnown = traces.history.answers.some((answer) => answer.index === index && answer.callId !== undefined);
         return !wasKnown && traces.starts(callId).length > 0 ? 'it was refused, and it ran' : undefined;
       },

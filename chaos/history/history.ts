@@ -26,7 +26,7 @@ export interface History {
   /** The store's records of calls, by call id. */
   readonly records: ReadonlyMap<string, SeenRecord>;
   readonly audit: readonly SeenAudit[];
-  /** The hash chain over the same records, recomputed. */
+  /** The result of recomputing the hash chain over the records in `audit`. */
   readonly chain: { readonly records: number; readonly problem?: string };
   /** What was found after the drain in places that should be empty. `places` counts the places that were checked. */
   readonly leftovers: { readonly places: number; readonly found: readonly string[] };

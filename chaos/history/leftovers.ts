@@ -3,7 +3,7 @@ import type { RedisServer } from '../../test/support/redis-server.ts';
 import type { History } from './history.ts';
 
 const LANE = '{sallyport:0}:';
-/** Keys that a drained deployment keeps: outcomes and audit, sessions, and the keys that control when these are forgotten. */
+/** Keys that a drained deployment keeps: outcomes, audit, sessions, approvals, replies, empty queues, and the times to forget them. */
 const KEPT =
   /:(calls|live|journal|drain|meta|retained|windows|sessions|runs|forget:.*|session:.*|reply:.*|recent:.*|approval:.*|approvals:.*|pool:default(~nested)?)$|^\{sallyport\}:/;
 
@@ -40,7 +40,7 @@ async function liveWorkers(store: Store): Promise<string[]> {
   }
 }
 
-/** Does what workers do every few seconds. The time after which a silent consumer counts as gone is short enough for a test. */
+/** Removes the consumers of ended workers. Running workers do the same, but only for consumers that have been silent for ten minutes. */
 async function reapConsumers(store: Store): Promise<void> {
   const none = new Uint8Array();
   await store.reapCalls({
@@ -68,8 +68,8 @@ async function lookAtKeys(
     (await redis.cli(...command)).split('\n').filter(Boolean);
   const keys = await lines('KEYS', '*');
   look('keys that nobody needs', keys.filter((key) => !KEPT.test(key)).join(' '), '');
-  // One value is the time since when shares are counted. The others are one per subject, with only the bytes of its kept outcomes: nothing
-  // is live, parked or pending.
+  // One value of this hash is the time since when shares are counted. Each other value is the share of a subject. It may contain only the
+  // bytes of kept outcomes; the numbers of live, parked and pending calls must be 0.
   const shares = keys.includes(`${LANE}windows`) ? await lines('HVALS', `${LANE}windows`) : [];
   look('shares that are still in use', shares.filter((use) => !/^(\d+|0 \d+ 0 0)$/.test(use)).join(' '), '');
   for (const stream of keys.filter((key) => key.startsWith(`${LANE}pool:`))) {

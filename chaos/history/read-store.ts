@@ -70,7 +70,7 @@ const SILENT = { debug: () => undefined, info: () => undefined, warn: () => unde
 const NO_BOUND = { records: Infinity, lateMs: Infinity };
 const NO_KEYS = new Map();
 const STILL_MS = 20;
-/** Rejects every statement, because nothing in these lanes was written by hand. */
+/** Rejects every statement: a drain adds one only for elements that no function of the store has written, and a run must have none. */
 const NO_STATEMENTS = {
   add: () => Promise.reject(new Error('the audit of a lane holds something that no function has written')),
   gaps: async () => [],

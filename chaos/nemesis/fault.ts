@@ -40,7 +40,7 @@ export interface Fault {
   readonly kind: string;
   readonly weight: number;
   readonly about: string;
-  /** `nobody` means that no target is up; try another fault in a moment. */
+  /** `nobody`: no possible target is up, so nothing was done. The caller tries again in a moment, at last with other faults. */
   act(run: FaultRun): Promise<'done' | 'nobody'>;
 }
 

@@ -65,7 +65,7 @@ function stopFault(role: SlotRole, weight: number): Fault {
   };
 }
 
-/** The process kills itself in the middle of its next settlement, or of the commit of it. */
+/** The process kills itself in the middle of its next settlement. In the owner of an embedded store, that is the middle of a commit. */
 function killInSettle(role: SlotRole, weight: number): Fault {
   return {
     kind: role === 'owner' ? 'kill-in-commit' : 'kill-in-settle',

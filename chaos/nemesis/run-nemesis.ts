@@ -42,7 +42,7 @@ export async function runNemesis(
 function inOrderOf(faults: readonly Fault[], { kind }: PlannedFault): readonly Fault[] {
   const at = faults.findIndex((fault) => fault.kind === kind);
   const others = [...faults.slice(at + 1), ...faults.slice(0, at)];
-  // A clock can always be moved. As a substitute, this fault would displace all others.
+  // A clock jump always finds a target. As a substitute it would always be injected, and the faults after it in the list never.
   return [faults[at]!, ...others.filter((fault) => fault.kind !== 'clock-jump')];
 }
 

@@ -53,7 +53,10 @@ async function trapAndRelease(run: FaultRun, slot: Slot, place: TrapPlace): Prom
   await release(run, slot, trapped);
 }
 
-/** If the worker is killed in the meantime, the trap stays armed for its successor. */
+/**
+ * Arms the trap and waits until the worker has stopped itself; undefined if no suitable call came. If the worker is killed before that, the
+ * trap stays armed for its successor.
+ */
 async function trap(stage: Stage, file: string, place: TrapPlace): Promise<Timed<TrapEntry> | undefined> {
   const sinceMs = monotonicMs();
   const disarm = armTrap(file, place);
@@ -78,7 +81,7 @@ async function release({ stage, record }: FaultRun, slot: Slot, trapped: Timed<T
     await pause(LOOK_EVERY_MS);
   }
   record.detail += `, ${withdrawal ?? 'not withdrawn'}, call ${callId}`;
-  // Recorded before the signal, so that every later start is later than this time.
+  // Recorded before the worker is resumed, so that every tool which it starts from then on starts after this time.
   record.toMs = monotonicMs();
   if (slot.pid === pid) slot.signal('SIGCONT');
 }

@@ -66,7 +66,7 @@ const LEAD_MS = 1500;
 
 export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage> {
   const folder = temporaryFolder('sallyport-chaos');
-  // With `everysec` a killed Redis may lose writes that it has acknowledged; see docs/failure.md.
+  // `always`, because with `everysec` a killed Redis may lose writes that it has acknowledged; see docs/failure.md.
   const redis = storeName === 'redis' ? await startRedis({ appendfsync: 'always' }) : undefined;
   const options: StoreOptions =
     redis === undefined
@@ -93,7 +93,7 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
   }
   const clockFile = (slot: string): string => join(folder.path, `clock-${slot}`);
   const trapFile = (slot: string): string => join(folder.path, `trap-${slot}`);
-  // A killed owner leaves its socket behind. Here the socket is in the run's folder and is removed with it.
+  // XDG_RUNTIME_DIR: a killed owner leaves its socket behind. In the run's folder, the socket is removed together with the folder.
   const place = {
     XDG_RUNTIME_DIR: folder.path,
     CHAOS_EFFECTS: files.effects,

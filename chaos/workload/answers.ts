@@ -60,6 +60,6 @@ export type OperatorEntry =
       readonly answer: string;
     }
   | { readonly what: 'revoked'; readonly askedAtMs: number; readonly session: number; readonly answer: string }
-  /** While this change is under way the state of the tool is unknown, and it stays unknown if no `policy` entry follows. */
+  /** A change of the policy was requested. Whether the tool is closed is unknown until the `policy` entry that follows, if there is one. */
   | { readonly what: 'policy-asked'; readonly closed: boolean }
   | { readonly what: 'policy'; readonly closed: boolean };

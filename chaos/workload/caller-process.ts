@@ -41,7 +41,7 @@ for (const entry of before) {
   if (entry.what === 'cancelled') cancelled.add(entry.index);
 }
 
-/** Undefined means that the result is unknown and the caller must ask again. */
+/** Makes the call, or asks for its answer. Undefined: the attempt failed, so the caller does not know the result and must ask again. */
 async function tryOnce(call: PlannedCall): Promise<CallAnswer | 'unknown' | 'session-ended' | undefined> {
   const session = sessions[call.session]!;
   const known = ids.get(call.index);

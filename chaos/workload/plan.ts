@@ -24,7 +24,7 @@ type PlannedArguments = {
   readonly ms: number;
   readonly fate?: string;
   readonly pad?: string;
-  /** The hook holds the call for this long. The permission of the call is withdrawn soon. */
+  /** How long a hook holds the call. Set only for calls that are cancelled, revoked or gated. */
   readonly hookMs?: number;
 };
 
@@ -91,10 +91,10 @@ const PLAIN_TOOLS: readonly (readonly [ToolName, number])[] = [
   ['slowSend', 6],
 ];
 const POISON_EVERY = 2500;
-/** Some of these end before the worker has to ask the store again (250 ms), the others after that. */
+/** After a hold of up to 250 ms the worker may still trust its last verdict. After a longer one it has to ask the store again. */
 const HOOK_MS: readonly number[] = [0, 0, 100, 400, 700, 1200];
 
-/** Plans everything that the callers do; it depends only on the seed. How it coincides with the faults does not. */
+/** Plans everything that the callers do. The plan depends only on the options; which call a fault hits depends on the timing of the run. */
 export function planWorkload(options: PlanOptions): Plan {
   const random = seededRandom(options.seed);
   const sessions: PlannedSession[] = Array.from({ length: SUBJECTS }, (_, index) => ({ subject: `s${index}` }));
@@ -179,7 +179,7 @@ function msOf(tool: ToolName, random: SeededRandom): number {
   return random.pick([0, 0, 0, 1, 5, 20]);
 }
 
-/** Adds a separate session with calls that queue behind each other. It is revoked while most of them wait. */
+/** Adds a separate session with calls that queue behind each other. The session is revoked while most of its calls wait. */
 function addDoomed(
   base: Base,
   random: SeededRandom,

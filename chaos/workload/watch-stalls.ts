@@ -10,7 +10,7 @@ export interface Stall {
 const LOOK_EVERY_MS = 50;
 const WORTH_TELLING_MS = 250;
 
-/** Records stalls of this process. A delay in which nothing ran at all says nothing about the plane, so checks of times leave it out. */
+/** Records stalls of this process. A delay in which the process could not run is no fault of the plane, so checks of times leave it out. */
 export function watchStalls(note: (stall: Stall) => void): void {
   let lastMs = monotonicMs();
   setInterval(() => {

@@ -119,7 +119,7 @@ function pass(topic: Topic, text: string): void {
 
 let resyncTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Reads the lists again soon. A stream often sends `resync` right after it opens; because of the delay, both cause only one read. */
+/** Reads the lists again after a short delay. A stream often sends `resync` right after it opens; the delay makes one read of the two. */
 function resync(): void {
   clearTimeout(resyncTimer);
   resyncTimer = setTimeout(resyncNow, SOON_MS);

@@ -17,7 +17,7 @@ export interface ShortcutGroup {
 const SEQUENCE_MS = 1200;
 const groups = signal<readonly ShortcutGroup[]>([]);
 
-/** The shortcuts that work now, for the help. */
+/** The shortcuts that work on the current page; the help dialog lists them. */
 export const shownGroups = groups;
 
 /** Whether shortcuts are on. Single keys interfere with speech input, so people who use it can turn them off. */

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 import { EMBEDDED, lua, REDIS, transition } from './places.ts';
 
-/** Keys, bounds, windows and order: what is decided before a call is anybody's. */
+/** Bugs in the accept step: idempotency keys, admission limits, a subject's window of queued calls, and the order of the queue. */
 export const ACCEPT: readonly Mutant[] = [
   {
     id: 'accept-skips-the-idempotency-claim',

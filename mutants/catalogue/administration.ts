@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.ts';
 
-/** Bugs against the rows of requirements/rows-administration.ts: who changed what is in the audit. */
+/** Bugs against the requirements in requirements/rows-administration.ts: the audit records who changed what. */
 export const ADMINISTRATION: readonly Mutant[] = [
   {
     id: 'audit-does-not-name-the-hook',

@@ -7,7 +7,7 @@ const DETECT_TEST = 'src/gate/loop/detect-loop.test.ts';
 const GATE_TEST = 'src/gate/wrap/gate-loops.test.ts';
 const SESSIONS_TEST = 'src/gateway/agent-sessions.test.ts';
 
-/** Bugs against the rows of requirements/rows-after-a-loop.ts: what follows when loop detection ended a run. */
+/** Bugs against the requirements in requirements/rows-after-a-loop.ts: what a session may do after loop detection has ended its run. */
 export const AFTER_A_LOOP: readonly Mutant[] = [
   {
     id: 'many-ended-runs-shorten-the-rest',

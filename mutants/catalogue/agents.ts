@@ -9,7 +9,7 @@ const LUA = 'src/stores/redis/functions/';
 const TRANSITIONS = 'src/stores/embedded/transitions/';
 const REQUESTERS = 'src/gateway/requesters.ts';
 
-/** Bugs against the rows of requirements/rows-agents.ts: agents of one subject, and who decides. */
+/** Bugs against the requirements in requirements/rows-agents.ts: agents of one subject are kept apart, and not everyone may decide. */
 export const AGENTS: readonly Mutant[] = [
   {
     id: 'keys-of-agents-are-shared-redis',

@@ -5,7 +5,7 @@ const INSIDERS = 'test/audit/insiders.test.ts';
 const FIRST = 'test/redis/audit-first.test.ts';
 const DRAIN = 'test/audit/drain.test.ts';
 
-/** The audit against roles that hold a Redis password, and the way on after a loss. */
+/** Bugs in how the audit resists the holder of a role's Redis password, and in how it goes on after records were lost. */
 export const AUDIT_ROLES: readonly Mutant[] = [
   {
     id: 'outcome-before-its-record',

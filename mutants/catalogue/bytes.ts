@@ -7,7 +7,7 @@ const RESOURCES_TEST = 'test/plane/resources.test.ts';
 const COUNTS_LOST = 'reclaim counts each lost worker once';
 const RUN_TOOL = 'src/worker/runners/run-tool.ts';
 
-/** Bugs against the rows of requirements/rows-bytes.ts: the rules judge the bytes that run. */
+/** Bugs against the requirements in requirements/rows-bytes.ts: the arguments that are judged, shown and recorded are the ones that run. */
 export const BYTES: readonly Mutant[] = [
   {
     id: 'transforms-run-unjudged',

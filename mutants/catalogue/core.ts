@@ -7,7 +7,7 @@ const PERMIT = 'src/start-permit.ts';
 const LATE_CHECK = 'chaos/checks/late-starts.ts';
 const CHECKS_TEST = 'test/chaos/checks.test.ts';
 
-/** Bugs against the rows of requirements/rows-core.ts: late starts, rolled-back modules, lost files, clocks that were set back. */
+/** Bugs against the requirements in requirements/rows-core.ts: late starts, rolled-back modules, lost files, clocks that were set back. */
 export const CORE: readonly Mutant[] = [
   {
     id: 'verdict-is-never-taken-again',

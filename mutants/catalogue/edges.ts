@@ -4,7 +4,7 @@ const REDIS = 'test/contract/redis.test.ts';
 const MODULES_TEST = 'test/catalog/load-modules.test.ts';
 const MARKED_TEST = 'src/stages/settle/settle-outcome.test.ts';
 
-/** Bugs against promises that were broken at the edges: standard input, paths, names of modules and roles, and what errors repeat. */
+/** Bugs in various places: requests on standard input, encoded paths, module names that look alike, unknown roles, texts of errors. */
 export const EDGES: readonly Mutant[] = [
   {
     id: 'an-error-repeats-a-marked-argument-in-its-content',

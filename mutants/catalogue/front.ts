@@ -5,7 +5,7 @@ const FRONT_TEST = 'test/gateway/front.test.ts';
 const CONNECTIONS = 'src/gateway/http/connections.ts';
 const IN_TURN = 'src/base/http/serve-in-turn.ts';
 
-/** Bugs against the rows of requirements/rows-front.ts: what a client without a token can take from a gateway. */
+/** Bugs against the requirements in requirements/rows-front.ts: how much of a gateway a client can use up, even without a token. */
 export const FRONT: readonly Mutant[] = [
   {
     id: 'requests-ahead-begin-at-once',

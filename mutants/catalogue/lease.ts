@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 import { EMBEDDED, lua, REDIS, transition } from './places.ts';
 
-/** Leases, fences, starts and recovery: who may do what with a call, and how often. */
+/** Bugs in leases, fences, starts and recovery: which worker may start, renew, settle or recover a call, and how often. */
 export const LEASE: readonly Mutant[] = [
   {
     id: 'late-start-is-trusted',

@@ -9,7 +9,7 @@ const FRAMEWORKS_TEST = 'test/gate/frameworks.test.ts';
 const OPENCLAW = 'src/gate/hooks/from-openclaw.ts';
 const OPENCLAW_TEST = 'src/gate/hooks/from-openclaw.test.ts';
 
-/** Bugs against the rows of requirements/rows-library.ts: the gate inside of other people's agents. */
+/** Bugs against the requirements in requirements/rows-library.ts: the gate as a library that runs inside other people's agents. */
 export const LIBRARY: readonly Mutant[] = [
   {
     id: 'thrown-errors-are-copied',

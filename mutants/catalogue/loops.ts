@@ -7,7 +7,7 @@ const DETECT_TEST = 'src/gate/loop/detect-loop.test.ts';
 const ARGUMENTS_TEST = 'src/gate/loop/argument-signature.test.ts';
 const GATE_TEST = 'src/gate/wrap/gate-loops.test.ts';
 
-/** Bugs against the rows of requirements/rows-loops.ts: loops that hide, and work that looks like one. */
+/** Bugs against the requirements in requirements/rows-loops.ts: hidden loops are found, and work that only looks like a loop goes on. */
 export const LOOPS: readonly Mutant[] = [
   {
     id: 'nonces-hide-loops',

@@ -9,7 +9,7 @@ const OPENING = 'test/mcp/owed-opening.test.ts';
 const OLDER = 'test/redis/older-build.test.ts';
 const UNIT = 'src/gateway/mcp/owed-request.test.ts';
 
-/** Bugs against the calls owed to MCP clients, and against what a revoked token must end. */
+/** Bugs in the calls owed to MCP clients: which call a repeated request takes, and when such a call is released or cancelled. */
 export const OWED: readonly Mutant[] = [
   {
     id: 'taken-calls-stay-owed',

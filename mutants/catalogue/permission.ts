@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 import { lua, REDIS } from './places.ts';
 
-/** Sessions, policy, selection, digests, approvals and cancellation: what must hold before a tool is entered. */
+/** Bugs in the checks before a tool starts: session, policy, selection, digests, approval, cancellation. */
 export const PERMISSION: readonly Mutant[] = [
   {
     id: 'session-checked-only-at-accept',

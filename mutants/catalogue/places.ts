@@ -1,4 +1,4 @@
-/** The two stores' contract suites: one case of them takes a second or two, server included. */
+/** The contract suites of the two stores. One test of them takes a second or two, including the start of a Redis server. */
 export const REDIS = 'test/contract/redis.test.ts';
 export const EMBEDDED = 'test/contract/embedded.test.ts';
 

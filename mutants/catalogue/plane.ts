@@ -3,7 +3,7 @@ import { lua } from './places.ts';
 
 const SAFETY = 'test/redis/server-safety.test.ts';
 
-/** Start-up, end and replacement: the store that is opened, the worker that leaves, the version that nobody knows. */
+/** Bugs in how processes start and end: checks of the store that is opened, drains, and data of an unknown or older version. */
 export const PLANE: readonly Mutant[] = [
   {
     id: 'drain-abandons-running-calls',

@@ -7,7 +7,7 @@ const EXECUTE_TEST = 'src/stages/execute/review-result.test.ts';
 const LIBRARY = 'src/gate/wrap/passage.ts';
 const LIBRARY_TEST = 'src/gate/wrap/result-hooks.test.ts';
 
-/** Bugs against the rows of requirements/rows-result-hooks.ts. */
+/** Bugs against the requirements in requirements/rows-result-hooks.ts: hooks that may replace what a tool gave. */
 export const RESULT_HOOKS: readonly Mutant[] = [
   {
     id: 'result-hooks-see-secrets',

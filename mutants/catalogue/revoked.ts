@@ -5,7 +5,7 @@ const CONTRACT_EMBEDDED = 'test/contract/embedded.test.ts';
 const REDIS_TEST = 'test/redis/token-revocation.test.ts';
 const GATEWAY_TEST = 'test/gateway/token-revocation.test.ts';
 
-/** Bugs against the rows of requirements/rows-revoked.ts: what a revoked token must end, whatever dies in between. */
+/** Bugs against the requirements in requirements/rows-revoked.ts: what ends with a revoked token, even if a process dies in between. */
 export const REVOKED: readonly Mutant[] = [
   {
     id: 'revoked-tokens-keep-their-sessions',

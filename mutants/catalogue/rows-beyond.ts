@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const REDIS = 'test/contract/redis.test.ts';
 
-/** Bugs against the rows D of requirements/: beyond what others have. */
+/** Bugs against the requirements in requirements/rows-beyond.ts, whose ids begin with D: what none of three earlier systems could do. */
 export const ROWS_BEYOND: readonly Mutant[] = [
   {
     id: 'any-call-can-be-resolved',

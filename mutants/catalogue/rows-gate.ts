@@ -4,7 +4,7 @@ const REDIS = 'test/contract/redis.test.ts';
 const HOOKS = 'src/gate/hooks/run-before-hooks.ts';
 const HOOKS_TEST = 'src/gate/hooks/run-before-hooks.test.ts';
 
-/** Bugs against the rows B of requirements/: the gate before a call. */
+/** Bugs against the requirements in requirements/rows-gate.ts, whose ids begin with B: the gate before a call. */
 export const ROWS_GATE: readonly Mutant[] = [
   {
     id: 'names-of-other-alphabets-pass',

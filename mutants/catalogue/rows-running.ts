@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const REDIS = 'test/contract/redis.test.ts';
 const EMBEDDED = 'test/contract/embedded.test.ts';
 
-/** Bugs against the rows A of requirements/: running tools. */
+/** Bugs against the requirements in requirements/rows-running.ts, whose ids begin with A: how tools are run. */
 export const ROWS_RUNNING: readonly Mutant[] = [
   {
     id: 'client-loads-tool-code',

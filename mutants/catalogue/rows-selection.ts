@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const CACHE = 'src/client/resolution-cache.ts';
 const CACHE_TEST = 'src/client/resolution-cache.test.ts';
 
-/** Bugs against the rows C of requirements/: tools per agent. */
+/** Bugs against the requirements in requirements/rows-selection.ts, whose ids begin with C: which agent has which tools. */
 export const ROWS_SELECTION: readonly Mutant[] = [
   {
     id: 'odd-switches-select',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 import { EMBEDDED, lua, REDIS, transition } from './places.ts';
 
-/** The one atomic step: outcome, replies, audit, end of the lease; and what is kept of it. */
+/** Bugs in the atomic step that settles a call (outcome, replies, audit record, end of the lease), and in what is kept of the call. */
 export const SETTLE: readonly Mutant[] = [
   {
     id: 'one-batch-settles-a-call-twice',

@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.ts';
 
-/** Bugs against the rows of requirements/rows-setup.ts: the documented set-up, followed word for word. */
+/** Bugs against the requirements in requirements/rows-setup.ts: the documented set-up works when it is followed word for word. */
 export const SETUP: readonly Mutant[] = [
   {
     id: 'default-user-without-rights',

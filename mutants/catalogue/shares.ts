@@ -4,7 +4,7 @@ import { EMBEDDED, lua, REDIS, transition } from './places.ts';
 const REDIS_SHARES = 'test/redis/shares.test.ts';
 const GATEWAY = 'test/gateway/shares.test.ts';
 
-/** Bugs against the rows of requirements/rows-shares.ts: what one subject can take from the others. */
+/** Bugs against the requirements in requirements/rows-shares.ts: how much of a lane one subject can take away from the others. */
 export const SHARES: readonly Mutant[] = [
   {
     id: 'live-share-ignored',

@@ -5,7 +5,7 @@ const MASKER = 'src/observe/redact/question-masks.ts';
 const MASKER_TEST = 'src/observe/redact/question-masks.test.ts';
 const NEEDS_REVEAL = 'a masked question is allowed only by an approver who has revealed it';
 
-/** Bugs against the promise that an approver is shown what runs. */
+/** Bugs against the requirements in requirements/rows-shown.ts: what an approver is shown is what runs. */
 export const SHOWN_IS_RUN: readonly Mutant[] = [
   {
     id: 'question-masks-whatever-looks-secret',

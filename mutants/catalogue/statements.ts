@@ -6,7 +6,7 @@ const RETENTION_TEST = 'test/audit/retention.test.ts';
 const BESIDE_TEST = 'test/audit/retention-beside-others.test.ts';
 const INDEX_TEST = 'test/audit/index-columns.test.ts';
 
-/** Bugs against the chain of signed statements: the trail cannot be shortened or set back. */
+/** Bugs against the requirements in requirements/rows-statements.ts: signed statements are chained, so a shortened trail is noticed. */
 export const STATEMENTS: readonly Mutant[] = [
   {
     id: 'statement-numbers-are-not-checked',

@@ -6,7 +6,7 @@ const IN_SESSIONS = 'in an unattended session, in its delegates and in an unatte
 const NO_PERSON_ASKED =
   'no person is asked by an unattended token, session or run, and no request of the bearer makes one attended';
 
-/** Bugs against the rows of requirements/rows-unattended.ts. */
+/** Bugs against the requirements in requirements/rows-unattended.ts: work that no person watches. */
 export const UNATTENDED: readonly Mutant[] = [
   {
     id: 'unattended-sessions-ask',
@@ -81,7 +81,7 @@ export const UNATTENDED: readonly Mutant[] = [
 
 const AGENT = 'src/domain/identity/agent.test.ts';
 
-/** Bugs against the rows of requirements/rows-unattended.ts that are about agents of one tenant. */
+/** Bugs against the requirements in requirements/rows-unattended.ts that are about what is declared for the agents of one tenant. */
 export const TENANT_AGENTS: readonly Mutant[] = [
   {
     id: 'general-declarations-win',

@@ -16,7 +16,10 @@ export interface Judgement {
 /** Time limit for the build and the tests of one mutant together: many times what they take on an idle machine. */
 const MUTANT_LIMIT_MS = 300_000;
 
-/** Tests that run the sources in their own process. If one needed the build after all, its bugs would survive. */
+/**
+ * Tests that run the sources in their own process. For them the sources are only type-checked and not built. If one of them ran the build
+ * after all, it would not see the planted bug, and the bug would survive.
+ */
 const READS_SOURCES = /^(?:src|console)\/|^test\/contract\/(?:embedded|redis)\.test\.ts$/;
 
 /** Plants one bug, builds, runs its tests and removes the bug again. */

@@ -37,7 +37,7 @@ export async function runTests(root: string, catchers: readonly Catcher[], limit
       `--project=${file.startsWith('test/') ? 'integration' : 'unit'}`,
       '--reporter=json',
       `--outputFile=${reportFile}`,
-      // A bug may make a test wait for ever. That must be a red test, before the time of the whole mutant is over.
+      // A bug may make a test wait forever. This timeout turns the test red before the time limit of the whole mutant is reached.
       `--testTimeout=${TEST_LIMIT_MS}`,
       // With one catcher, one red test is enough.
       ...(catchers.length === 1 ? ['--bail=1'] : []),

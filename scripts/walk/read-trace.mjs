@@ -43,10 +43,10 @@ export function readWalk(text, functions) {
   return steps;
 }
 
-/** Rooms that every other room uses, for its words and small helpers. A reader who knows them does not leave the path to look at them. */
+/** Rooms with the types and small helpers that all other rooms use. Readers know them, so the path of a call is also shown without them. */
 const VOCABULARY = new Set(['base', 'domain']);
 
-/** The steps in the other rooms. */
+/** The steps of a walk without those in the rooms of `VOCABULARY`. */
 export const onPath = (steps) => steps.filter(({ room }) => !VOCABULARY.has(room));
 
 /** The figures of a walk. A hop is a step to another file; a room change is a step to another room. */

@@ -1,6 +1,5 @@
 // Part of an instrumented build: every function calls `enter` first. All processes and threads append to one file, so the order of its
-// lines is
-// the order in which the functions were entered.
+// lines is the order in which the functions were entered.
 import { openSync, writeSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
 

@@ -2,7 +2,7 @@ import type { DiagnosticEvent, DiagnosticEventOf } from '../domain/events/diagno
 import type { DiagnosticListener } from '../domain/ports/events.ts';
 import { isThenable } from '../base/maybe-promise.ts';
 
-/** Marks the place of events that were dropped because the queue was full. */
+/** An entry of the queue that stands for events which were dropped because the queue was full. */
 interface Gap {
   readonly kind: 'gap';
   dropped: number;
@@ -21,7 +21,7 @@ export interface QueueSettings {
  * would never catch up.
  */
 const AT_ONCE = 64;
-/** Max delivered places at the front of the array. If there are more, the array is cut. */
+/** Max entries at the front of the array that were already delivered. If there are more, the array is shortened. */
 const MAX_USED_UP = 1024;
 
 /**

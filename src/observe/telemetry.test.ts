@@ -4,7 +4,7 @@ import { createEventBus } from './event-bus.ts';
 import { startTelemetry, type TelemetryOptions } from './telemetry.ts';
 
 const NEEDS = { role: 'worker', release: '0.0.0', instance: 'one', log: SILENT } as const;
-/** Nobody listens there, and nothing is sent: no event is told. */
+/** No collector listens at this address. None is needed: the tests emit no event, so no span is sent. */
 const NOWHERE = 'http://127.0.0.1:9/v1/traces';
 
 async function busWith(options: TelemetryOptions) {

@@ -37,7 +37,7 @@ class DeliveryEmitter implements CallEmitter {
   #shared: Changing | undefined;
   #trace: Trace | undefined;
   #isOwnTrace = false;
-  /** The event `tool.started` or `tool.blocked` was emitted, so the ending needs no further event. */
+  /** The event `tool.started` or `tool.blocked` was emitted. Only a call without either gets another event about its end. */
   #isToolEventEmitted = false;
   #isOver = false;
 

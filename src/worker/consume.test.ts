@@ -24,10 +24,10 @@ import { timeStore } from './store-age.ts';
 import { createVitalSigns } from './vital-signs.ts';
 
 const FOR_EVER = { sessionExpiresAt: Number.MAX_SAFE_INTEGER, deadline: Number.MAX_SAFE_INTEGER };
-/** Ends at once: its body is gone, so it goes straight to its settlement. */
+/** A call whose envelope is gone: it is settled with an error at once, and no tool runs. */
 const emptyCall = (overrides: Partial<Delivery> = {}): Delivery =>
   sampleDelivery({ envelope: new Uint8Array(), ...FOR_EVER, ...overrides });
-/** The store's clock runs beside the process's own. */
+/** The store's clock is 5,000 s ahead of the process's clock and runs at the same speed. */
 const laneNow = (): LaneState => sampleLane({ now: 5_000_000 + performance.now() });
 const delivers = (...deliveries: Delivery[]): ClaimAnswer => ({ deliveries, lane: laneNow() });
 
@@ -62,7 +62,7 @@ describe('consume', () => {
           return 'settled';
         },
         ...methods,
-        // What a test delivers is no nested call, unless it says so.
+        // `methods.claimCalls` delivers no nested calls; a test that needs some sets `claimNested`.
         claimCalls: (request) => {
           if (request.pool !== 'default') return claimNested(request);
           return methods.claimCalls?.(request) ?? nothingFor(request.waitMs);
@@ -295,7 +295,7 @@ describe('consume', () => {
     expect(settling).toHaveLength(2);
     held.resolve('settled');
     await vi.advanceTimersByTimeAsync(1000);
-    // The only reader has reserved them all.
+    // All calls have given their slots back, and the reader of the only lane has reserved all slots for its next read.
     expect(slots.free).toBe(0);
   });
 

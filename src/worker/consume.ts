@@ -26,7 +26,8 @@ export interface ConsumerNeeds {
   readonly plane: Plane;
   readonly slots: Slots;
   /**
-   * Slots for nested calls: one for each call that waits for one, and one more, so that an idle worker runs nested calls of other workers.
+   * Slots for nested calls: one for each call of this worker that waits for a nested call, and one more, so that a worker without such a
+   * call can run nested calls of other workers.
    */
   readonly nestedSlots: Slots;
   readonly limiter: ToolLimiter;
@@ -159,8 +160,8 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   }
 
   /**
-   * Reads one of several lanes. An idle lane must hold no slot that a busy one could use. So it waits for the first call without a slot
-   * (each lane can exceed the limit by that one), and only then takes further calls, as far as slots are free.
+   * Reads one of several lanes. While a lane is idle, its reader must hold no slot that a busy lane could use. So the reader waits for one
+   * call without a slot (each lane can exceed the limit by that call). When it has come, further calls are read, as far as slots are free.
    */
   async function readLane(lane: number): Promise<void> {
     while (!stopping) {

@@ -47,7 +47,7 @@ describe('the fleet view', () => {
     const [slow, next] = [deferred(), deferred()];
     state.gates.push(slow, next);
     const early = view.peersFor('new');
-    // It registers while the first read is on its way back.
+    // Worker b registers while the answer to the first read is still on its way.
     state.workers = [worker('a', ['old']), worker('b', ['new'])];
     const late = [view.peersFor('new'), view.peersFor('new'), view.peersFor('new')];
     slow.resolve();

@@ -18,8 +18,8 @@ export interface HealthServer {
 const QUIET_SOCKET_MS = 10_000;
 
 /**
- * `/healthz`: the process is live. `/readyz`: whether it takes calls now, and if not, why. `/metrics`, if switched on: call counts per
- * tool. Nothing here needs a token: access to the address is the only protection.
+ * `/healthz`: the process is live. `/readyz`: whether the worker takes calls now, and if not, why. `/metrics`, if switched on: the metrics
+ * of the worker. Nothing here needs a token: access to the address is the only protection.
  */
 export async function serveHealth(
   address: { readonly host: string; readonly port: number },

@@ -10,14 +10,14 @@ export const MAX_HELD_WITHOUT_SLOT = 256;
 
 interface HoldNeeds {
   readonly slots: Slots;
-  /** A nested call was taken with one of these slots, so it gives one of these back. */
+  /** The slots of nested calls. A nested call was claimed with one of these, so it lends one of these and not one of `slots`. */
   readonly nested: { readonly pool: string; readonly slots: Slots };
   readonly limiter: Pick<ToolLimiter, 'lend'>;
 }
 
 /**
- * A call that waits to be handed back does not run here. Meanwhile other calls use its slot and its turn in the limiter; it keeps its
- * lease.
+ * Delays a call that this worker cannot run, before it is handed back to the queue. During the delay the call keeps its lease, but other
+ * calls use its slot and its turn in the limiter.
  */
 export function createHoldWithoutSlot({ slots, nested, limiter }: HoldNeeds): Plane['holdWithoutSlot'] {
   let heldCount = 0;

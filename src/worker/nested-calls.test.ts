@@ -26,7 +26,7 @@ function frame(overrides: Partial<NestedFrame> = {}): NestedFrame {
   return { depth: 1, timeLeftMs: 30_000, signal: NEVER, ...overrides };
 }
 
-/** Nested calls of a worker with ten slots, all taken; the test settles each call when it likes. */
+/** Nested calls of a worker with ten slots, all of them taken. A nested call stays under way until the test calls `settle` for it. */
 function stage(methods: Partial<Store> = {}) {
   const slots = createSlots(10);
   for (let slot = 0; slot < 10; slot += 1) slots.retake();

@@ -158,7 +158,7 @@ function ownedBy({ callId, pool, workerId, entryId, fence }: Delivery) {
   return { callId, pool, workerId, entryId, fence };
 }
 
-/** When the parent ends, its nested call is cancelled. */
+/** Waits for the outcome of a nested call. When the parent ends, `signal` is aborted, and this cancels the nested call. */
 async function untilSettled(
   outcome: Promise<Uint8Array>,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 /** Limits how many calls may run at once. Readers reserve slots before they read, so that a worker never takes more than it can run. */
 export interface Slots {
   readonly free: number;
-  /** Takes 1 to `most` slots, or 0 when none became free within `waitMs`. First come, first served. */
+  /** Takes 1 to `max` slots and returns their number; 0 if none became free within `waitMs`. First come, first served. */
   reserve(max: number, waitMs: number): Promise<number>;
   release(count: number): void;
   /** Takes a slot at once, even if none is free, for a call that the worker already holds. */

@@ -3,9 +3,9 @@ import type { ClaimRequest } from '../domain/ports/call-requests.ts';
 import { partialStore, sampleDelivery, sampleLane } from '../../test/support/sample-call.ts';
 import { timeStore } from './store-age.ts';
 
-/** Where the store's clock stands when the process's own is at zero. */
+/** The time of the store's clock when the process's own clock is at zero. */
 const STORE_EPOCH_MS = 1_800_000_000_000;
-/** The store tells whole milliseconds, so that much is always in doubt. */
+/** The store's time is in whole milliseconds, so every age is uncertain by this much. */
 const TICK_MS = 1;
 
 const claimOf = (lane: number): ClaimRequest => ({
@@ -24,7 +24,7 @@ describe('store age', () => {
   });
   afterEach(() => void vi.useRealTimers());
 
-  /** Every answer is `sentAfterMs` on its way to the store, and `liesMs` before somebody reads it. */
+  /** A request takes `sentAfterMs` until the store reads its clock. The answer then waits `liesMs` until the worker reads it. */
   let delay = { sentAfterMs: 0, liesMs: 0 };
   beforeEach(() => (delay = { sentAfterMs: 0, liesMs: 0 }));
 

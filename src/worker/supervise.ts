@@ -25,7 +25,8 @@ export interface StopOrder {
 /** Interval for checking cancellations: a running tool has to see its abort within a second. */
 const CANCEL_CHECK_MS = 300;
 /**
- * How long one reading of the table is reused. A call that is taken after the reading is noticed one round later, still within a second.
+ * How long one reading of the table of held calls is reused. A cancel of a call that was taken after the reading is found one round later,
+ * still within a second.
  */
 const HELD_LANES_CACHE_MS = 50;
 const REAP_EVERY_MS = 1000;

@@ -9,7 +9,7 @@ function planeWith(concurrency: number | undefined) {
   return { tools: () => ({ find: () => sampleServedTool({ limits }), near: () => [] }) };
 }
 
-/** Runs of one tool, each of which has its slot already, as the consumer gives it. */
+/** A limiter and its runs. `begin` takes a slot before the run, as the consumer does. */
 function stage(concurrency: number | undefined, total: number) {
   const slots = createSlots(total);
   const limiter = createToolLimiter(slots);
@@ -38,7 +38,7 @@ function stage(concurrency: number | undefined, total: number) {
   };
 }
 
-/** Until everything that was due has run. */
+/** Resolves when all promise callbacks that were already due have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('tool limiter', () => {
@@ -65,7 +65,7 @@ describe('tool limiter', () => {
     const { slots, begin, end } = stage(1, 100);
     const calls = Array.from({ length: 50 }, (_, index) => begin(index));
     await settled();
-    // One runs, seventeen of the others keep theirs.
+    // One call runs. Of the 49 that wait, 32 have lent their slots and 17 keep them.
     expect(slots.free).toBe(100 - 18);
     for (let index = 0; index < 50; index += 1) await end(index);
     await Promise.all(calls);

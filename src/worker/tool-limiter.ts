@@ -24,7 +24,7 @@ export function createToolLimiter(slots: Slots): ToolLimiter {
 
   function leave(tool: string): void {
     const over = (running.get(tool) ?? 0) - (limits.get(tool) ?? 0);
-    // More runs than the limit are active, because a lent turn came back: this turn is not passed on.
+    // A run has taken its lent turn back, so more runs are active than the limit allows. This turn is not passed on.
     if (over > 0) return void running.set(tool, running.get(tool)! - 1);
     const next = waiting.get(tool)?.shift();
     if (next !== undefined) return next();

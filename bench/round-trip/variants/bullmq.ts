@@ -11,7 +11,7 @@ import {
 const QUEUE = 'bench';
 const CONCURRENCY = 128;
 
-/** The off-the-shelf way: one job per call, awaited through its finished event. */
+/** BullMQ as most programs use it: one job per call; the caller waits for the event that the job has finished. */
 export const bullmq: Variant = {
   about: `BullMQ with its defaults, concurrency ${CONCURRENCY}, add + waitUntilFinished`,
   openWorker,

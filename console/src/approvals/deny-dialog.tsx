@@ -30,7 +30,7 @@ export function DenyDialog({ title, onDecide, onClose }: DenyDialogProps): VNode
             type="text"
             maxLength={MAX_CHARACTERS}
             value={comment}
-            // oxlint-disable-next-line jsx-a11y/no-autofocus -- in a modal dialog, which says so
+            // oxlint-disable-next-line jsx-a11y/no-autofocus -- screen readers announce a modal dialog: the move of the focus is noticed
             autoFocus
             onInput={(event) => setComment(event.currentTarget.value)}
           />

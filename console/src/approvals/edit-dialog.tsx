@@ -39,7 +39,7 @@ export function EditDialog({ approval, onDecide, onClose }: EditDialogProps): VN
             aria-invalid={read.kind === 'invalid'}
             aria-describedby="edit-problem"
             aria-keyshortcuts="Control+Enter"
-            // oxlint-disable-next-line jsx-a11y/no-autofocus -- in a modal dialog, which says so
+            // oxlint-disable-next-line jsx-a11y/no-autofocus -- screen readers announce a modal dialog: the move of the focus is noticed
             autoFocus
             onKeyDown={(event) => {
               if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || !isChanged) return;

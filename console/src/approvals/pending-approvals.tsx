@@ -26,8 +26,8 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
   const [text, setText] = useState('');
   const all = list.data ?? [];
   const approvals = all.filter((approval) => matchesQuestion(approval, text));
-  // Until the person chooses a question, the first pending one is shown. It stays even after another approver has decided it: no other
-  // question may take its place just when a person acts. It does not count as opened, so a phone shows the list.
+  // Until the person chooses a question, the first pending one is shown. It stays on the screen even after another approver has decided it:
+  // otherwise another question could take its place just when the person presses a key. A phone shows the list until a question is chosen.
   const shownId = useRef<string>(undefined);
   const current =
     approvals.find(({ id }) => id === (openId ?? shownId.current)) ??

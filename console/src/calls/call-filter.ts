@@ -12,7 +12,7 @@ export const PERIODS: Readonly<Record<string, { readonly title: string; readonly
   '7d': { title: 'Last 7 days', ms: 7 * 24 * 60 * MINUTE_MS },
 };
 
-/** The value of `last`, besides the periods, for a span with a fixed beginning and end. */
+/** The value of `last` for a time span with a fixed beginning and end, which are in `from` and `to`. */
 export const BETWEEN = 'between';
 
 export const FILTER_NAMES = [

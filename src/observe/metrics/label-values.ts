@@ -1,8 +1,8 @@
 export const OTHER = 'other';
 
 /**
- * A label with a limited number of values: the first `most` values are kept, and all others share one. A value that is no longer used
- * keeps its place, because a counter must not go down.
+ * A label with a limited number of values: the first `max` values are kept, and all others become `other`. A value that is no longer used
+ * is kept too, because a counter must not go down.
  */
 export function boundedLabel(max: number): (value: string | undefined) => string {
   const known = new Set<string>();

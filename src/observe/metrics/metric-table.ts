@@ -16,8 +16,8 @@ interface MetricEntry {
 
 /**
  * All metrics. `docs/metrics.md` is generated from this table, the dashboard is checked against it, and a metric that is not in it cannot
- * be counted. `caller`: served where calls are made, that is, by the gateway or by your own program. `plane`: read from the store, by the
- * gateway and by `dev`.
+ * be counted. `where` is `caller` if the metric is served where calls are made, that is, by the gateway or by your own program. It is
+ * `plane` if the gateway or `dev` reads the metric from the store.
  */
 export const METRICS = {
   sallyport_calls_total: {

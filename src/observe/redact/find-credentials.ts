@@ -1,8 +1,8 @@
 /** A part of a text, from `start` up to but not including `end`. */
 export type Span = readonly [start: number, end: number];
 
-// All of these patterns take linear time: either no match can begin inside the rest of another one, or a match always extends over its
-// whole tail. So no character is read again and again.
+// All of these patterns take linear time, because no character is read again and again: either no further match can begin within the
+// repeated part of a match, or the match takes in that whole part, and the search goes on behind it.
 const PREFIXED =
   /(?<![A-Za-z0-9])(?:sk-|[sr]k_(?:live|test)_|whsec_|gh[pousr]_|github_pat_|gl(?:pat|dt|rt)-|xox[abeprs]-|xapp-|AIza|ya29\.|GOCSPX-|npm_|pypi-|dop_v1_|hf_|shp(?:at|ss|ca|pa)_|lin_api_|glsa_|hvs\.|dckr_pat_|figd_|gsk_|pplx-|r8_|sntrys_|xai-|AGE-SECRET-KEY-)[A-Za-z0-9_.-]{16,}/g;
 const CLOUD_KEY = /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g;

@@ -10,7 +10,7 @@ import { newRedactionKey } from './redaction-key.ts';
 
 const redactor = createRedactor(newRedactionKey());
 
-/** Beginnings of everything that is looked for, so that a repetition of them starts a search at every place. */
+/** Beginnings of everything that the scanners look for. A text that repeats one of them makes a scanner start a search at every place. */
 const BITS = [
   'sk-', 'ghp_', 'eyJ', 'eyJ.', 'eyJaaaaaaaa.', '-----BEGIN PRIVATE KEY-----', '-----BEGIN ', '-----END ', '://', '://a:', '@',
   'password', 'password=', 'password:', 'password: ', '"password":"', '\\"password\\":\\"', '--token ', '-u ', '-u a', ':', '=', ' ',
@@ -21,7 +21,7 @@ const BITS = [
 const hostile = fc.array(fc.constantFrom(...BITS), { minLength: 1, maxLength: 4 }).map((bits) => bits.join(''));
 
 describe('redaction of hostile text', () => {
-  // Quadratic work on so much would not end before the test does.
+  // A scanner that takes quadratic time would not finish this much text before the timeout of the test.
   it('is done with 300,000 characters of any text that starts a search', () => {
     fc.assert(
       fc.property(hostile, (bit) => {

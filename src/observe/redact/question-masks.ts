@@ -38,7 +38,7 @@ const SPAN_SIZE = 16;
 
 /** No blank, quote, backslash, control or non-ASCII character, and no character that a shell interprets. */
 const CREDENTIAL = /^[A-Za-z0-9._~+/=:@%-]+$/;
-/** A line of a key file. Lines of fewer than 40 characters are shown: no word that could be a command is that long. */
+/** A line of a key file: at least 40 characters, because no word that could be a command is that long. Shorter lines are shown. */
 const KEY_LINE = /^[A-Za-z0-9+/=]{40,}$/gm;
 
 interface Spot {

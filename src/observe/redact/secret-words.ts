@@ -25,7 +25,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'jwt',
   'bearer',
 ]);
-/** Compound words that are written as one: `dbpassword`, `accesstoken`. */
+/** A word of a name that ends with one of these also shows a secret: compounds such as `dbpassword` are written as one word. */
 const ENDINGS = [
   'password',
   'passwd',
@@ -43,7 +43,7 @@ const ENDINGS = [
   'refreshtoken',
   'sessiontoken',
 ];
-/** If one of these words is before "key", the value is a secret. */
+/** The word "key" or "keys" shows a secret only after one of these words. */
 const KINDS_OF_KEY: ReadonlySet<string> = new Set([
   'access',
   'account',
@@ -63,7 +63,7 @@ const answers = new BoundedCache<string, boolean>(4096);
 
 /**
  * Whether a name, read word by word, shows that its value is a secret. `apiKey`, `api_key` and `X-Auth-Token` do; `max_tokens`, `author`
- * and `tokenizer` do not. Of a very long name only the end counts.
+ * and `tokenizer` do not. Only the last `MAX_KEY_LENGTH` characters of a longer name are read.
  */
 export function isSecretKey(key: string): boolean {
   if (key.length > MAX_KEY_LENGTH) return hasSecretWord(key.slice(-MAX_KEY_LENGTH));

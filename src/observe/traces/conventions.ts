@@ -40,7 +40,7 @@ export const ATTRIBUTE = {
 } as const;
 
 export const EXECUTE_TOOL = 'execute_tool';
-/** The type of all tools of the plane: they run on a worker at the agent's request. */
+/** The value of `gen_ai.tool.type` for all tools: in the conventions, the application runs a `function` when the agent asks for it. */
 export const FUNCTION = 'function';
 export const MCP_TOOL_CALL = 'tools/call';
 

@@ -17,7 +17,7 @@ interface Told {
   readonly [fact: string]: unknown;
 }
 
-/** Of a worker: the spans of stages are below the one of the call. */
+/** An event as a worker emits it: the span of its stage is a child of the span of the call. */
 const byWorker = ({ stage, ...facts }: Told, attempt = 1, more: object = {}): DiagnosticEvent =>
   ({
     seq: facts.at,

@@ -118,7 +118,7 @@ export function createCallTracer(emitSpan: (span: SpanDraft) => void, maxOpen = 
 }
 
 const oldestOf = (map: ReadonlyMap<string, unknown>): string => map.keys().next().value ?? '';
-/** `accepted`, `attached`, `replayed` or `refused`; `answered` or `pending` if the acceptance was not observed. */
+/** The end of a submission: `accepted`, `attached`, `replayed` or `refused`; `answered` or `pending` if the acceptance was not observed. */
 const resultOf = ({ kind }: DiagnosticEvent): string => kind.slice('call.'.length);
 const isFailed = (event: DiagnosticEvent): boolean => 'error' in event && event.error !== undefined;
 

@@ -15,7 +15,7 @@ export const DEFAULT_SERVICE_NAME = 'sallyport';
 const DIGITS = 13;
 const ALL = 16 ** DIGITS;
 
-/** Decides by the last digits of the trace id. They are random, and every process makes the same decision for the same trace. */
+/** Decides by the last digits of the trace id, which are random: all processes that see a trace have its id, so they decide alike. */
 export function samplerOf(ratio: number): (traceId: string) => boolean {
   if (ratio >= 1) return () => true;
   return (traceId) => Number.parseInt(traceId.slice(-DIGITS), 16) < ratio * ALL;

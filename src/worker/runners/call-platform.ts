@@ -51,7 +51,7 @@ export function openPlatform(host: PlatformHost, maxBytes: number, mustBeOpen: (
   async function operate(operation: unknown, args: unknown, options: RawOptions): Promise<JsonValue> {
     const { deadlineMs, ...rest } = options;
     const reply = await perform({ kind: 'call', operation, arguments: args }, { ...rest, waitMs: deadlineMs });
-    // The reply is never `queued` here: a raw operation without an answer is refused as timed out.
+    // A raw operation that gets no answer in time is refused as timed out, so its reply is never `queued`.
     return reply.kind === 'delivered' ? (reply.answer.value ?? null) : null;
   }
 

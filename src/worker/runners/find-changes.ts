@@ -16,7 +16,7 @@ export function findChanges(judged: JsonValue, parsed: unknown): string[] {
   return found;
 }
 
-/** The fast check without a list; every call of a tool with a schema runs it. */
+/** Whether both are the same JSON. Does not list the changes and so is fast: every call of a tool with a schema needs this check. */
 function isSameJson(judged: JsonValue, parsed: unknown): boolean {
   if (typeof judged !== 'object' || judged === null) return judged === parsed;
   if (Array.isArray(judged)) {

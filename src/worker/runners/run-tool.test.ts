@@ -105,7 +105,7 @@ describe('runTool', () => {
       kind: 'changed-arguments',
       changes: ['n: changed', 'extra: removed', 'more: added'],
     });
-    // A tool that normalises was parsed before, and is not parsed a second time.
+    // The arguments of a normalising tool were parsed before the rules judged them, and are not parsed again.
     expect(await enter({ n: 5 }, 'parsed')).toMatchObject({ result: { value: { parsed: { n: 5 } } } });
     expect(await enter({ n: '5' }, 'normalise')).toEqual({ kind: 'normalised', arguments: '{"more":true,"n":5}' });
     expect(await enter({ n: 5 }, 'normalise')).toMatchObject({ kind: 'invalid-arguments' });
@@ -142,11 +142,11 @@ describe('runTool', () => {
     expect(await endingOf(run, withSetup(1))).toMatchObject({ kind: 'invalid-arguments' });
     expect(await endingOf(run, change(2))).toMatchObject({ kind: 'threw', isStarted: false, type: 'SetupInvalid' });
 
-    // oxlint-disable-next-line unicorn/no-thenable -- what is tested
+    // oxlint-disable-next-line unicorn/no-thenable -- a thenable that is no Promise is what this test needs
     const foreign = { then: (resolve: (result: unknown) => void) => resolve({ issues: [{ message: 'no' }] }) };
     const input = { '~standard': { version: 1, vendor: 'x', validate: () => foreign } } as unknown as typeof later;
     expect(await endingOf(run, { tool: { input } })).toEqual({ kind: 'invalid-arguments', problems: ['no'] });
-    // oxlint-disable-next-line unicorn/no-thenable -- what is tested
+    // oxlint-disable-next-line unicorn/no-thenable -- a thenable that is no Promise is what this test needs
     const answering = { then: (resolve: (result: unknown) => void) => resolve(5) };
     expect(await endingOf(() => answering)).toMatchObject({ kind: 'returned', result: { value: 5 } });
   });
@@ -217,7 +217,7 @@ describe('runTool', () => {
     ],
   ];
   test.each(thrown)('survives a tool that throws %s', async (_what, value, type) => {
-    // oxlint-disable-next-line typescript/only-throw-error -- what is tested
+    // oxlint-disable-next-line typescript/only-throw-error -- the test throws values of all kinds
     expect(
       await endingOf(() => {
         throw value;

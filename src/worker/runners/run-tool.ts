@@ -35,7 +35,7 @@ export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): Run
   return request.input === undefined ? facts : { ...facts, input: request.input };
 }
 
-/** The arguments of a normalising tool were already parsed before the rules. A second parse could change what the rules judged. */
+/** The arguments of a normalising tool were parsed before the rules judged them. Parsing them again could change what was judged. */
 function stepOf({ step, tool }: RunRequest): Pick<RunFacts, 'step'> {
   if (step !== undefined) return { step };
   return tool.normalises === true ? { step: 'parsed' } : {};

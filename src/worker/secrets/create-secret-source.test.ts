@@ -74,7 +74,7 @@ describe('a secret in a file', () => {
   });
 });
 
-// Each starts programs, which takes its time on a busy machine.
+// Each of these tests starts programs, which is slow on a busy machine.
 describe('a secret that a command prints', () => {
   it('is what it printed, without a shell and with few variables', async () => {
     const script = 'process.stdout.write(["$HOME;", Object.keys(process.env).includes("OTHER")].join(" "))';

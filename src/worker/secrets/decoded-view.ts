@@ -89,7 +89,7 @@ function decode(from: View, { pattern, decode: toCharacters }: Escaping): View |
   };
 }
 
-/** Index of the last of the ascending numbers that is at most `most`; among equal numbers, the last one. */
+/** Index of the last of the ascending numbers that is at most `max`; 0 if all of them are larger. */
 function lastAtMost(numbers: readonly number[], max: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {

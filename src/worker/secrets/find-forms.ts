@@ -17,17 +17,17 @@ export interface FoundSecret {
 }
 
 /**
- * A text may have been cut in the middle of a secret: this many characters of a secret's beginning, at the end of the text, count as the
- * secret.
+ * Min characters of a secret's beginning that count as the secret at the end of a text, because the text may have been cut in the middle of
+ * the secret.
  */
 const MIN_CUT = 8;
-/** Messages quote names and other texts that were cut before. Within a text, this many characters of a secret's beginning count as the secret. */
+/** The same anywhere else in a text: a message may quote a name or another text that was cut before. */
 const MIN_CUT_WITHIN = 16;
 const LETTER = /[\p{L}\p{N}]/u;
 
 /**
- * Finds secrets in a text, in order; overlapping places are joined. With `mayBeCut`, also finds the beginning of a secret, which can
- * be shorter at the end of the text.
+ * Finds secrets in a text, in order; overlapping places are joined. With `mayBeCut`, also finds a secret of which only the beginning is
+ * left: `MIN_CUT` characters at the end of the text, `MIN_CUT_WITHIN` elsewhere.
  */
 export function findSecrets(text: string, secrets: readonly TaintedSecret[], mayBeCut: boolean): FoundSecret[] {
   const found: FoundSecret[] = [];

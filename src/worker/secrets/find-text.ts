@@ -4,7 +4,7 @@ const MAX_BY_ENGINE_LENGTH = 256;
 /** A text to search for in others. The search takes time linear in the searched text, even if that was crafted to be slow to search. */
 export class SoughtText {
   readonly text: string;
-  /** For each prefix, how much of its beginning is also its end (Knuth, Morris and Pratt). */
+  /** For each prefix, the length of its longest beginning that is also its end (Knuth, Morris and Pratt). */
   #borders: Uint32Array | undefined;
 
   constructor(text: string) {
@@ -24,7 +24,7 @@ export class SoughtText {
     }
   }
 
-  /** Length of the longest beginning of this text, shorter than the whole, with which the given text ends. */
+  /** Length of the longest end of the given text that is a beginning of this text, but not all of it. */
   beginningAtEndOf(text: string): number {
     const max = Math.min(this.text.length - 1, text.length);
     let matched = 0;
@@ -33,7 +33,7 @@ export class SoughtText {
     return matched;
   }
 
-  /** All places, in order, where at least `min` characters of the beginning of this text stand; overlapping ones are joined. */
+  /** All places, in order, that contain the first `min` or more characters of this text; overlapping ones are joined. */
   *beginningsIn(text: string, min: number): Generator<readonly [start: number, end: number]> {
     if (this.text.length <= min) return;
     const head = this.text.slice(0, min);

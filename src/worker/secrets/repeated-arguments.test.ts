@@ -89,7 +89,7 @@ describe('secret arguments that a tool repeats', () => {
     expect(redactor.repeated!({ inputSchema: { type: 'object' } }, [{ pin: '7391' }])).toBeUndefined();
   });
 
-  /** Runs a tool that ends like this, after it logged the pin. */
+  /** Runs a tool that logs `TEXT`, which contains its secret argument, sends it as a notice, and then ends with `ending`. */
   async function runTo(ending: RunEnding): Promise<{ ending: RunEnding; lines: ToolLogLine[] }> {
     const runner: ToolRunner = {
       run: ({ onLog }) => {

@@ -9,11 +9,11 @@ import { secretsOfSchema, type SchemaPlace } from '../../observe/redact/schema-s
 import { scrubFailure } from './scrub-ending.ts';
 import { Taint } from './taint.ts';
 
-/** Above either of these a search would take too long, and texts are withheld instead. */
+/** With more values to search for, or more characters in them, a search would take too long. Texts are then withheld instead of masked. */
 const MAX_VALUES = 200;
 const MAX_CHARACTERS = 256 * 1024;
 
-/** A redactor that also masks secret arguments that a tool repeats in a text. They get the same mark there as in the arguments. */
+/** A redactor that also masks secret arguments which a tool repeats in a text. Each gets the same mark as in the redacted arguments. */
 export function findingRepeated(redactor: Redactor, key: RedactionKey): Redactor {
   const nameOf = nameSecretsWith(key);
   return {
@@ -65,8 +65,9 @@ class MarkedArguments implements RepeatedMask {
 }
 
 /**
- * What to search for, all with the mark of the value. A schema that normalises often removes blanks, and may quote what is left when it
- * refuses it. What a process prints is masked line by line.
+ * The texts to search for; each of them is replaced by the mark of the value. Next to the value itself these are the value without outer
+ * blanks, because a normalising schema often trims it and may quote the rest in an error, and its single lines, because the output of a
+ * process is masked line by line.
  */
 function partsOf(value: string): string[] {
   const bare = [value, ...value.split('\n')].map((part) => part.trim());
@@ -84,9 +85,9 @@ function parse(text: string): JsonValue | undefined {
 }
 
 /**
- * A runner that masks secret arguments in what a tool or its schema logs, throws and says about a failure. It knows the arguments of each
- * run, also those of a hook or an approver that the schema refuses. Tools that mark none cost one lookup. What a run returns stays as it
- * is: settle masks it if it turns out to report a failure.
+ * A runner that masks secret arguments in what a tool or its schema logs, throws and says about a failure. It takes the arguments from the
+ * run itself, so it also masks those that a hook or an approver has changed and the schema refuses. A tool that marks no argument as secret
+ * costs one lookup. What a run returns is not changed here: the settle stage masks it if it reports a failure.
  */
 export function withRepeatedMasked(runner: ToolRunner, { repeated }: Pick<Redactor, 'repeated'>): ToolRunner {
   return {

@@ -28,7 +28,7 @@ export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): 
   }
 }
 
-/** Removes secrets from the texts of a failure. They were cut to a length before, so they may end inside a secret. */
+/** Removes secrets from the texts of a failure. These texts were shortened before, so they may end in the middle of a secret. */
 export function scrubFailure<Failed extends FailedEnding>(ending: Failed, taint: Pick<Taint, 'scrubText'>): Failed;
 export function scrubFailure(ending: FailedEnding, taint: Pick<Taint, 'scrubText'>): FailedEnding {
   const cut = (text: string): string => taint.scrubText(text, true);

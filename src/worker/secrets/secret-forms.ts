@@ -10,18 +10,20 @@ export interface SecretForm {
 
 const MIN_LINE = 16;
 /**
- * The encoded pieces of a shorter secret cannot be distinguished from other text, so a shorter secret is found only where it stands alone.
+ * Min characters of a secret that is found anywhere in a text. The encoded form of a shorter secret looks like ordinary text, so a shorter
+ * secret is found only where no letter or digit is next to it.
  */
 export const MIN_ANYWHERE = 6;
 
 /**
- * The forms of a secret: as it is, as reasons and log lines are cleaned before secrets are removed from them, in base64 at any position of a
- * longer text, and in hexadecimal.
+ * The forms of a secret that are searched for: the secret itself; the secret after the cleaning that reasons and log lines get before
+ * secrets are removed from them; its escaped forms; base64 at any position of a longer text; and hexadecimal.
  */
 export function formsOf(value: string): SecretForm[] {
   const parts = [value, ...longLines(value)];
   const bases = new Set(parts.flatMap((part) => (part.length < MIN_ANYWHERE ? wholeBase64(part) : base64Cores(part))));
-  // Escaped forms are also searched for as they are: if the text around them is not escaped, undoing escapes in the whole text goes wrong.
+  // Escaped forms are searched for too, although the search undoes escapes: if only the secret is escaped, a backslash or `%` before it in
+  // the plain text can combine with an escape, and undoing the escapes then spoils the secret.
   const plain = new Set(parts.flatMap((part) => [part, ...cleaned(part), ...usualEscapes(part), ...hex(part)]));
   return [
     ...Array.from(plain, (text) => ({ sought: new SoughtText(text), breaks: false })),
@@ -66,7 +68,7 @@ function toUrlAlphabet(text: string): string {
   return text.replaceAll('+', '-').replaceAll('/', '_');
 }
 
-/** Cleaning can leave so little of a secret that it cannot be distinguished from other text. */
+/** A form is left out if cleaning has left so little of the secret that it cannot be distinguished from other text. */
 function cleaned(value: string): string[] {
   return [inOneLine(value), printable(value)].filter((text) => text.length >= Math.min(value.length, MIN_ANYWHERE));
 }

@@ -135,9 +135,9 @@ describe('a tainted call', () => {
       fc.property(secret, fc.string(), fc.string(), fc.nat(30), (value, before, after, which) => {
         const escapes = Object.values(escapesOf(value));
         const escaped = escapes[which % escapes.length]!;
-        // Half an escape before it would change what it means.
+        // An escape character just before the escaped secret would change its meaning, so `before` has none.
         const scrubbed = tainted(['NAME', value]).scrubText(before.replaceAll(/[%\\&]/g, '') + escaped + after);
-        // A text around it may hold the same letters by chance only if it held them before.
+        // The mark itself may contain the letters of the secret, so it is replaced before the comparison.
         const left = scrubbed.replaceAll('[secret NAME]', '\u0000');
         for (const form of [value, encodeURIComponent(value)]) expect(left).not.toContain(form);
         expect(scrubbed).toContain('[secret NAME]');

@@ -19,8 +19,8 @@ export class Taint {
   }
 
   /**
-   * Replaces secrets in a text. `mayBeCut`: the text was shortened before, perhaps in the middle of a secret, and may end with the sign
-   * for it.
+   * Replaces secrets in a text. `mayBeCut`: the text was shortened before, perhaps in the middle of a secret, and may therefore end with
+   * `CUT`.
    */
   scrubText(text: string, mayBeCut = false): string {
     const scrubbed = this.#replace(text, mayBeCut, ({ name }) => markOf(name));

@@ -7,7 +7,7 @@ export type CheckAnswer = Explanation['checks'][number];
 /** One policy change that would help: a command to type, or what the policy must contain. */
 export type ShownChange = Explanation['changes'][number];
 
-/** The verdicts from yes to no, in the order of the legend. */
+/** All verdicts, from `allow` to `deny`, in the order of the legend. */
 export const VERDICTS: readonly MatrixVerdict[] = ['allow', 'ask', 'depends', 'deny'];
 
 export interface Asked {

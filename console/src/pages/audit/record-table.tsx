@@ -9,7 +9,7 @@ import { recordKey, subjectOf, whyOf, type ShownRecord } from './record-facts.ts
 export interface RecordTableProps {
   readonly records: readonly ShownRecord[];
   readonly onOpen: (record: ShownRecord) => void;
-  /** True while another page is being read: the shown records are those of the last one. */
+  /** True while another page is being read. The table then still shows the records of the page before. */
   readonly isStale: boolean;
 }
 

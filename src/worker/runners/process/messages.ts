@@ -18,7 +18,8 @@ import type { LoadedCode } from './code-format.ts';
 export const CHANNEL_FD = 3;
 
 /**
- * Messages from the worker to the process. `run` is a number that no other run of this worker has: messages of an earlier run are ignored.
+ * Messages from the worker to the process. `run` is a number that no other run of this worker has, so messages of an earlier run can be
+ * recognised and ignored.
  */
 export type ToProcess =
   | {
@@ -43,7 +44,7 @@ export type ToProcess =
       readonly type: 'service-refusal';
       readonly run: number;
       readonly id: number;
-      /** Absent: the request could not be made; it is not an error of a service. */
+      /** Absent: the worker could not make the request, e.g. because an argument is not JSON; no service has failed. */
       readonly code?: string;
       readonly problem: string;
     }

@@ -60,7 +60,7 @@ function receive(message: ToProcess): void {
   else asked?.reject(new Error(message.problem));
 }
 
-/** Without a code, the request could not be made; it is not an error of a service. */
+/** A refusal without a code did not come from a service: the worker could not make the request, e.g. because an argument is not JSON. */
 function serviceFailure({ problem, code }: Extract<ToProcess, { type: 'service-refusal' }>): Error {
   const error = new Error(problem);
   return code === undefined ? error : Object.assign(error, { name: 'ServiceFailure', code });

@@ -106,7 +106,7 @@ export class ProcessPool {
     this.#serve();
   }
 
-  /** While a run waits for a nested one, the nested one may use its place: otherwise, with every place taken, both would wait forever. */
+  /** While a run waits for a nested call, others may use its place. Otherwise, with all places taken, the nested call would never run. */
   lend(): () => void {
     this.#lent += 1;
     this.#serve();
@@ -189,7 +189,7 @@ export class ProcessPool {
 
   #isUsedUp(process: ToolProcess): boolean {
     if (!process.alive || process.worn || process.runs >= this.#options.runsPerProcess) return true;
-    // The process has grown to half of its memory limit: the next call should not suffer from that.
+    // Replaced at half of its memory limit: otherwise the next call could be killed because of the memory that earlier calls took.
     return (process.residentBytes() ?? 0) > this.#options.maxResidentBytes / 2;
   }
 

@@ -78,7 +78,7 @@ export class ProcessRunner implements ToolRunner {
   async #start(request: RunRequest, use: ProcessUse): Promise<RunEnding> {
     const controller = new AbortController();
     const onAbort = (): void => controller.abort();
-    // The signals are linked by hand: on Node 20, AbortSignal.any keeps a trace of every run.
+    // The signals are linked by hand, because AbortSignal.any could keep memory of every run for as long as the source signal exists.
     request.signal.addEventListener('abort', onAbort, { once: true });
     if (request.signal.aborted || this.#closed) onAbort();
     const running = this.#run({ ...request, signal: controller.signal }, use);

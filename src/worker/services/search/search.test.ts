@@ -4,7 +4,7 @@ import { mergeRanked, rankByWords } from './search-documents.ts';
 import { MAX_TERMS, termsOf } from './terms.ts';
 import { isOfModel, packVector, similarity } from './vector.ts';
 
-/** Any code points, half of a pair among them. */
+/** Any code points, including lone surrogates. */
 const anyText = fc
   .array(fc.integer({ min: 0, max: 0x10ffff }), { maxLength: 600 })
   .map((points) => String.fromCodePoint(...points));

@@ -1,4 +1,4 @@
---[[ Change the documents of a scope in one atomic step. Everything is checked before the first write. Redis refuses it at the memory limit.
+--[[ Change the documents of a scope in one atomic step. Everything is checked before the first write. Not run at Redis' memory limit.
   KEYS     meta
   ARGV     prefix, scopeVersion, pruned, most, then counted lists: checks, deletes, puts
   RETURNS  COMMITTED | EXISTS | FULL | CONFLICT ]]
