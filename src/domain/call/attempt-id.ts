@@ -2,8 +2,8 @@ import type { CallId } from '../identity/ids.ts';
 
 declare const brand: unique symbol;
 /**
- * `<call id>/<fence>`: one worker's hold of one call. Everything that is emitted about this attempt carries it; the next attempt has
- * another id.
+ * `<call id>/<fence>`: names one worker's hold of one call. All events and log lines about this attempt contain the id; the next attempt
+ * has another id.
  */
 export type AttemptId = string & { readonly [brand]: 'AttemptId' };
 

@@ -73,7 +73,7 @@ function decodePlain(bytes: Uint8Array): unknown {
   }
 }
 
-/** Checks the values of fields whose types were checked before. The limits are those that the sender's side applies. */
+/** Checks the values of fields whose types were checked before. The caller's process applied the same limits when it made the envelope. */
 function findValueProblem(envelope: Envelope): string | undefined {
   const { arguments: text, depth, trace, traceState, untrusted } = envelope;
   if (Buffer.byteLength(text) > LIMITS.argumentsBytes) return 'the arguments are too large';
@@ -150,7 +150,7 @@ class PlainReader {
   /** The same bytes as latin1 text: one character per byte, so that offsets are equal in both. */
   readonly #text: string;
   #at = 0;
-  /** Number of bytes from 0x80 on that belong to the structure and not to a text. */
+  /** Number of bytes of 0x80 and above that belong to the MessagePack structure and not to a text: see `isPlain`. */
   #high = HIGH_IN_NAMES;
   #failed = false;
 

@@ -31,7 +31,7 @@ export interface Session {
   /** Absent for a session that an earlier release opened. */
   readonly openedBy?: Actor;
   readonly expiresAt: number;
-  /** The session ends after this long without a call or a touch. */
+  /** The session ends after this long without a call and without `touchSession`. */
   readonly idleMs: number;
   readonly lastSeenAt: number;
   readonly revoked: boolean;

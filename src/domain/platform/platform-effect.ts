@@ -36,7 +36,7 @@ export type EffectBody =
 
 /** The answer of a platform's adapter to an effect. */
 export interface EffectAnswer {
-  /** The platform's own id of the message, for `edit` and `react`. */
+  /** The platform's own id of the message. A later `edit` or `react` names it. */
   readonly messageId?: string;
   /** The result of a raw operation. */
   readonly value?: JsonValue;

@@ -12,7 +12,7 @@ export interface LoopSettings {
   readonly repeat: LoopLevels | false;
   /** The same call of a polling tool, faster than the cadence it declares and with the same result. */
   readonly poll: LoopLevels | false;
-  /** Two to eight calls in the same order with the same results. Also needs some rounds: see `CYCLE_ROUNDS`. */
+  /** A cycle of two to eight calls in the same order with the same results. It also counts only after some rounds: see `CYCLE_ROUNDS`. */
   readonly cycle: LoopLevels | false;
   /** One tool that fails in the same way, whatever its arguments. */
   readonly sameFailure: LoopLevels | false;
@@ -68,7 +68,10 @@ export const MAX_CYCLE = 8;
 /** Rounds after which a cycle of calls counts as a loop. Two or three passes over the same things are normal work. */
 export const CYCLE_ROUNDS: LoopLevels = Object.freeze({ warn: 3, block: 4 });
 
-/** Max value of a threshold. 60 calls of evidence and 60 blocked calls fit into the history that the store keeps of a run. */
+/**
+ * Max value of a threshold. The history that the store keeps of a run must have room for the calls that reach a threshold, and for as many
+ * blocked calls after them.
+ */
 export const MAX_COUNTED = 60;
 
 export const DEFAULT_LOOP_SETTINGS: LoopSettings = Object.freeze({

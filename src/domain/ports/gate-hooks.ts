@@ -43,7 +43,7 @@ export type ReadRewritten = (value: JsonObject, canonical: string) => MaybePromi
 export interface HookedCall extends HookedCallFacts {
   readonly tool: HookedTool;
   readonly arguments: JsonObject;
-  /** The arguments as canonical JSON: what hooks are shown. */
+  /** The arguments as canonical JSON. The first hook gets a copy that is parsed from this text. */
   readonly canonical: string;
   /** Aborted when the call is stopped: its hooks are no longer waited for. */
   readonly signal?: StopSignal;

@@ -144,7 +144,7 @@ export interface SupervisorStore extends StoreLanes, CallLeases, CallReaper {}
 /** What the delivery of effects to platforms needs. */
 export interface DeliveryStore extends StoreLanes, EffectDelivery, CallReader {}
 
-/** What the routes and the MCP endpoint of a gateway need beside its client. */
+/** What the routes and the MCP endpoint of a gateway need in addition to its client. */
 export interface GatewayStore
   extends
     StoreLanes,

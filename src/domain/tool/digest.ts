@@ -43,7 +43,7 @@ export function catalogDigest(modules: readonly ModuleDeclaration[]): string {
   );
 }
 
-/** Identifies what a key stands for: the same key with another body digest is a conflict. */
+/** Digest of what a caller asks for under a key. The same key with a different body digest is a conflict. */
 export function bodyDigest(tool: string, canonicalArguments: string, input?: string): string {
   // Canonical JSON contains no NUL, so tool, arguments and input cannot be confused with tool and longer arguments.
   const answers = input === undefined ? '' : `\0${input}`;

@@ -62,8 +62,8 @@ export function findSurfaces(catalog: Catalog, policy: Policy, identity: Identit
 }
 
 /**
- * The ids of the modules from which a toolkit takes tools, including modules that are not published. Unlike the toolkit's tools,
- * `Toolkit.missing` depends on all modules of the catalog.
+ * The ids of the modules from which a toolkit takes tools, including modules that are not published. Its tools can change only if one of
+ * these modules changes. `Toolkit.missing`, however, depends on all modules of the catalog.
  */
 export function modulesOfToolkit(policy: Policy, identity: Identity): 'all' | readonly string[] {
   if (!isSelecting(policy, identity.tenant)) return 'all';
