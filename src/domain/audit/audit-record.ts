@@ -128,7 +128,7 @@ export interface AdministrativeFacts {
   readonly token?: string;
   readonly tokenName?: string;
   readonly scopes?: readonly string[];
-  /** Time at which the token or the session ends at the latest. */
+  /** Time at which the token or the session expires, unless it ends earlier. */
   readonly expiresAt?: number;
   /** The session that delegated to this one. */
   readonly delegatedBy?: string;

@@ -35,7 +35,7 @@ export function nextLink(previous: Uint8Array, text: string): Uint8Array {
   return sha256Bytes(Buffer.concat([previous, Buffer.from(text)]));
 }
 
-/** Makes the record of an entry and chains it to the lane's record before it (`previous`). */
+/** Makes the record of an entry. `previous` is the hash of the lane's chain up to the record before it, which the new hash includes. */
 export function chainEntry(entry: Entry, store: string, previous: Uint8Array): ChainedRecord {
   const salt = randomCopy(SALT_BYTES);
   const digest = payloadDigest(salt, entry.detail);

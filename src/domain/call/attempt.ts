@@ -22,7 +22,10 @@ export interface Attempt {
    * a person changed the arguments, or a value in them is volatile.
    */
   readonly effective?: string;
-  /** Short digest of the tool and the target of a call that may change something: which file or record, without what is written to it. */
+  /**
+   * For a call that may change something: short digest of the tool and of the target, such as a file, without the content that is written
+   * to it.
+   */
   readonly target?: string;
   /**
    * How often the call with this `raw` was made in the run so far, including attempts that the kept history no longer reaches. Slow
@@ -83,7 +86,7 @@ export function addStall(stalls: readonly Stall[], signature: string, at: number
   return [...others, { signature, count: (known?.count ?? 0) + 1, at: known?.at ?? at }].slice(-MAX_STALLS);
 }
 
-/** Max number of earlier loop ends that a new run gets; the latest are kept. More of them would not make its checks stricter. */
+/** Max entries of `RunState.loopEnds`; the latest ones are kept. More of them would not make the checks of a new run stricter. */
 export const COUNTED_LOOP_ENDS = 2;
 
 /**

@@ -108,7 +108,10 @@ function malformed(problem: string): DecodedEnvelope {
   return { kind: 'malformed', problem };
 }
 
-/** Field names as this project's encoder writes them, in its order, up to where the value begins. */
+/**
+ * The bytes of the field names, in the order in which this project's encoder writes them; the first constant also has the map header and
+ * the version. Each constant ends where the field's value begins.
+ */
 const UP_TO_SESSION = Buffer.from(
   `\xde\x00\x08\xa7version${String.fromCharCode(ENVELOPE_VERSION)}\xa7session`,
   'latin1',

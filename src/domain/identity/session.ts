@@ -10,7 +10,7 @@ export interface Identity {
   /** The guild, workspace or room on the platform. */
   readonly space?: string;
   readonly platform?: string;
-  /** Agents that this one acts for, the nearest first. It has at most the tools that each of them has. */
+  /** Agents that this agent acts for, the nearest first. This agent has only tools that each of them has. */
   readonly delegators?: readonly string[];
   /** True if the session was opened unattended: a call that a person would be asked about is denied at once. This cannot be undone. */
   readonly unattended?: true;

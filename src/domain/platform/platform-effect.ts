@@ -42,7 +42,9 @@ export interface EffectAnswer {
   readonly value?: JsonValue;
 }
 
-/** The identity that an effect is for, taken from the call's session. The worker writes it; for a redirect, the caller's side does. */
+/**
+ * The identity that an effect is for, taken from the call's session. The worker writes it; for a redirect, the caller's process writes it.
+ */
 export interface EffectOrigin {
   readonly tenant: string;
   readonly subject: string;

@@ -55,7 +55,7 @@ export interface ArgumentCondition {
   readonly range?: { readonly min?: number; readonly max?: number };
   /** Bounds on the number of characters of a text, or of elements of a list, both inclusive. */
   readonly length?: { readonly min?: number; readonly max?: number };
-  /** Host names that the host of an address is compared with; `*.example.com` is every name below it. */
+  /** Host names that the host of an address is compared with. `*.example.com` means every name below `example.com`. */
   readonly host?: readonly string[];
   /**
    * Folders. The text must be one of them or a path below one, after `..` and `.` are removed. Symbolic links are not resolved; the tool

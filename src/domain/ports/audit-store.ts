@@ -31,7 +31,7 @@ export interface MarkReader {
   statementMark(): Promise<StatementMark | undefined>;
 }
 
-/** The mark of the last signed statement, for signers of a trail. */
+/** Reads and stores the mark of the last signed statement, for signers of a trail. */
 export interface StatementMarks extends MarkReader {
   /** Stores the mark of the trail's last signed statement, outside the trail. A mark with a lower number than the stored one is ignored. */
   noteStatement(mark: StatementMark): Promise<void>;

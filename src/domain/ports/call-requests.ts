@@ -150,7 +150,7 @@ export interface Delivery extends OwnedCall {
 export interface RecoveredCall {
   /** Start marks written so far. */
   readonly starts: number;
-  /** The last owner wrote a start mark and never settled. */
+  /** The worker that held the call last wrote a start mark and did not settle the call. */
   readonly wasRunning: boolean;
   readonly effect?: Effect;
   readonly cancelRequested: boolean;
@@ -175,7 +175,7 @@ export type RenewAnswer = 'renewed' | 'fenced' | 'cancel';
 export interface StartRequest extends OwnedCall {
   readonly effect: Effect;
   readonly maxAttempts: number;
-  /** Audit record of the intent; required for privileged tools. */
+  /** Audit record of what is about to run; required for privileged tools. */
   readonly intent?: Uint8Array;
 }
 

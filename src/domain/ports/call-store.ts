@@ -107,7 +107,10 @@ export interface CallLeases {
 
 /** The steps of a call that a worker holds. */
 export interface CallExecution {
-  /** Writes the start mark, and for a privileged call the intent record. No code of an unsafe tool may run before the answer `started`. */
+  /**
+   * Writes the start mark and, for a privileged call, the audit record of what is about to run. No code of an unsafe tool may run before
+   * the answer `started`.
+   */
   startCall(request: StartRequest): Promise<StartAnswer>;
   /**
    * Stores the outcome, replies to all waiters, adds the audit record, ends the lease and lets the subject's next call into the queue, all

@@ -30,7 +30,7 @@ export interface CallEmitter {
   wants(kind: EventKind): boolean;
   /** `stage` defaults to the one in the event table. */
   emit<Kind extends EventKind>(kind: Kind, facts: DiagnosticEventMap[Kind], stage?: Stage): void;
-  /** Reports the result of a stage. Later stages emit nothing if this one ended the call. */
+  /** Reports the result of a stage. After a result that ended the call, the results of later stages emit nothing. */
   passed(stage: Stage, result: { readonly kind: string }): void;
   settled(answer: string, outcome: Outcome): void;
   /**
@@ -66,7 +66,7 @@ export interface DiagnosticSubscription {
    * listener has the function, all are kept.
    */
   readonly samples?: (traceId: string) => boolean;
-  /** Receives no events of traces that are not kept. */
+  /** This listener gets no events of traces that are not kept. */
   readonly sampledOnly?: true;
 }
 

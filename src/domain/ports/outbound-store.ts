@@ -13,7 +13,10 @@ export interface OutboundStore
 
 /** Publishes effects, for the worker that owns the call. */
 export interface EffectPublishing {
-  /** Checks the fence and publishes in one step. A known key is not published again; the answer is the state of the first publication. */
+  /**
+   * Checks the fence and publishes in one step. If the key is known, nothing is published, and the answer has the state of the known
+   * effect.
+   */
   publishEffect(request: PublishEffectRequest): Promise<PublishEffectAnswer>;
 }
 

@@ -73,7 +73,7 @@ export type HoldOwedAnswer =
 export type ReleaseOwedRequest = {
   /** The call of the entry. */
   readonly callId: CallId;
-  /** The `callId` of the `holdOwed` request that holds it. */
+  /** The `callId` of the `holdOwed` request that holds the entry. */
   readonly attempt: CallId;
 } & (
   | {

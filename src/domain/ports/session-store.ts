@@ -69,7 +69,7 @@ export interface InjectRequest extends OwnedCall {
 }
 
 export type InjectAnswer =
-  /** The requested tools that the run has now. The list is empty if the run has ended. */
+  /** The requested tools that calls of this tool have added to the run, now or earlier. The list is empty if the run has ended. */
   { readonly kind: 'injected'; readonly tools: readonly ToolId[] } | { readonly kind: 'fenced' };
 
 export interface RevokeSessionRequest extends Administered {

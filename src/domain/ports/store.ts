@@ -123,7 +123,9 @@ export interface CallerStore
     CatalogWatch,
     FleetReader {}
 
-/** What the stages of a worker need. Its other parts, such as nested calls and the fleet, name their own ports. */
+/**
+ * What the stages of a worker need. Other parts of a worker, such as nested calls and the fleet, take the ports that they need themselves.
+ */
 export interface WorkerStore
   extends
     StoreLanes,

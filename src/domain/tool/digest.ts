@@ -50,7 +50,7 @@ export function bodyDigest(tool: string, canonicalArguments: string, input?: str
   return hash('sha256', `${tool}\0${canonicalArguments}${answers}`, 'base64url');
 }
 
-/** Identifies a subject without its text; used in ids and keys. */
+/** A digest that identifies a subject in ids and keys without containing its name. */
 export function subjectScope(tenant: string, subject: string): string {
   return shortSha256(`${tenant.length}:${tenant}${subject}`, 12);
 }

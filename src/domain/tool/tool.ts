@@ -26,7 +26,7 @@ export interface ToolDeclaration {
   readonly effect: Effect;
   /** True for a shell, code execution and anything unsandboxed. Such a tool is closed unless the policy names it. */
   readonly privileged: boolean;
-  /** True if calls of the tool start in accept order, one at a time per subject. */
+  /** True if the calls of one subject to this tool run one at a time, in the order in which they were accepted. */
   readonly serial: boolean;
   /** The tool runs in the caller's process, never on a fleet worker. */
   readonly pinned?: 'caller';

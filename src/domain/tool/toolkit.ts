@@ -202,7 +202,7 @@ function missingOfSelection(index: CatalogIndex, policy: Policy, identity: Ident
     const isThere = (name: string): boolean => found.find(name) !== undefined || surfaces.has(toolId(module, name));
     const unknown = [...taken].filter((name) => !isThere(name));
     const missing = unknown.map((name): MissingTool => ({ tool: toolId(module, name), reason: 'unknown-name' }));
-    // None of the names exists: another module may be published under this id.
+    // None of the selected names exists, so the id may belong to a different module than the declaration meant.
     if (taken.size > 0 && unknown.length === taken.size) missing.push({ tool: whole, reason: 'nothing-matched' });
     return missing;
   });
