@@ -2,8 +2,8 @@ import type { CallId } from '../identity/ids.ts';
 
 declare const brand: unique symbol;
 /**
- * `<call id>/<fence>`: names one worker's hold of one call. All events and log lines about this attempt contain the id; the next attempt
- * has another id.
+ * `<call id>/<fence>`: names one worker's hold of one call. All events and spans of this attempt contain the id. When the call is delivered
+ * again, the new attempt gets its own id.
  */
 export type AttemptId = string & { readonly [brand]: 'AttemptId' };
 

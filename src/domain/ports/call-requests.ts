@@ -238,7 +238,10 @@ export interface CancelRequest {
    * a worker holds it without a mark, it has not run, and it is settled with `outcome`.
    */
   readonly unsafeDigest?: string;
-  /** Used if no worker holds the call and none has written a start mark, or if `unsafeDigest` proves that the call has not run. */
+  /**
+   * Used for a call that is not parked, if no worker holds it and none has written a start mark, or if `unsafeDigest` proves that it has
+   * not run.
+   */
   readonly outcome: Uint8Array;
   /** Used if a worker holds the call without a start mark, so that a `read` tool may be running, or if the call may have run earlier. */
   readonly outcomeIfHeld: Uint8Array;
