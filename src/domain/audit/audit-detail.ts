@@ -57,9 +57,9 @@ export interface AuditDetail {
 const NOTHING: AuditDetail = Object.freeze({ facts: {}, payload: {} });
 
 /**
- * Reads the part of a record that its author wrote: MessagePack maps, one after the other. So a constant part can be cached and others
- * appended. A later map replaces equal names of earlier ones. Bytes in any other format give no facts and no payload; the record still
- * keeps them.
+ * Reads the part of a record that its author wrote: MessagePack maps, one after the other, so that authors can cache a constant map and
+ * append others to it. If two maps have the same name, the value in the later map counts. Bytes in any other format give no facts and no
+ * payload, but they stay in the record.
  */
 export function readAuditDetail(bytes: Uint8Array): AuditDetail {
   const merged = mergeMaps(bytes);
@@ -103,7 +103,10 @@ function hasShape(value: unknown, shape: Shape): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
 }
 
-/** How a call ended, as one more map for the detail of its record. For endings where the store chose the outcome, such as expiry. */
+/**
+ * Encodes the outcome of a call as one more map for the detail of its record. Used where the store chose the outcome, such as for an
+ * expired call.
+ */
 export function endingDetail({ kind, executed, error }: Outcome): Uint8Array {
   return encode({ outcome: kind, executed, ...(error === undefined ? {} : { code: error.code }) });
 }
@@ -124,9 +127,9 @@ export function withArguments(fixed: Uint8Array, redacted: string): Uint8Array {
   return bytes;
 }
 
-/** The longest prefix of the text that fits into `most` bytes of UTF-8, without splitting a character. */
+/** The text unchanged if it fits into `maxBytes` bytes of UTF-8. Otherwise its beginning, cut between two characters, and `…`. */
 function cutBytes(text: string, maxBytes: number): string {
-  // No character has more than three bytes per UTF-16 unit.
+  // A UTF-16 unit takes three bytes of UTF-8 or fewer, so a short text fits without being measured.
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
   const cut = Buffer.from(text).subarray(0, maxBytes - 3);
   return `${cut.toString('utf8').replace(/\uFFFD+$/, '')}…`;

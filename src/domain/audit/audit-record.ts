@@ -30,9 +30,9 @@ export const AUDIT_EVENTS = [
   'call.expired',
   'call.resolved',
   'approval.requested',
-  /** An approver saw what the question masks. */
+  /** An approver revealed the masked values of the question. */
   'approval.revealed',
-  /** An approver voted yes, and more votes are needed. */
+  /** An approver voted to allow the call, and more votes are needed. */
   'approval.voted',
   'approval.decided',
   'approval.expired',
@@ -81,15 +81,18 @@ export interface AuditFacts extends AdministrativeFacts {
   readonly permission?: string;
   readonly policyVersion?: number;
   readonly rule?: string;
-  /** The hook that blocked the call, failed or timed out. With `HOOK_RESULT_WITHHELD`, the hook that withheld the result. */
+  /**
+   * The hook that blocked the call, failed or timed out. If `code` is `HOOK_RESULT_WITHHELD`: the hook because of which the result was
+   * withheld.
+   */
   readonly hook?: string;
   /** Hooks that changed the arguments. */
   readonly changedBy?: readonly string[];
-  /** Result hooks that replaced what the tool gave. */
+  /** Result hooks that replaced the tool's result. */
   readonly resultChangedBy?: readonly string[];
   /**
-   * SHA-256 of the tool's own result, without secrets; `resultDigest` is that of the settled result. Both are present if a hook replaced or
-   * withheld the result.
+   * SHA-256 of the tool's own result, without secrets. `resultDigest` is the digest of the result that was settled instead. Both are
+   * present if a hook replaced or withheld the result.
    */
   readonly ownResultDigest?: string;
   readonly resultDigest?: string;
@@ -106,13 +109,13 @@ export interface AuditFacts extends AdministrativeFacts {
   readonly code?: string;
   /** Milliseconds since the worker received the call. */
   readonly durationMs?: number;
-  /** The part of `durationMs` before the gate let the call through. Absent: less than ten milliseconds. */
+  /** The part of `durationMs` up to the decision of the gate. Absent: less than ten milliseconds, or the call did not reach the gate. */
   readonly gateMs?: number;
 }
 
 /** The fields of an administrative record in addition to `by`, `policyVersion`, the session and the identity. */
 export interface AdministrativeFacts {
-  /** The surface through which the change came in. */
+  /** The interface through which the change was made: an `ActorSurface`. */
   readonly via?: string;
   /** Id of the gateway token that proved the actor. */
   readonly bearer?: string;
@@ -125,7 +128,7 @@ export interface AdministrativeFacts {
   readonly token?: string;
   readonly tokenName?: string;
   readonly scopes?: readonly string[];
-  /** Time at which the token or the session ends at the latest. */
+  /** Time at which the token or the session expires, unless it ends earlier. */
   readonly expiresAt?: number;
   /** The session that delegated to this one. */
   readonly delegatedBy?: string;
@@ -136,8 +139,8 @@ export interface AdministrativeFacts {
 }
 
 /**
- * One decision about a call, one ending of a call, or one administrative change. The chain is made over this record, so nothing in it ever
- * changes or is deleted. Data that may have to be erased is in the payload; the record holds a salted digest of the payload.
+ * One decision about a call, one outcome of a call, or one administrative change. The hash chain covers the record, so its fields never
+ * change. Data that may have to be erased is in the payload; the record holds a salted digest of the payload.
  */
 export interface AuditRecord extends AuditFacts, Partial<Identity> {
   readonly version: 1;
@@ -274,7 +277,7 @@ export interface DroppedStatements {
   readonly kept: readonly StatementMark[];
 }
 
-/** How far a chain of statements went: the number of a statement, and a hash. */
+/** A position in the chain of signed statements: the number of a statement, and a hash. */
 export interface StatementMark {
   readonly number: number;
   /** Hash of the statement chain, or of one statement, in hex. */
@@ -308,7 +311,10 @@ export interface ForeignStatement {
   readonly digest: string;
   /** Positions of the first and the last journal element that were examined, counted since the lane was created. */
   readonly positions: readonly [number, number];
-  /** Elements that have the form of valid records but that the lane had not counted. They are in the chain. */
+  /**
+   * Number of elements in the form of valid records that are not in the lane's own count, so a Redis role appended them by hand. They are
+   * in the chain.
+   */
   readonly uncounted: number;
 }
 
@@ -338,7 +344,7 @@ export function isAdministrative(event: AuditEvent): event is AdministrativeEven
 
 type CallField = 'callId' | 'tool' | 'session' | 'run' | 'bodyDigest' | 'identity' | 'tenant' | 'subject' | 'agent';
 
-/** A record about a call, or the entry that it is made from: all fields that belong to a call are present. */
+/** A record or an entry that is about a call. In its type, all fields that describe a call are present. */
 export type AboutCall<Kept> = Kept & { readonly [Name in keyof Kept & CallField]-?: NonNullable<Kept[Name]> };
 
 export function isAboutCall<Kept extends { readonly callId?: CallId }>(kept: Kept): kept is AboutCall<Kept> {

@@ -16,7 +16,9 @@ type Entry = Pick<AuditRecord, 'lane' | 'sequence' | 'at' | 'event'> & {
 
 const SALT_BYTES = 16;
 
-/** Digest of a payload, with a salt. Without the salt, a reader that has only the record could guess the payload by trying digests. */
+/**
+ * Digest of a payload, with a salt. Without the salt, a reader that has only the record could find the payload by hashing likely payloads.
+ */
 export function payloadDigest(salt: Uint8Array, bytes: Uint8Array): string {
   return sha256(Buffer.concat([salt, bytes]));
 }
@@ -33,7 +35,7 @@ export function nextLink(previous: Uint8Array, text: string): Uint8Array {
   return sha256Bytes(Buffer.concat([previous, Buffer.from(text)]));
 }
 
-/** Makes the record of an entry and chains it to the lane's record before it (`previous`). */
+/** Makes the record of an entry. `previous` is the hash of the lane's chain up to the record before it, which the new hash includes. */
 export function chainEntry(entry: Entry, store: string, previous: Uint8Array): ChainedRecord {
   const salt = randomCopy(SALT_BYTES);
   const digest = payloadDigest(salt, entry.detail);
@@ -44,9 +46,9 @@ export function chainEntry(entry: Entry, store: string, previous: Uint8Array): C
 }
 
 /**
- * Builds a record about a call. Members are in sorted order, so that JSON.stringify writes the canonical form (RFC 8785: strings, whole
- * numbers and lists of strings look the same there). Written out instead of built from parts: this runs for every call, and an object of
- * one fixed shape takes a tenth of the time.
+ * Builds a record about a call. Members are in sorted order, so that JSON.stringify writes the canonical form (RFC 8785 writes strings,
+ * whole numbers and lists of strings in the same way). All members are written out, because this runs for every call, and an object of one
+ * fixed shape takes a tenth of the time of one that is assembled from parts.
  */
 function recordOf(
   entry: Entry,

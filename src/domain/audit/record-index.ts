@@ -2,7 +2,10 @@ import type { AuditFilter, AuditRecord, ChainedRecord } from './audit-record.ts'
 import { parseRecord } from './record-bytes.ts';
 import { matchesFilter } from './match-record.ts';
 
-/** The values of a record's columns, by the name of the record's field. Numbers are text, so that none is too large to be read. */
+/**
+ * The values of a record's columns, by the name of the record's field. Numbers are read as text, because an attacker may have written one
+ * that is too large for a JavaScript number.
+ */
 export type RecordIndex = Readonly<Partial<Record<keyof typeof NAMES, string | null>>>;
 
 /** Column names for people. */
@@ -19,8 +22,8 @@ const NAMES = {
 } as const;
 
 /**
- * Replaces NUL and lone surrogates: a record's text escapes them, but a column cannot hold them. Otherwise one such record would block all
- * records after it.
+ * Replaces NUL and lone surrogates: a record's text escapes them, but a column cannot hold them. Without this, a record with such a
+ * character could not be stored, and all records after it would have to wait.
  */
 export const indexText = (text: string): string => text.replaceAll(UNWRITABLE, '\uFFFD');
 const UNWRITABLE = /\0|\p{Surrogate}/gu;

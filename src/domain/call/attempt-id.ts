@@ -2,8 +2,8 @@ import type { CallId } from '../identity/ids.ts';
 
 declare const brand: unique symbol;
 /**
- * `<call id>/<fence>`: one worker's hold of one call. Everything that is emitted about this attempt carries it; the next attempt has
- * another id.
+ * `<call id>/<fence>`: names one worker's hold of one call. All events and spans of this attempt contain the id. When the call is delivered
+ * again, the new attempt gets its own id.
  */
 export type AttemptId = string & { readonly [brand]: 'AttemptId' };
 

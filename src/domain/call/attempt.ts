@@ -1,6 +1,7 @@
 /**
- * How an attempt can end. The store keeps the attempts of a run, so that a loop is detected whichever workers run its calls. An attempt
- * takes only a few bytes, because the history is sent with calls that look repeated. Every attempt is recorded, including refused ones.
+ * How an attempt can end. The store keeps the attempts of a run, so that a loop is detected even if different workers run its calls. An
+ * attempt takes only a few bytes, because the history is sent to a worker with each call that looks repeated. Every attempt is recorded,
+ * including refused ones.
  */
 export const ATTEMPT_ENDINGS = ['open', 'ok', 'failed', 'refused', 'blocked'] as const;
 /**
@@ -21,7 +22,10 @@ export interface Attempt {
    * a person changed the arguments, or a value in them is volatile.
    */
   readonly effective?: string;
-  /** Short digest of the tool and the target of a call that may change something: which file or record, without what is written to it. */
+  /**
+   * For a call that may change something: short digest of the tool and of the target, such as a file, without the content that is written
+   * to it.
+   */
   readonly target?: string;
   /**
    * How often the call with this `raw` was made in the run so far, including attempts that the kept history no longer reaches. Slow
@@ -32,13 +36,14 @@ export interface Attempt {
   readonly at: number;
   readonly ending: AttemptEnding;
   /**
-   * Short digest of the result with volatile parts removed. For a failure: of its class. For a block: which detector blocked. Absent while
-   * open, and where the ending reveals nothing about the tool: cancelled, expired, stale.
+   * Short digest of the result, without its volatile parts. If the call failed: digest of the class of the failure. If it was blocked: a
+   * mark of the detector. Absent while the attempt is open, and if its outcome reveals nothing about the tool, such as cancelled, expired
+   * or stale.
    */
   readonly result?: string;
 }
 
-/** A run's counters, kept in addition to its attempts. They travel with every call. */
+/** A run's counters, kept in addition to its attempts. The store sends them to a worker with every call. */
 export interface RunState {
   /** Number of this attempt within its run, from 1. */
   readonly sequence: number;
@@ -81,7 +86,7 @@ export function addStall(stalls: readonly Stall[], signature: string, at: number
   return [...others, { signature, count: (known?.count ?? 0) + 1, at: known?.at ?? at }].slice(-MAX_STALLS);
 }
 
-/** Max number of earlier loop ends that a new run gets; the latest are kept. More of them would not make its checks stricter. */
+/** Max entries of `RunState.loopEnds`; the latest ones are kept. More of them would not make the checks of a new run stricter. */
 export const COUNTED_LOOP_ENDS = 2;
 
 /**
@@ -96,9 +101,9 @@ export interface RunHistory {
   raw(index: number): number;
   /** The signature of the arguments that ran. Equals `raw` where nothing was changed. */
   effective(index: number): number;
-  /** NaN where there is no result, because NaN equals nothing. */
+  /** NaN where there is no result. NaN equals nothing, so two attempts without a result never count as equal. */
   result(index: number): number;
-  /** NaN where there is no target. */
+  /** NaN where there is no target, for the same reason as in `result`. */
   target(index: number): number;
   /** 0 where the tally is unknown. */
   tally(index: number): number;

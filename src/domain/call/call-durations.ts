@@ -5,18 +5,18 @@ export interface MeasuredCall {
   readonly executed?: string | undefined;
   /** From the delivery to the last worker until the outcome: the checks and the run. */
   readonly durationMs?: number | undefined;
-  /** The part of `durationMs` before the gate let the call through. Absent: less than ten milliseconds. */
+  /** The part of `durationMs` up to the decision of the gate. Absent: less than ten milliseconds, or the call did not reach the gate. */
   readonly gateMs?: number | undefined;
 }
 
 export interface CallDurations {
   /**
-   * From acceptance to settlement, including all waiting for a worker and for people. The store's clock counts whole milliseconds and can
-   * be adjusted, so the difference of its times can be shorter than what the worker measured. Then this is what the worker measured: a part
-   * is never longer than the whole.
+   * From acceptance to settlement by the store's clock, including all waiting for a worker and for people. That clock counts whole
+   * milliseconds and can be adjusted, so the difference can be shorter than the `durationMs` that the worker measured. Then `totalMs` is
+   * `durationMs`, so that no part is shown as longer than the whole.
    */
   readonly totalMs?: number;
-  /** The run of the tool alone; absent when it did not run. A gate of less than ten milliseconds is part of it. */
+  /** The run of the tool alone; absent if the tool did not run. Includes the time before the run where `gateMs` is absent. */
   readonly ranMs?: number;
 }
 

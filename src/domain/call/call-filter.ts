@@ -66,8 +66,8 @@ export interface FilteredCall {
 const NAMES = ['tool', 'agent', 'subject', 'tenant', 'run'] as const;
 
 /**
- * The only implementation of call filters. The gateway's lists and the console use it, so that they agree about a call that reaches an open
- * page later.
+ * The only implementation of call filters. The gateway uses it for its lists, the console for calls that arrive while a page is open, and
+ * the command line, so that all of them show the same calls.
  */
 export function matchesCall(call: FilteredCall, filter: CallFilter): boolean {
   for (const name of NAMES) if (filter[name] !== undefined && filter[name] !== call[name]) return false;

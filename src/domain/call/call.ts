@@ -13,7 +13,8 @@ import type { Effect } from '../tool/tool.ts';
  *     └──────────┴── lease lost, abandoned, handed back: queued again, fence raised
  *
  * `leased` is not stored on the first delivery: an entry in a worker's pending list *is* the lease.
- * `running` is stored by `start`, which is obligatory for unsafe tools and from the second delivery on.
+ * `running` is stored by `startCall`: for unsafe and privileged tools, for tools with a single attempt, and for calls that were delivered
+ * or parked before. All other calls run while their stored state is `queued`.
  */
 export const CALL_STATES = ['queued', 'running', 'parked', 'settled'] as const;
 export type CallState = (typeof CALL_STATES)[number];
@@ -27,7 +28,7 @@ export interface Envelope {
   readonly run: RunId;
   readonly tool: ToolId;
   readonly toolDigest: string;
-  /** Canonical JSON (RFC 8785). These bytes are what is hashed, approved and executed. */
+  /** The arguments as the caller sent them, as canonical JSON (RFC 8785). The body digest is computed from exactly these bytes. */
   readonly arguments: string;
   readonly key: string;
   /** W3C traceparent as the sender wrote it. The code that uses it must check it. */
@@ -58,7 +59,7 @@ export interface CallRecord {
   readonly acceptedAt: number;
   readonly deadline: number;
   readonly settledAt?: number;
-  /** Number of starts that `start` stored. The first run of a `read` tool is not stored. */
+  /** Number of start marks that `startCall` wrote. The first run of most `read` and `idempotent` tools writes none. */
   readonly starts: number;
   readonly effect?: Effect;
   readonly cancelRequested: boolean;
@@ -85,7 +86,10 @@ export const LIMITS = Object.freeze({
   nestedDepth: 8,
   traceLength: 256,
   traceStateLength: 512,
-  /** A client that waits for the same call again and again must not make the call's settlement grow without bound. */
+  /**
+   * A client can ask to wait for the same call again and again. Without this limit, the settlement, which answers every waiter, would grow
+   * without bound.
+   */
   waitersPerCall: 1000,
   inlineOutcomeBytes: 16 * 1024,
   maxDeadlineMs: 7 * 24 * 60 * 60 * 1000,

@@ -2,7 +2,10 @@ import { LIMITS } from './call.ts';
 import { isExactNumber, keyProblem } from '../../base/json-rules.ts';
 import { hasLoneSurrogate } from '../../base/well-formed.ts';
 
-/** Accepted arguments. `canonical` is RFC 8785 and was written in a single read of the value: what was checked is what is sent. */
+/**
+ * Accepted arguments. `canonical` is RFC 8785 and was written while the value was checked. Each member is read only once, so what was
+ * checked is what is sent.
+ */
 export interface WrittenArguments {
   readonly ok: true;
   readonly canonical: string;

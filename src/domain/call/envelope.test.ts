@@ -134,7 +134,7 @@ describe('decodeEnvelope', () => {
         const { version, ...rest } = envelope;
         const expected = { kind: 'envelope', envelope };
         expect(decodeEnvelope(encodeEnvelope(envelope))).toEqual(expected);
-        // Another order is none of our encoder's.
+        // This project's encoder never writes this order of the fields, so only the general reader reads it.
         expect(decodeEnvelope(encode({ ...rest, version }))).toEqual(expected);
       }),
     );

@@ -73,7 +73,7 @@ function decodePlain(bytes: Uint8Array): unknown {
   }
 }
 
-/** Checks the values of fields whose types were checked before. The limits are those that the sender's side applies. */
+/** Checks the values of fields whose types were checked before. The caller's process applied the same limits when it made the envelope. */
 function findValueProblem(envelope: Envelope): string | undefined {
   const { arguments: text, depth, trace, traceState, untrusted } = envelope;
   if (Buffer.byteLength(text) > LIMITS.argumentsBytes) return 'the arguments are too large';
@@ -108,7 +108,10 @@ function malformed(problem: string): DecodedEnvelope {
   return { kind: 'malformed', problem };
 }
 
-/** Field names as this project's encoder writes them, in its order, up to where the value begins. */
+/**
+ * The bytes of the field names, in the order in which this project's encoder writes them; the first constant also has the map header and
+ * the version. Each constant ends where the field's value begins.
+ */
 const UP_TO_SESSION = Buffer.from(
   `\xde\x00\x08\xa7version${String.fromCharCode(ENVELOPE_VERSION)}\xa7session`,
   'latin1',
@@ -150,7 +153,7 @@ class PlainReader {
   /** The same bytes as latin1 text: one character per byte, so that offsets are equal in both. */
   readonly #text: string;
   #at = 0;
-  /** Number of bytes from 0x80 on that belong to the structure and not to a text. */
+  /** Number of bytes of 0x80 and above that belong to the MessagePack structure and not to a text: see `isPlain`. */
   #high = HIGH_IN_NAMES;
   #failed = false;
 

@@ -5,8 +5,8 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 /**
  * Layout of a run's history: the attempts one after the other, in no order, as `shared/attempts.lua` writes them. Each has sequence, time,
  * tool, signature, then the result: the ending's letter, the result's signature, and the signature of what ran. An attempt with a target or
- * a tally is followed by a record of the same size: `+` in place of the ending, the target in place of the signature, the tally in place of
- * the result. Earlier releases skip that record.
+ * a tally has a second record of the same size and with the same sequence: `+` in place of the ending, the target in place of the
+ * signature, the tally in place of the result. Earlier releases skip that record.
  */
 const TIME_AT = 4;
 const TOOL_AT = TIME_AT + 8;
@@ -50,7 +50,7 @@ function hashTool(tool: string): string {
   return hash('sha1', tool, 'hex').slice(0, TOOL_TAG_LENGTH);
 }
 
-/** Used again by every `codeOf` and `tagCode`. Safe because each reads its result before it returns. */
+/** Working memory that all calls of `codeOf` and `tagCode` share. Safe, because each of them reads its result before it returns. */
 const letters = new DataView(new ArrayBuffer(SIGNATURE_LENGTH));
 
 /**
@@ -107,7 +107,7 @@ class PackedHistory implements RunHistory {
   readonly length: number;
   readonly #view: DataView;
   readonly #starts: number[];
-  /** Offset of the additional record of an attempt, by its sequence. */
+  /** Offset of the second record of an attempt, by the attempt's sequence. */
   readonly #more = new Map<number, number>();
 
   constructor(view: DataView, before: number) {
@@ -201,7 +201,7 @@ const RING_PLACES = HISTORY_LENGTH + 1;
 
 /** The newest attempts of a run remembered in this process. Each attempt keeps its slot until a newer one needs it. */
 export class AttemptRing {
-  /** The first half holds the attempts, the second half the additional record of each attempt. */
+  /** The first half holds the attempts, the second half their second records. */
   readonly #bytes = new Uint8Array(2 * RING_PLACES * SIZE);
   readonly #view = new DataView(this.#bytes.buffer);
 

@@ -9,7 +9,10 @@ const TEXTS = COMMON_BAD_INPUT.flatMap(({ input, ...row }) =>
   input.kind === 'text' ? [{ ...row, text: input.text }] : [],
 );
 
-/** What the strict reader makes of it, if that is an object without a NUL. */
+/**
+ * The value that the strict reader reads from the text. Undefined if it refuses the text, or if the value is not an object or contains a
+ * NUL.
+ */
 function valueOf(text: string): JsonObject | undefined {
   const strict = parseStrictJson(text);
   const isFree = strict.ok && isJsonObject(strict.value) && !JSON.stringify(strict.value).includes(String.raw`\u0000`);

@@ -18,9 +18,9 @@ export function readInput(text: string): Pick<GivenInput, 'responses' | 'state'>
 const MARK = /^[0-9a-f]{32}\./;
 
 /**
- * The content of a state: answers of earlier rounds, and the state that the tool kept. The digest of the arguments stands before it.
- * Undefined for text that no outcome can have contained. Only canonical JSON is accepted: with a duplicate name or an escaped letter, a
- * person could see other answers than the tool.
+ * Decodes a state: the answers of earlier rounds, and the state that the tool kept. In the text, a digest of the arguments comes first.
+ * Undefined for a text that the plane cannot have returned as a state. Only canonical JSON is accepted: with a duplicate name or an escaped
+ * letter, a person could be shown other answers than the tool gets.
  */
 export function readInputState(state: string): JsonObject | undefined {
   const mark = MARK.exec(state)?.[0];
@@ -32,7 +32,9 @@ export function readInputState(state: string): JsonObject | undefined {
   return answers !== undefined && isJsonObject(answers) && Object.keys(rest).length === 0 ? parsed.value : undefined;
 }
 
-/** The input of an envelope as an approver sees it: canonical JSON, with the state decoded into the values that the tool will find in it. */
+/**
+ * The input of an envelope as an approver sees it: canonical JSON, with the state decoded into the values that the tool will find in it.
+ */
 export function showInput(text: string): string {
   const { responses, state } = readInput(text) ?? {};
   const kept = state === undefined ? undefined : readInputState(state);

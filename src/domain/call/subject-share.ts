@@ -1,4 +1,4 @@
-/** Resources of which one subject may use only a part, so that it cannot leave other subjects without. */
+/** Resources of which one subject may use only a part, so that some are left for other subjects. */
 export const SUBJECT_SHARES = ['liveBytes', 'parkedBytes', 'retainedBytes', 'pendingApprovals'] as const;
 export type SubjectShare = (typeof SUBJECT_SHARES)[number];
 

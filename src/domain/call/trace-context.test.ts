@@ -120,7 +120,7 @@ describe('toTraceContext', () => {
   });
 });
 
-/** Each of exactly so many characters. */
+/** Makes `count` members of a tracestate, each of exactly `length` characters. */
 function members(count: number, length: number): string[] {
   const names = 'abcdefghijklmnopqrstuvwxyz0123456789';
   return Array.from({ length: count }, (_, index) => `${names[index]}=${'v'.repeat(length - 2)}`);

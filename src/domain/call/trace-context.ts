@@ -29,8 +29,8 @@ export function isSampled({ flags }: Trace): boolean {
 }
 
 /**
- * Parses a trace context; undefined if the traceparent is invalid. A caller that needs a trace then starts a new one. A bad tracestate is
- * dropped alone.
+ * Parses a trace context; undefined if the traceparent is invalid. A caller that needs a trace then starts a new one. If only the
+ * tracestate is invalid, the trace is returned without it.
  */
 export function parseTrace(traceparent: unknown, tracestate?: unknown): Trace | undefined {
   const match = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null;

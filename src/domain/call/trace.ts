@@ -16,7 +16,10 @@ export function startTrace(samples: Samples = () => true): Trace {
   return { traceId, spanId: newSpanId(), flags: samples(traceId) ? SAMPLED : 0 };
 }
 
-/** The trace of a call that was sent without one: derived from the call id, so it is the same in every process and for every run of the call. */
+/**
+ * The trace of a call that was sent without one: derived from the call id, so it is the same in every process and for every run of the
+ * call.
+ */
 export function traceOfCall(callId: string, samples: Samples = () => true): Trace {
   const digest = createHash('sha256').update('trace ').update(callId).digest('hex');
   const [traceId, spanId] = [

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ERRORS, planeError, errorOutcome, type CallErrorCode, type PlaneErrorCode } from './errors.ts';
 
-/** Every fact is a whole sentence, as the message of another error would be; lists have one member. */
+/**
+ * The value of every fact in these tests: a whole sentence, because a fact can be the message of another error. Used as a list, it has one
+ * member.
+ */
 const SENTENCE = 'It broke.';
 const fact = Object.assign([SENTENCE], { replaceAll: SENTENCE.replaceAll.bind(SENTENCE) });
 const SENTENCES = new Proxy({}, { get: () => fact }) as never;

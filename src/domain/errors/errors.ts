@@ -18,7 +18,7 @@ function messageOf({ say }: ErrorEntry<JsonObject>, facts: JsonObject): string {
   return say(facts).replaceAll(/(?<=[\p{L}\p{N})"'’”])\.\.(?=\s|$)/gu, '.');
 }
 
-/** An error of the plane itself. Endings of calls are outcomes, not exceptions. */
+/** An error of the plane itself. A call that fails ends with an outcome, not with an exception. */
 export class PlaneError extends Error {
   override readonly name = 'PlaneError';
   readonly code: PlaneErrorCode;

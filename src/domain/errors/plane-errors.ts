@@ -180,7 +180,7 @@ export const PLANE_ERRORS = {
   APPROVAL_INVALID: entry({
     stage: 'gate',
     retry: 'after-the-fix',
-    /** `problems`: each one names the place of the member that is wrong, so that a form can show it there. */
+    /** `problems`: each one names the member that is wrong, so that a form can show the problem next to that member. */
     say: (d: { problem: string; problems?: string[] }) => `The approval was not understood: ${d.problem}.`,
   }),
   GRANT_UNKNOWN: entry({

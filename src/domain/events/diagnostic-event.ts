@@ -65,7 +65,7 @@ interface Loop {
 export type BlockedBy = 'rule' | 'hook' | 'loop' | 'budget' | 'approval';
 export type HookFailure = 'threw' | 'timed-out' | 'invalid-answer' | 'not-started' | 'exited';
 
-/** Fields that an event can have in addition to its own. The subject is a person and is not among them. */
+/** Fields that an event can have in addition to its own. The subject is left out, because it can identify a person. */
 export interface SharedFields {
   readonly stage?: Stage;
   readonly callId?: CallId;
@@ -88,7 +88,10 @@ export interface TraceIds {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly sampled: boolean;
-  /** True if this process began the trace. `parentSpanId` is then the span of the call as a whole, which no caller reports. */
+  /**
+   * True if this process began the trace, because the call came without one. `parentSpanId` is then the span of the call as a whole, and no
+   * caller reports that span.
+   */
   readonly begins?: boolean;
 }
 

@@ -6,8 +6,8 @@ export type ValueSummary =
   | { readonly kind: 'object'; readonly bytes?: number };
 
 /**
- * Reads only the type and, for an array, its length. Keys are not listed and no getter is invoked, so that a hostile object (a proxy) is an
- * `object` like any other. `canonicalText` is the canonical text of the value, if there is one already.
+ * Reads only the type of the value and, for an array, its length. Keys are not listed and no getter is invoked, because in a hostile object
+ * (a proxy) that could run foreign code. `canonicalText` is the canonical text of the value, if there is one already.
  */
 export function summariseValue(value: unknown, canonicalText?: string): ValueSummary {
   if (value === null) return { kind: 'null' };

@@ -24,7 +24,7 @@ export interface Administered {
   readonly comment?: string;
 }
 
-/** The actor of a change whose author the surface does not know. The audit record names it `unknown`. */
+/** The actor of a change if the interface does not know who made it. The audit record names this actor `unknown`. */
 export function unknownActor(via: ActorSurface): Actor {
   return { by: 'unknown', via };
 }

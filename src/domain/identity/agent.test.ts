@@ -56,7 +56,7 @@ describe('checkSelection', () => {
       expect(has(TENANTS, acme('main'))).toEqual(['edit']);
       expect(has(TENANTS, as('main'))).toEqual(['search']);
       expect(has(TENANTS, { ...as('main'), tenant: 'other' })).toEqual(['search']);
-      // Declared in general only: the tenant has it too.
+      // The tenant has no declaration of its own for `both`, so the general one applies.
       expect(has(TENANTS, acme('both'))).toEqual(['search', 'edit']);
       expect(namesInTenant(TENANTS, 'acme')).toEqual(['both', 'guest', 'main', 'member']);
     });

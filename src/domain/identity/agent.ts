@@ -85,7 +85,7 @@ export function declaringTenant(policy: Declared, tenant: string, name: string):
 
 /**
  * All agent names that the policy declares, in general or for a tenant. Undefined if nothing is declared in general: then any name is an
- * agent.
+ * agent in the tenants without declarations.
  */
 export function declaredNames({ agents, tenants = {} }: Declared): string[] | undefined {
   if (agents === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Ids are strings with a brand, so that a call id cannot be passed where a session id is meant. */
+/** Each kind of id is a string type with its own brand, so that the compiler refuses a call id where a session id is expected. */
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
@@ -18,8 +18,9 @@ export function toolId(module: string, tool: string): ToolId {
 }
 
 /**
- * The queue for nested calls of a pool. A worker runs them in slots that parent calls do not need while they wait. In one shared queue,
- * nested calls would stand behind other parent calls. If waiting parents then held all slots, no call could continue.
+ * The queue for nested calls of a pool. A worker runs them in slots of their own: one for each of its calls that waits for a nested call,
+ * and one more. In one shared queue, nested calls would wait behind other parent calls. If parents that wait for nested calls held all
+ * slots, no call could continue.
  */
 export function nestedPool(pool: string): string {
   return `${pool}~nested`;

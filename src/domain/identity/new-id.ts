@@ -28,7 +28,10 @@ export function randomId(): string {
  */
 const NAMES_AGENTS = 'x';
 
-/** With `agents` (the session's own agent, then those it acts for) the id contains their tag. Without, it has the format of earlier releases. */
+/**
+ * With `agents` (the session's own agent, then those it acts for) the id contains their tag. Without, it has the format of earlier
+ * releases.
+ */
 export function newSessionId(tenant: string, subject: string, lanes: number, agents?: readonly string[]): SessionId {
   const scope = subjectScope(tenant, subject);
   const random = randomId();
@@ -63,8 +66,8 @@ export function callIdFor(session: SessionId, key: string): CallId | undefined {
 }
 
 /**
- * The id that a caller sends to accept: made from the key alone, as in earlier releases. The store puts it under the agents of the session,
- * and its answer contains the final call id. A generated key already has the tag of its agents, and is used unchanged.
+ * The id that a caller sends with `acceptCall`: made from the key alone, as in earlier releases. The store adds the tag of the session's
+ * agents, and its answer contains the final call id. A generated key begins with that tag already, so its id does not change.
  */
 export function askedCallId(session: SessionId, key: string): CallId | undefined {
   const scope = scopeOf(session);
@@ -78,8 +81,8 @@ export function newKey(session: SessionId): string {
 }
 
 /**
- * The id that the store gives to a call, computed from the session's id. A session id of an earlier release has no tag of its agents. Then
- * this returns `asked`, and the store may choose another id.
+ * The id that the store gives to a call, computed from the session's id. A session id of an earlier release contains no tag of its agents.
+ * For such a session this returns `asked`, and the call may get a different id from the store.
  */
 export function ownCallId(session: SessionId, asked: CallId): CallId {
   const tag = scopeOf(session)?.tag ?? '';

@@ -1,6 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
-/** One pool for the process: a system call for each id or salt would cost more than the rest of an accept. No byte is used twice. */
+/**
+ * Random bytes that the whole process shares. Filling them at once saves a system call for each id and salt, which would take longer than
+ * everything else in accepting a call. No byte is used twice.
+ */
 const pool = Buffer.allocUnsafeSlow(8 * 1024);
 let used = pool.length;
 

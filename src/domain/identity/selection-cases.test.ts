@@ -8,12 +8,12 @@ interface Case {
   /** Default: a module `notes` with `edit` and `search`. */
   readonly catalog?: CatalogShape;
   readonly holds: readonly string[];
-  /** Problems of the selection itself. */
+  /** The entries of `Toolkit.missing` about the selection itself, as `tool reason`. */
   readonly told?: readonly string[];
   readonly warned?: { readonly duplicates?: readonly string[]; readonly blanks?: number };
 }
 
-/** Every way to write a selection that has been understood in two ways somewhere, and the one way it is understood here. */
+/** Selections that can be read in two ways, such as an empty list (no tools, or all?), with the tools that they select here. */
 const CASES: Readonly<Record<string, Case>> = {
   'no triggers at all: none': { declared: [{ setup_id: 'notes', triggers: {} }], holds: [] },
   'all triggers false: none': {

@@ -61,7 +61,7 @@ function unite(byModule: Map<string, 'all' | Set<string>>, module: string, tools
   byModule.set(module, known === 'all' || tools === 'all' ? 'all' : new Set([...(known ?? []), ...tools]));
 }
 
-/** An empty list and a map of falses both select no tool. Emptiness never means all. */
+/** An empty list and a map of falses both select no tool. An empty selection never means all tools. */
 function toolsOf(tools: 'all' | readonly string[] | Readonly<Record<string, boolean>>): 'all' | readonly string[] {
   if (tools === 'all') return 'all';
   if (isList(tools)) return tools;

@@ -23,7 +23,7 @@ export function sessionEnded(ending: SessionEnding): Outcome {
  * that moment get the same code, but do not end the run.
  */
 export function restAfterLoop({ kind, error }: Outcome): number | undefined {
-  // A tool may fail with any code, but must not be able to end its run with it.
+  // A tool can put any code into its own failure, but the outcome is then not `blocked`. So no tool can end its run with this code.
   if (kind !== 'blocked') return undefined;
   const restMs = error?.code === 'RUN_ENDED_BY_LOOP' ? error.facts?.['restMs'] : undefined;
   return typeof restMs === 'number' ? restMs : undefined;

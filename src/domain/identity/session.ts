@@ -10,7 +10,7 @@ export interface Identity {
   /** The guild, workspace or room on the platform. */
   readonly space?: string;
   readonly platform?: string;
-  /** Agents that this one acts for, the nearest first. It has at most the tools that each of them has. */
+  /** Agents that this agent acts for, the nearest first. This agent has only tools that each of them has. */
   readonly delegators?: readonly string[];
   /** True if the session was opened unattended: a call that a person would be asked about is denied at once. This cannot be undone. */
   readonly unattended?: true;
@@ -31,7 +31,7 @@ export interface Session {
   /** Absent for a session that an earlier release opened. */
   readonly openedBy?: Actor;
   readonly expiresAt: number;
-  /** The session ends after this long without a call or a touch. */
+  /** The session ends after this long without a call and without `touchSession`. */
   readonly idleMs: number;
   readonly lastSeenAt: number;
   readonly revoked: boolean;

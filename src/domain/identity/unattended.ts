@@ -3,8 +3,8 @@ import type { Policy } from '../policy/policy.ts';
 import type { Identity } from './session.ts';
 
 /**
- * Prefix of the name and the id of an unattended run. It is a part of the id, and a call is accepted only in a run that is open under
- * exactly that id, so no caller can remove it. It costs the hot path nothing.
+ * Prefix of the name and the id of an unattended run. A call is accepted only in a run that is open under exactly the id that the call
+ * names, so no caller can remove the prefix. Checking it needs no request to the store.
  */
 export const UNATTENDED_RUN = 'unattended-';
 
@@ -13,8 +13,8 @@ export function isUnattendedRun(run: string): boolean {
 }
 
 /**
- * Why no person is asked about calls of this caller; undefined if a person may be asked. One of three reasons is enough: the policy names
- * the agent or one that it acts for, the session is unattended, or the run is. No claim of a caller can undo a reason.
+ * Why no person is asked about calls of this caller; undefined if a person may be asked. One of three reasons is enough: the policy lists
+ * the agent or one that it acts for as unattended, the session is unattended, or the run is. Nothing that a caller sends can undo a reason.
  */
 export function whyUnattended(
   { unattended = [] }: Pick<Policy, 'unattended'>,

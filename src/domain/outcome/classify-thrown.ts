@@ -23,7 +23,7 @@ const CATEGORY_OF_NAME: ReadonlyMap<unknown, ErrorCategory> = new Map<string, Er
 
 /**
  * The category and HTTP status of a thrown value. Reads own data properties only, of the value first, then of its causes. No getter is
- * invoked. The `name` of a class and the `message` are not trusted. A value that throws while it is read (a proxy) gives nothing.
+ * invoked. The `name` of a class and the `message` are not trusted. Undefined for a value that throws while it is read (a proxy).
  */
 export function classifyThrown(thrown: unknown): Fault | undefined {
   let current = thrown;

@@ -3,7 +3,8 @@ import type { Outcome } from './outcome.ts';
 
 /**
  * An outcome as one text for a model: why it is not ok, the structured value, the content, and the advice of loop detection. Binary content
- * is only named. For frameworks whose results are one text: OpenAI, Anthropic, the AI SDK and LangChain.
+ * is replaced by a label, such as `[image image/png]`. For frameworks whose results are one text: OpenAI, Anthropic, the AI SDK and
+ * LangChain.
  */
 export function outcomeText({ kind, structured, content, error, advice }: Outcome): string {
   const texts = content.map(blockText).filter((text) => text !== error?.message);

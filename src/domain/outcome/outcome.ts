@@ -21,7 +21,7 @@ export const OUTCOME_KINDS = [
 ] as const;
 export type OutcomeKind = (typeof OUTCOME_KINDS)[number];
 
-/** Whether the tool's own code ran. `unknown` means: it may have. */
+/** Whether the tool's own code ran. `unknown`: it may have run. */
 export type Executed = 'no' | 'yes' | 'unknown';
 
 /** The one final answer to a call. It names neither the call nor a waiter, so that every waiter reads the same bytes. */

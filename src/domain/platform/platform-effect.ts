@@ -36,13 +36,15 @@ export type EffectBody =
 
 /** The answer of a platform's adapter to an effect. */
 export interface EffectAnswer {
-  /** The platform's own id of the message, for `edit` and `react`. */
+  /** The platform's own id of the message. A later `edit` or `react` names it. */
   readonly messageId?: string;
   /** The result of a raw operation. */
   readonly value?: JsonValue;
 }
 
-/** The identity that an effect is for, taken from the call's session. The worker writes it; for a redirect, the caller's side does. */
+/**
+ * The identity that an effect is for, taken from the call's session. The worker writes it; for a redirect, the caller's process writes it.
+ */
 export interface EffectOrigin {
   readonly tenant: string;
   readonly subject: string;

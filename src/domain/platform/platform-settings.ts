@@ -1,8 +1,8 @@
 import type { EffectLimits, EffectOrigin } from './platform-effect.ts';
 
 /**
- * Where a tool may send in addition to its session's own channel: nowhere else, anywhere, or to the channels in this list (`team-*` for all
- * that start so).
+ * Where a tool may send in addition to its session's own channel: nowhere else, anywhere, or to the channels in this list. `team-*` means
+ * every channel whose name starts with `team-`.
  */
 export type AllowedChannels = 'session' | 'any' | readonly string[];
 

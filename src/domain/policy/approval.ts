@@ -139,14 +139,14 @@ export interface Approval {
 export const CALLBACK_STATES = ['none', 'waiting', 'claimed', 'done', 'unknown'] as const;
 export type CallbackState = (typeof CALLBACK_STATES)[number];
 
-/** What the delivery of a call carries after the question about it was decided. */
+/** Part of the delivery of a call that was parked for a question and then allowed. */
 export interface ResumedWith {
   readonly approval: ApprovalId;
   /** True if no worker can have run the call so far: the question was asked before any start, and this is the first delivery since. */
   readonly untouched: boolean;
 }
 
-/** A remembered yes: it answers later calls that match it, without asking a person. */
+/** A remembered approval: later calls that match it are allowed without asking a person. */
 export interface Grant {
   readonly id: GrantId;
   readonly tenant: string;

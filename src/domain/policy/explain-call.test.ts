@@ -99,7 +99,7 @@ describe('explainCall', () => {
     expect(changed.agents).toEqual(policy.agents);
     const general = explain(policy).checks.find(({ check }) => check === 'selection');
     expect(general).toMatchObject({ passes: true, found: 'agent main selected all tools of all modules' });
-    // Where only the tenant selects, an agent is declared there.
+    // If only the tenant declares agents, the suggested change declares the missing agent for that tenant.
     const { agents: _, ...own } = policy;
     const unknown = explain(own, { identity: { ...identity, agent: 'step' } });
     expect(unknown.changes).toMatchObject([{ kind: 'declare', agent: 'step', tenant: 'acme' }]);

@@ -120,8 +120,8 @@ export function explainCall(asked: Asked, needs: ExplainNeeds): Explanation {
 }
 
 /**
- * The arguments that the rules judge, as far as they can be predicted. The rules judge what a worker makes of the arguments; without the
- * tool's code, only the defaults are known.
+ * The arguments that the rules judge, as far as they can be predicted. Before the rules, a worker fills in defaults and lets the code of
+ * some tools normalise the arguments. Only the defaults can be predicted without that code.
  */
 function judgedHere(
   tool: ToolDeclaration,
@@ -255,7 +255,7 @@ function answerRules(
   return { check: 'rules', passes, found, ...(unmatched === undefined ? {} : { rule: ['unmatched'] }) };
 }
 
-/** A grant is an earlier answer of a person, so it is used in an unattended run too. */
+/** A grant is an approval that a person gave earlier, so it counts in an unattended run too. */
 function describeDenial(unattended: string): string {
   return `${unattended}, so what asks a person is denied at once unless a grant allows it`;
 }

@@ -174,7 +174,10 @@ export interface ResultAnswer {
   readonly structured?: JsonValue;
 }
 
-/** `after_tool_call`: sent once for every ending of a call, whether or not the tool ran. */
+/**
+ * `after_tool_call`: sent once for each call, whether or not the tool ran. Not sent for calls that ended before their tool and arguments
+ * were checked, and for calls that the store ends, such as expired ones.
+ */
 export interface AfterToolCall extends HookedCallFacts {
   readonly tool: string;
   readonly effect: Effect;

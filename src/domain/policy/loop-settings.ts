@@ -8,19 +8,22 @@ export interface LoopLevels {
 export interface LoopSettings {
   /** False switches all detectors off. Budgets still apply. */
   readonly enabled: boolean;
-  /** Levels for a run that repeats a call and gets the same result each time. `false`: this is not checked. */
+  /** Thresholds for a call that a run repeats and that gets the same result each time. */
   readonly repeat: LoopLevels | false;
-  /** The same call of a polling tool, faster than the cadence it declares and with the same result. */
+  /** Thresholds for a call of a polling tool that is repeated faster than the declared cadence, and gets the same result. */
   readonly poll: LoopLevels | false;
-  /** Two to eight calls in the same order with the same results. Also needs some rounds: see `CYCLE_ROUNDS`. */
+  /**
+   * Thresholds for a cycle of two to eight calls in the same order with the same results. A cycle also needs some rounds: see
+   * `CYCLE_ROUNDS`.
+   */
   readonly cycle: LoopLevels | false;
-  /** One tool that fails in the same way, whatever its arguments. */
+  /** Thresholds for a tool that fails again and again in the same way, with any arguments. */
   readonly sameFailure: LoopLevels | false;
-  /** Failures one after the other, whatever the tools. */
+  /** Thresholds for failures one after the other, of any tools. */
   readonly anyFailure: LoopLevels | false;
-  /** Calls of the same tool name, while no such tool exists. */
+  /** Thresholds for calls of the same tool name if there is no such tool. */
   readonly unknownTool: LoopLevels | false;
-  /** The same call while earlier ones are still under way. */
+  /** Thresholds for a call that is sent again while equal earlier calls are still under way. */
   readonly inFlight: LoopLevels | false;
   /**
    * Number of calls that gave the same result for the third time or more, over at most eight different calls together. A further one of
@@ -38,7 +41,7 @@ export interface LoopSettings {
    * extend it.
    */
   readonly restMs: number;
-  /** For this long, each run that loop detection ended makes later runs of its session stricter. */
+  /** For this long, each run that loop detection ended lowers the thresholds for later runs of its session. */
   readonly strictMs: number;
   readonly budgets: LoopBudgets;
 }
@@ -68,7 +71,10 @@ export const MAX_CYCLE = 8;
 /** Rounds after which a cycle of calls counts as a loop. Two or three passes over the same things are normal work. */
 export const CYCLE_ROUNDS: LoopLevels = Object.freeze({ warn: 3, block: 4 });
 
-/** Max value of a threshold. 60 calls of evidence and 60 blocked calls fit into the history that the store keeps of a run. */
+/**
+ * Max value of a threshold. The history that the store keeps of a run must have room for the calls that reach a threshold, and for as many
+ * blocked calls after them.
+ */
 export const MAX_COUNTED = 60;
 
 export const DEFAULT_LOOP_SETTINGS: LoopSettings = Object.freeze({

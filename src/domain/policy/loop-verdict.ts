@@ -25,7 +25,7 @@ export type Detector = (typeof DETECTORS)[number];
 export type BlockScope =
   /** Only this call. */
   | 'call'
-  /** All calls of the same kind: the calls of a loop of which one was blocked before, or all calls of a tool whose budget is used up. */
+  /** All calls of the same kind: all calls of a loop, once one of them was blocked, or all calls of a tool whose budget is used up. */
   | 'pattern'
   /** Every call of this run. */
   | 'run';

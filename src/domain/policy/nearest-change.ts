@@ -15,7 +15,7 @@ import { normaliseSelection, type AgentDeclaration } from '../identity/selection
 import type { Identity } from '../identity/session.ts';
 import { whyUnattended } from '../identity/unattended.ts';
 
-/** One change of the policy, given as the new value at that place. */
+/** One change of the policy. A changed permission or declaration is given as the whole new entry. */
 export type PolicyChange =
   | { readonly kind: 'resume'; readonly what: 'all' }
   | { readonly kind: 'resume'; readonly what: 'agent' | 'tool'; readonly name: string }

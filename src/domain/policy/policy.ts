@@ -33,8 +33,8 @@ export interface Policy {
   readonly paused: Paused;
   /**
    * The declaration of each agent, by name. Absent: agents have no selections in this deployment, and permissions alone decide. Present: an
-   * agent that is named neither here nor for its tenant has no tools. It is part of this record so that a change reaches every claim like
-   * any other change of the policy.
+   * agent that is named neither here nor for its tenant has no tools. The declarations are part of the policy, so that workers learn of a
+   * change with the next calls that they claim, as of any change of the policy.
    */
   readonly agents?: Readonly<Record<string, AgentDeclaration>>;
   /**

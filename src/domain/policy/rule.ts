@@ -34,8 +34,8 @@ export interface Rule {
  * If `at` selects several elements, all of them must meet the comparison in a rule that allows; one is enough in a rule that asks or
  * denies.
  * A missing value meets no comparison. `not` reverses that, except in a rule that allows.
- * A value that cannot be judged, such as a list where a text is compared, does not meet the condition of a rule that allows, and does meet
- * that of a rule that asks or denies, with and without `not`.
+ * A value that cannot be compared, such as a list where a text is expected, must not help a call to pass. So it does not meet the condition
+ * of a rule that allows, and does meet that of a rule that asks or denies, with and without `not`.
  */
 export interface ArgumentCondition {
   /** JSON pointer (RFC 6901) into the arguments; a segment `*` stands for every element of a list or every member of an object. */
@@ -55,7 +55,7 @@ export interface ArgumentCondition {
   readonly range?: { readonly min?: number; readonly max?: number };
   /** Bounds on the number of characters of a text, or of elements of a list, both inclusive. */
   readonly length?: { readonly min?: number; readonly max?: number };
-  /** Host names that the host of an address is compared with; `*.example.com` is every name below it. */
+  /** Host names that the host of an address is compared with. `*.example.com` means every name below `example.com`. */
   readonly host?: readonly string[];
   /**
    * Folders. The text must be one of them or a path below one, after `..` and `.` are removed. Symbolic links are not resolved; the tool
@@ -75,6 +75,6 @@ export interface AskOptions {
   readonly decisions?: readonly ApprovalDecision[];
   /** Subjects or `role:NAME` that may decide. Absent: the approvers of the policy. */
   readonly approvers?: readonly string[];
-  /** Number of approvers who must say yes. */
+  /** Number of approvers who must allow the call. */
   readonly quorum?: number;
 }

@@ -46,10 +46,10 @@ export interface ApprovalList {
 /** Decides, reveals and finds approvals. For approvers. */
 export interface ApprovalDesk extends ApprovalReader, ApprovalList {
   /**
-   * The first decision wins. `allow-*` queues the call again under a higher fence, and `Delivery.resumedWith` carries the approval. `deny`
-   * settles the call with the given outcome. With a quorum, the first deny ends the approval, a yes counts once per principal, and the
-   * result is `allow-always` only if every approver chose that. A yes to a question with masks counts only from a principal that has
-   * revealed it. An approval that is past its expiry, or whose session ended, can no longer be decided; the next reap records that.
+   * The first decision wins. `allow-*` queues the call again under a higher fence, and `Delivery.resumedWith` names the approval. `deny`
+   * settles the call with the given outcome. With a quorum, the first deny ends the approval, each principal counts once towards the
+   * quorum, and the result is `allow-always` only if every approver chose that. Only a principal that has revealed the masks of a question
+   * can allow its call. An approval that is past its expiry, or whose session ended, can no longer be decided; the next reap records that.
    */
   decideApproval(request: DecideRequest): Promise<DecideAnswer>;
   /**
@@ -80,7 +80,7 @@ export interface CallbackClaims {
    * once. A callback that is not finished within `leaseMs` becomes `unknown` at the next reap, and is never handed out again.
    */
   claimCallbacks(request: ClaimCallbacksRequest): Promise<Approval[]>;
-  /** Reports that the callback is done. Changes nothing if another worker claimed it, or if its `leaseMs` are over. */
+  /** Reports that the callback is done. Changes nothing if another worker claimed it, or if a reap has already marked it `unknown`. */
   finishCallback(request: { readonly id: ApprovalId; readonly workerId: WorkerId }): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ export interface GrantReader {
 
 /** Lists and revokes grants, for approvers and operators. */
 export interface GrantDesk extends GrantReader {
-  /** Lists grants by soonest expiry first, including revoked and used ones: grants are kept until they expire. */
+  /** Lists the grants that expire soonest first. Revoked and used-up grants are included, because grants are kept until they expire. */
   listGrants(request: { readonly limit: number }): Promise<Grant[]>;
   revokeGrant(request: { readonly id: GrantId; readonly audit: Uint8Array }): Promise<'revoked' | 'unknown'>;
 }
@@ -103,7 +103,10 @@ export interface GrantUse {
    * uses are left.
    */
   findGrants(request: FindGrantsRequest): Promise<Grant[]>;
-  /** Counts one use for a call; repeating it for the same call counts nothing. `gone`: expired, revoked, used up, or not this subject's grant. */
+  /**
+   * Counts one use for a call; repeating it for the same call counts nothing. `gone`: expired, revoked, used up, or not this subject's
+   * grant.
+   */
   useGrant(request: UseGrantRequest): Promise<'used' | 'gone' | 'fenced'>;
 }
 
@@ -158,8 +161,8 @@ export interface DecideRequest {
   readonly by: Principal;
   readonly comment?: string;
   /**
-   * The arguments that the approver wrote in place of the asked ones, as canonical JSON. Accepted only with a yes and a quorum of 1. The
-   * worker validates, gates and hashes them before anything runs.
+   * The arguments that the approver wrote in place of those in the question, as canonical JSON. Accepted only if the decision allows the
+   * call and the quorum is 1. The worker validates, gates and hashes them before anything runs.
    */
   readonly editedArguments?: string;
   /** The binding of the question with the edited arguments, kept with the vote as proof of what was approved. Set both or neither. */
@@ -167,8 +170,8 @@ export interface DecideRequest {
   /** For `allow-always`: the grant that the store creates in the same step, for the subject of the call. */
   readonly grant?: NewGrant;
   /**
-   * The time that the call has at least after a yes puts it back in the queue. It gets the rest of the deadline that it had when it was
-   * parked, if that is longer.
+   * If the call is allowed, it is queued again with a new deadline: at least this long from now, or the time that was left when the call
+   * was parked if that is longer.
    */
   readonly deadlineMs: number;
   /** The outcomes for `deny`: `denied`, or `deniedMayHaveRun` if an earlier worker may have run the call. */
@@ -181,9 +184,12 @@ export interface DecideRequest {
 export type DecideAnswer =
   /** This decision resolved the approval. */
   | { readonly kind: 'decided'; readonly state: ApprovalState; readonly grant?: GrantId }
-  /** A yes was counted, and `missing` more are needed. */
+  /** The vote to allow the call was counted, and `missing` more are needed. */
   | { readonly kind: 'counted'; readonly missing: number }
-  /** `state` is `pending` if this principal has already voted yes, with the other of the two yes decisions. Its first vote counts. */
+  /**
+   * The decision came too late: `state` is the final state of the approval. If it is `pending`, this principal has voted `allow-once`
+   * before and now sent `allow-always`, or the reverse: the first vote counts.
+   */
   | { readonly kind: 'already-decided'; readonly state: ApprovalState }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'not-offered'; readonly decisions: readonly ApprovalDecision[] }

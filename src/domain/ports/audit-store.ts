@@ -31,7 +31,7 @@ export interface MarkReader {
   statementMark(): Promise<StatementMark | undefined>;
 }
 
-/** The mark of the last signed statement, for signers of a trail. */
+/** Reads and stores the mark of the last signed statement, for signers of a trail. */
 export interface StatementMarks extends MarkReader {
   /** Stores the mark of the trail's last signed statement, outside the trail. A mark with a lower number than the stored one is ignored. */
   noteStatement(mark: StatementMark): Promise<void>;
@@ -113,7 +113,10 @@ export interface JournalElement {
   readonly entry?: JournalEntry;
 }
 
-/** A record without a sequence: its place in the journal determines that. `counted` is the number that the lane gave it. */
+/**
+ * A record as the journal has it. Its sequence follows from its place in the journal. `counted` is the number that it states for itself,
+ * which an attacker with a Redis role can choose.
+ */
 export type JournalEntry = Omit<AuditEntry, 'sequence'> & { readonly counted: number };
 
 /** Both ends are inclusive. */
@@ -132,7 +135,10 @@ export interface AuditEntry {
   readonly sequence: number;
   readonly at: number;
   readonly event: AuditEvent;
-  /** Call, tool and digest are absent from an administrative record. Session, run and identity are absent from a record that concerns no session. */
+  /**
+   * Call, tool and digest are absent from an administrative record. Session, run and identity are absent from a record that concerns no
+   * session.
+   */
   readonly callId?: CallId;
   readonly tool?: ToolId;
   readonly session?: SessionId;
@@ -204,7 +210,8 @@ export interface DrainAuditRequest {
   readonly fence: number;
   readonly through: number;
   /**
-   * `position`: elements are removed up to this one, counted since the lane was created. `last`: the digest of the last element to remove.
+   * All elements up to `position` are removed; positions count from the creation of the lane. `last` is the digest of the last of these
+   * elements, which the store compares first.
    */
   readonly position: number;
   readonly last: string;

@@ -124,8 +124,8 @@ export interface Delivery extends OwnedCall {
   readonly deadline: number;
   readonly runState: RunState;
   /**
-   * The run's history keeps this attempt, so its result has to be recorded. False where no similar call came before it and nothing failed
-   * lately. Then only a failure is recorded, or a run with changed arguments.
+   * True if the run's history keeps this attempt, because calls of the run were repeated or failed. Then its result has to be recorded. If
+   * false, the result is recorded only if the call fails, or if the attempt has an `effective` signature: see `Attempt`.
    */
   readonly watched: boolean;
   /**
@@ -135,7 +135,9 @@ export interface Delivery extends OwnedCall {
   readonly history?: Uint8Array;
   /** Set from the second delivery on. Such a call must always write a start mark (`startCall`). */
   readonly recovered?: RecoveredCall;
-  /** The number of workers that handed the call back because they do not serve it. If it equals `fence - 1`, no worker has begun the call. */
+  /**
+   * The number of workers that handed the call back because they do not serve it. If it equals `fence - 1`, no worker has begun the call.
+   */
   readonly handedBack: number;
   /** The number of workers that were lost while they held the call. Workers that drained, handed it back or parked it are not counted. */
   readonly lostDeliveries: number;
@@ -148,7 +150,7 @@ export interface Delivery extends OwnedCall {
 export interface RecoveredCall {
   /** Start marks written so far. */
   readonly starts: number;
-  /** The last owner wrote a start mark and never settled. */
+  /** The worker that held the call last wrote a start mark and did not settle the call. */
   readonly wasRunning: boolean;
   readonly effect?: Effect;
   readonly cancelRequested: boolean;
@@ -173,7 +175,7 @@ export type RenewAnswer = 'renewed' | 'fenced' | 'cancel';
 export interface StartRequest extends OwnedCall {
   readonly effect: Effect;
   readonly maxAttempts: number;
-  /** Audit record of the intent; required for privileged tools. */
+  /** Audit record of what is about to run; required for privileged tools. */
   readonly intent?: Uint8Array;
 }
 
@@ -189,7 +191,7 @@ export type StartAnswer =
    * The tool is unsafe, and an earlier lease started it and never settled the call. The tool may have run, so it must not be started again.
    */
   | { readonly kind: 'may-have-run' }
-  /** A `read` or `idempotent` tool was started `maxAttempts` times and the call never settled. */
+  /** A `read` or `idempotent` tool was started `maxAttempts` times, or twice if that is fewer, and the call never settled. */
   | { readonly kind: 'used-up'; readonly starts: number };
 
 export interface SettleRequest extends OwnedCall {
@@ -236,7 +238,10 @@ export interface CancelRequest {
    * a worker holds it without a mark, it has not run, and it is settled with `outcome`.
    */
   readonly unsafeDigest?: string;
-  /** Used if no worker has started the call. */
+  /**
+   * Used for a call that is not parked, if no worker holds it and none has written a start mark, or if `unsafeDigest` proves that it has
+   * not run.
+   */
   readonly outcome: Uint8Array;
   /** Used if a worker holds the call without a start mark, so that a `read` tool may be running, or if the call may have run earlier. */
   readonly outcomeIfHeld: Uint8Array;
@@ -309,7 +314,10 @@ export interface LaneUse {
   /** Bytes in use. Admission compares `liveBytes` and `retainedBytes` with its limits of the same names. */
   readonly liveBytes: number;
   readonly retainedBytes: number;
-  /** How long ago the oldest outcome still stored reached the end of its retention; 0 when there is none. */
+  /**
+   * How late the deletion of expired data is: how long ago the retention of the oldest stored outcome ended. 0 if no expired outcome is
+   * stored.
+   */
   readonly overdueMs: number;
   /** Approvals that wait for a person. */
   readonly pendingApprovals: number;
@@ -334,8 +342,8 @@ export interface QueueState {
   readonly queued: number;
   readonly leased: number;
   /**
-   * Calls that are not in the queue yet, because earlier calls of their subject, or earlier calls of their serial tool, come first. Absent:
-   * not asked for, or not readable.
+   * Calls that are not in the queue yet: they wait for earlier calls of their subject, or of their serial tool. Absent: the caller did not
+   * ask for this number, or this process may not read it.
    */
   readonly backlog?: number;
 }

@@ -69,7 +69,9 @@ export interface CallReplies {
 
 /** Cancels calls, for callers and operators. */
 export interface CallCancellation {
-  /** A call without a start mark ends now; a parked one ends together with its approval. For a started call, its worker is asked to abort. */
+  /**
+   * A call without a start mark ends now; a parked one ends together with its approval. For a started call, its worker is asked to abort.
+   */
   cancelCall(request: CancelRequest): Promise<CancelAnswer>;
 }
 
@@ -105,7 +107,10 @@ export interface CallLeases {
 
 /** The steps of a call that a worker holds. */
 export interface CallExecution {
-  /** Writes the start mark, and for a privileged call the intent record. No code of an unsafe tool may run before the answer `started`. */
+  /**
+   * Writes the start mark and, for a privileged call, the audit record of what is about to run. No code of an unsafe tool may run before
+   * the answer `started`.
+   */
   startCall(request: StartRequest): Promise<StartAnswer>;
   /**
    * Stores the outcome, replies to all waiters, adds the audit record, ends the lease and lets the subject's next call into the queue, all
@@ -119,9 +124,9 @@ export interface CallExecution {
 /** Ends calls that are past their deadline. For the supervisors of workers. */
 export interface CallReaper {
   /**
-   * Settles calls past their deadline. A call that no worker started ends at once. A started one ends `overdueMs` later, so that its worker
-   * can still settle it. A parked one ends together with its approval, also when its session has ended. Also deletes data that is no longer
-   * needed, such as expired outcomes and grants, and marks callbacks whose worker was lost as `unknown`.
+   * Settles calls past their deadline. A queued call that no worker holds ends at once. A call that a worker holds ends `overdueMs` later,
+   * so that the worker can still settle it. A parked call ends together with its approval, also when its session has ended. Also deletes
+   * data that is no longer needed, such as expired outcomes and grants, and marks callbacks whose worker was lost as `unknown`.
    */
   reapCalls(request: ReapRequest): Promise<ReapAnswer>;
 }
@@ -136,7 +141,7 @@ export interface CallList {
 export interface CallHolders {
   /**
    * The worker that holds each call, in the order of the request; undefined where no worker does. A `queued` call that a worker holds may
-   * be running: the first run of a `read` or `idempotent` tool writes no start mark.
+   * be running: the first run of most `read` and `idempotent` tools writes no start mark.
    */
   findHolders(callIds: readonly CallId[]): Promise<(WorkerId | undefined)[]>;
 }
@@ -144,8 +149,8 @@ export interface CallHolders {
 /** Records what an operator knows about an indeterminate call. */
 export interface CallResolution {
   /**
-   * Records an operator's statement on whether an indeterminate call ran. The call's outcome stays `indeterminate`; the statement is kept
-   * beside it.
+   * Records an operator's statement on whether an indeterminate call ran. The call's outcome stays `indeterminate`; the statement is stored
+   * in addition to it.
    */
   resolveCall(request: ResolveRequest): Promise<'resolved' | 'not-indeterminate' | 'unknown'>;
 }

@@ -9,7 +9,9 @@ import type { Outcome } from '../outcome/outcome.ts';
 import type { Stage } from '../call/stages.ts';
 import type { TraceContext } from '../call/trace-context.ts';
 
-/** Where the parts of a process emit diagnostic events. Emitting never throws, never waits, and costs nothing while there are no listeners. */
+/**
+ * Where the parts of a process emit diagnostic events. Emitting never throws, never waits, and costs nothing while there are no listeners.
+ */
 export interface Events {
   /** Whether at least one listener wants at least one kind of event. Read once per call. */
   readonly listening: boolean;
@@ -19,7 +21,7 @@ export interface Events {
   samples(traceId: string): boolean;
   /** Whether a listener wants this kind of event. Check it before building the facts of an event. */
   wants(kind: EventKind): boolean;
-  /** Copies the declared fields of the event and ignores others. `shared` may be kept and passed again for many events. */
+  /** Copies the declared fields of the event and ignores others. The caller may pass the same `shared` object for many events. */
   emit<Kind extends EventKind>(kind: Kind, facts: EventFacts<Kind>, shared?: SharedFields): void;
 }
 
@@ -28,11 +30,12 @@ export interface CallEmitter {
   wants(kind: EventKind): boolean;
   /** `stage` defaults to the one in the event table. */
   emit<Kind extends EventKind>(kind: Kind, facts: DiagnosticEventMap[Kind], stage?: Stage): void;
-  /** Reports the result of a stage. Later stages emit nothing if this one ended the call. */
+  /** Reports the result of a stage. After a result that ended the call, the results of later stages emit nothing. */
   passed(stage: Stage, result: { readonly kind: string }): void;
   settled(answer: string, outcome: Outcome): void;
   /**
-   * Reports that the data path threw this error: the worker stops without an outcome, and the call is recovered when its lease runs out.
+   * Reports that the data path threw this error: the worker gives up the call without an outcome, and the call is recovered when its lease
+   * runs out.
    */
   left(error: unknown): void;
   /** The trace context for everything a stage calls: the stage's own span is the parent. Absent while no listener wants spans. */
@@ -42,7 +45,10 @@ export interface CallEmitter {
 /** Fields by which a subscription can filter events. */
 export type MatchedField = Extract<keyof SharedFields, 'callId' | 'tool' | 'agent' | 'tenant' | 'session' | 'run'>;
 
-/** If it returns a promise, the bus waits for it before the next event. An error it throws affects only this listener. */
+/**
+ * If the listener returns a promise, it gets its next event only after that promise has settled. An error that the listener throws does not
+ * affect other listeners.
+ */
 export type DiagnosticListener = (event: DiagnosticEvent) => unknown;
 
 export interface DiagnosticSubscription {
@@ -51,7 +57,7 @@ export interface DiagnosticSubscription {
   readonly kinds?: readonly (EventKind | `${string}.*`)[];
   /** Only events in which each of these fields has this value. */
   readonly where?: { readonly [Field in MatchedField]?: string };
-  /** Max events that wait for a slow listener. Further events are lost to it, and reported as `events.lost`. */
+  /** Max events that wait for a slow listener. Further events are dropped for this listener, and it gets their number as `events.lost`. */
   readonly maxWaiting?: number;
   /** This listener does not need spans. While no other listener wants spans, callers' traces are passed on unchanged. */
   readonly spans?: false;
@@ -60,7 +66,7 @@ export interface DiagnosticSubscription {
    * listener has the function, all are kept.
    */
   readonly samples?: (traceId: string) => boolean;
-  /** Receives no events of traces that are not kept. */
+  /** This listener gets no events of traces that are not kept. */
   readonly sampledOnly?: true;
 }
 

@@ -43,9 +43,9 @@ export type ReadRewritten = (value: JsonObject, canonical: string) => MaybePromi
 export interface HookedCall extends HookedCallFacts {
   readonly tool: HookedTool;
   readonly arguments: JsonObject;
-  /** The arguments as canonical JSON: what hooks are shown. */
+  /** The arguments as canonical JSON. The first hook gets a copy that is parsed from this text. */
   readonly canonical: string;
-  /** Aborted when the call is stopped: its hooks are no longer waited for. */
+  /** Aborted when the call is stopped. The gate then no longer waits for the hooks. */
   readonly signal?: StopSignal;
 }
 
@@ -71,7 +71,7 @@ export type HooksVerdict =
 
 /** A call whose tool returned a result that is not stored yet. */
 export interface ResultCall extends EndedCall {
-  /** Aborted when the call is stopped: the hooks are no longer waited for. */
+  /** Aborted when the call is stopped. The worker then no longer waits for the hooks. */
   readonly signal?: StopSignal;
   /** Time limit for all hooks together, on the clock of `performance.now()`. If they have not answered by then, the result is withheld. */
   readonly answerBy?: number;

@@ -13,21 +13,24 @@ export interface OutboundStore
 
 /** Publishes effects, for the worker that owns the call. */
 export interface EffectPublishing {
-  /** Checks the fence and publishes in one step. A known key is not published again; the answer is the state of the first publication. */
+  /**
+   * Checks the fence and publishes in one step. If the key is known, nothing is published, and the answer has the state of the known
+   * effect.
+   */
   publishEffect(request: PublishEffectRequest): Promise<PublishEffectAnswer>;
 }
 
 /** Hands effects to the gateways that deliver them. */
 export interface EffectDelivery {
   /**
-   * Takes effects that are due, waiting up to `waitMs` for the first. Before that, it fails expired effects and deletes old ones. An effect
-   * whose claimant was lost is handed to another gateway; if a second delivery could send a second message, it fails instead. The same
-   * `claimId` again returns the same effects.
+   * Takes effects that are due, waiting up to `waitMs` for the first. Before that, the store fails expired effects and deletes old ones. If
+   * the gateway that claimed an effect was lost, another gateway gets the effect; if a second delivery could send a second message, the
+   * effect fails instead. A request with the same `claimId` returns the same effects again.
    */
   claimEffects(request: ClaimEffectsRequest): Promise<ClaimedEffects>;
   /**
-   * Reports how the delivery of an effect ended. Answers `lost` unless this gateway made the last claim. When an effect has ended, the next
-   * effect of its call can be claimed and its waiter is notified.
+   * Reports how the delivery of an effect ended. Answers `lost` unless this gateway made the last claim. When an effect has ended, its
+   * waiter is notified, and the next effect of the same call can be claimed.
    */
   finishEffect(request: FinishEffectRequest): Promise<'finished' | 'lost'>;
   /** Publishes the outcomes of settled calls that have a redirect. Returns how many. */
@@ -92,14 +95,17 @@ export interface ClaimEffectsRequest {
   readonly lane: number;
   readonly gatewayId: string;
   readonly claimId: string;
-  /** `redeliver`: the platform deduplicates, so an effect of a lost claimant is delivered again. Otherwise it fails. */
+  /**
+   * `redeliver`: the platform deduplicates, so an effect is delivered again if the gateway that claimed it was lost. Otherwise such an
+   * effect fails.
+   */
   readonly platforms: readonly { readonly name: string; readonly redeliver: boolean }[];
   readonly limit: number;
   readonly leaseMs: number;
   readonly waitMs: number;
   /** Ended effects are kept this long, and in any case until their call cannot run again. */
   readonly retentionMs: number;
-  /** Max bytes of ended effects in one lane; beyond it the oldest lose their bodies. */
+  /** Max bytes of ended effects in one lane. Beyond it, the bodies of the oldest ones are deleted. */
   readonly maxKeptBytes: number;
 }
 

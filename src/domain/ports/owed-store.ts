@@ -45,8 +45,8 @@ export interface HoldOwedRequest {
   /** A holder that sends no beat for this long is dead. */
   readonly leaseMs: number;
   /**
-   * Absent in the first request of an attempt. After a `wait` answer: its `since`, or a little later. A holder whose last beat is after
-   * this store time is live.
+   * Absent in the first request of an attempt. After a `wait` answer: the `since` of that answer, or a little later. A holder whose last
+   * beat is after this store time is live.
    */
   readonly waitingSince?: number;
   /** How long ago the request arrived at the gateway. */
@@ -73,7 +73,7 @@ export type HoldOwedAnswer =
 export type ReleaseOwedRequest = {
   /** The call of the entry. */
   readonly callId: CallId;
-  /** The `callId` of the `holdOwed` request that holds it. */
+  /** The `callId` of the `holdOwed` request that holds the entry. */
   readonly attempt: CallId;
 } & (
   | {
@@ -84,7 +84,8 @@ export type ReleaseOwedRequest = {
       /** The gateway asked the client to come back. The call is owed to requests that arrive from now on. */
       readonly to: 'owed';
       /**
-       * The call becomes owed only after this time. Until then the client has another way to come back: it answers the form that it shows.
+       * The call becomes owed only after this time. Until then the client still shows a form for the call, and answering the form continues
+       * it.
        */
       readonly owedAfterMs?: number;
       /** How long the entry is kept, from when the call is owed. */

@@ -19,7 +19,7 @@ import type { ServiceOpener } from './service-access.ts';
 import type { WorkerStore } from './store.ts';
 import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
 
-/** A tool as a worker serves it. Immutable: a reload creates new ones, and a running call keeps its own. */
+/** A tool as a worker serves it. Immutable: a reload creates new objects, and a running call keeps the one that it started with. */
 export interface ServedTool {
   readonly declaration: ToolDeclaration;
   readonly runner: RunnerName;
@@ -75,7 +75,10 @@ export interface Plane {
   readonly placement?: ToolDeclaration['pinned'];
   /** The tools served currently. Read once per call. */
   tools(): ServedTools;
-  /** Counts the live workers of this pool that serve this digest, and those that do not. Asked about a digest that this worker does not serve. */
+  /**
+   * Counts the live workers of this pool that serve this digest, and those that do not. Asked about a digest that this worker does not
+   * serve.
+   */
   peersFor(toolDigest: string): Promise<Peers>;
   /** The digest under which a tool is currently published, if it is. Asked about a tool that neither this worker nor its peers serve. */
   publishedDigest(tool: ToolId): Promise<string | undefined>;

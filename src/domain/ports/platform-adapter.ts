@@ -7,8 +7,8 @@ import type { JsonObject, JsonValue } from '../../base/json.ts';
  */
 export interface PlatformAdapter {
   /**
-   * Whether a second delivery under the same key changes nothing. If so, effects of a lost gateway are delivered again. If not, they fail,
-   * because it is unknown whether they went out.
+   * Whether a second delivery under the same key changes nothing. If so, effects that a lost gateway had claimed are delivered again. If
+   * not, they fail, because it is unknown whether that gateway delivered them.
    */
   readonly deduplicates: boolean;
   /** Delivered messages stay in the store, to be shown to operators. */

@@ -11,7 +11,7 @@ export interface PolicyReader {
 
 /** Reads the policy again when it has changed, for workers and callers that keep a copy. */
 export interface PolicyWatch {
-  /** Returns the record if its version is above `after`. Otherwise only the version is read. */
+  /** Returns the record if its version is above `after`; otherwise undefined, and the store reads only the version. */
   readNewerPolicy(request: { after: number }): Promise<PolicyRecord | undefined>;
 }
 

@@ -9,7 +9,7 @@ export interface ServiceOpener {
 
 /** What one call may use of the services that its module declared. Bound to the call's identity; unusable once the call has ended. */
 export interface ServiceAccess {
-  /** The names of the methods of each service, by service. */
+  /** The method names that each service offers, by service. */
   readonly offered: Readonly<Record<string, readonly string[]>>;
   /** Rejects with a ServiceFailure for every failure, and within the deadline of one request. */
   readonly call: (request: ServiceRequest) => Promise<JsonValue>;

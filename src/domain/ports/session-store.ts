@@ -12,7 +12,7 @@ export interface SessionStore
 
 /** Opens sessions, for the trusted side. */
 export interface SessionOpening {
-  /** A delegated session expires with its delegator at the latest. Throws SESSION_INVALID if the delegator is not live. */
+  /** A delegated session expires no later than the session that delegates. Throws SESSION_INVALID if that session is not live. */
   openSession(request: OpenSessionRequest): Promise<{ expiresAt: number }>;
 }
 
@@ -21,8 +21,8 @@ export interface SessionCare {
   /** Extends the idle expiry; the absolute expiry stays. */
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
   /**
-   * Also revokes all sessions that it delegated to, directly or indirectly. Changes the lane's epoch, so queued calls of these sessions end
-   * `denied` when a worker claims them.
+   * Revokes the session and all sessions that it delegated to, directly or indirectly. Changes the lane's epoch, so queued calls of these
+   * sessions end `denied` when a worker claims them.
    */
   revokeSession(request: RevokeSessionRequest): Promise<'revoked' | 'unknown'>;
   /** `full`: the session has `MAX_RUNS` open runs. Opening an open run again changes nothing. */
@@ -31,13 +31,16 @@ export interface SessionCare {
 
 /** Ends runs, for the trusted side. */
 export interface RunEnds {
-  /** If an actor is given and the run was open, the audit record is written in the same step. A program that ends its own runs gives no actor. */
+  /**
+   * If an actor is given and the run was open, the audit record is written in the same step. A program that ends its own runs gives no
+   * actor.
+   */
   endRun(request: EndRunRequest): Promise<void>;
 }
 
 /** Checks the token of a session. */
 export interface SessionProof {
-  /** Checks that this token belongs to this session and that the session is live; undefined means yes. */
+  /** Checks that this token belongs to this session and that the session is live. Undefined: both are true. */
   proveSession(request: { session: SessionId; tokenDigest: string }): Promise<SessionEnding | undefined>;
 }
 
@@ -66,7 +69,7 @@ export interface InjectRequest extends OwnedCall {
 }
 
 export type InjectAnswer =
-  /** The requested tools that the run has now. The list is empty if the run has ended. */
+  /** The requested tools that calls of this tool have added to the run, now or earlier. The list is empty if the run has ended. */
   { readonly kind: 'injected'; readonly tools: readonly ToolId[] } | { readonly kind: 'fenced' };
 
 export interface RevokeSessionRequest extends Administered {

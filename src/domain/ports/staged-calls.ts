@@ -63,7 +63,7 @@ export interface GateFacts {
   /** Canonical JSON of the arguments that run, if they differ from the caller's. */
   readonly effective?: string;
   readonly changedBy?: readonly ArgumentChange[];
-  /** For the model, next to the result. */
+  /** The advice of loop detection, which the model gets next to the result. */
   readonly advice?: string;
   /** The detector that warned of a loop. */
   readonly detector?: string;
@@ -83,8 +83,8 @@ export interface GateBasis {
 }
 
 /**
- * The stages that a call has passed. `runClaimed` adds to it after each stage, and the settle stage records it, also for a call that ended
- * early.
+ * What the stages have found out about a call. `runClaimed` adds to it while the call passes the stages. The settle stage makes the audit
+ * record from it, also for a call that ended early.
  */
 export interface PassedStages {
   readonly delivered: DeliveredCall;
@@ -96,7 +96,7 @@ export interface PassedStages {
   isAllowed?: true;
 }
 
-/** A call with its outcome, and whether the store took it. */
+/** A call with its outcome, and the store's answer to settling it. */
 export interface SettledCall {
   readonly delivered: DeliveredCall;
   readonly outcome: Outcome;

@@ -123,7 +123,9 @@ export interface CallerStore
     CatalogWatch,
     FleetReader {}
 
-/** What the stages of a worker need. Its other parts, such as nested calls and the fleet, name their own ports. */
+/**
+ * What the stages of a worker need. Other parts of a worker, such as nested calls and the fleet, take the ports that they need themselves.
+ */
 export interface WorkerStore
   extends
     StoreLanes,
@@ -144,7 +146,7 @@ export interface SupervisorStore extends StoreLanes, CallLeases, CallReaper {}
 /** What the delivery of effects to platforms needs. */
 export interface DeliveryStore extends StoreLanes, EffectDelivery, CallReader {}
 
-/** What the routes and the MCP endpoint of a gateway need beside its client. */
+/** What the routes and the MCP endpoint of a gateway need in addition to its client. */
 export interface GatewayStore
   extends
     StoreLanes,

@@ -20,9 +20,9 @@ export interface TokenStore
 /** Creates tokens, for operators and logins. */
 export interface TokenIssuing {
   /**
-   * Creates a token. `full`: the max number of valid tokens exists; tokens that have ended make room. Repeating it with the same id and
-   * digest changes nothing. Throws `TOKEN_INVALID` for any problem that `findTokenProblem` reports, and for an id that exists with another
-   * secret.
+   * Creates a token. `full`: the max number of valid tokens exists. Tokens that have ended do not count: one of them is deleted if
+   * necessary. Repeating the request with the same id and digest changes nothing. Throws `TOKEN_INVALID` for any problem that
+   * `findTokenProblem` reports, and for an id that exists with another secret.
    */
   createToken(
     request: CreateTokenRequest,
@@ -44,7 +44,7 @@ export interface TokenList {
   listTokens(request: { readonly limit: number }): Promise<GatewayToken[]>;
 }
 
-/** Notes the sessions that a gateway opens for the bearer of a token. */
+/** Records the sessions that a gateway opens for the bearer of a token. */
 export interface TokenSessions {
   /**
    * Records that a gateway opened this session for a bearer of the token, so that revoking the token also revokes the session. The gateway
@@ -120,5 +120,8 @@ export interface CreateTokenRequest extends Administered {
   readonly lifetimeMs: number;
 }
 
-/** How long a login attempt is remembered, so that a repeat after a lost answer is not recorded twice. Such a repeat comes at once. */
+/**
+ * How long a login attempt is remembered, so that a repeat after a lost answer is not recorded twice. A minute is enough, because the
+ * process repeats the request at once.
+ */
 export const LOGIN_KNOWN_MS = 60_000;

@@ -144,7 +144,7 @@ export interface PlatformRequest {
 
 export type PlatformReply =
   | { readonly kind: 'delivered'; readonly key: EffectKey; readonly answer: EffectAnswer }
-  /** The effect was not delivered within `waitMs`. It will still go out, or fail visibly. */
+  /** The effect was not delivered within `waitMs`. It will be delivered later, or fail and be shown to operators. */
   | { readonly kind: 'queued'; readonly key: EffectKey }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 

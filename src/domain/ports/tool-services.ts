@@ -77,7 +77,7 @@ export interface Knowledge {
   unrelate(relation: Pick<NewRelation, 'from' | 'relation' | 'to'>): Promise<boolean>;
   search(query: SearchQuery): Promise<FoundEntity[]>;
   neighbourhood(query: NeighbourhoodQuery): Promise<Neighbourhood>;
-  /** `into` gets the relations, and the facts that it lacks; `from` is deleted. */
+  /** The entity `into` gets the relations of `from`, and those facts of `from` that it lacks. Then `from` is deleted. */
   merge(entities: { readonly from: string; readonly into: string }): Promise<Entity>;
   /** Also deletes all its relations. */
   delete(id: string): Promise<boolean>;

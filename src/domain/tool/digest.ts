@@ -43,14 +43,14 @@ export function catalogDigest(modules: readonly ModuleDeclaration[]): string {
   );
 }
 
-/** Identifies what a key stands for: the same key with another body digest is a conflict. */
+/** Digest of what a caller asks for under a key. The same key with a different body digest is a conflict. */
 export function bodyDigest(tool: string, canonicalArguments: string, input?: string): string {
   // Canonical JSON contains no NUL, so tool, arguments and input cannot be confused with tool and longer arguments.
   const answers = input === undefined ? '' : `\0${input}`;
   return hash('sha256', `${tool}\0${canonicalArguments}${answers}`, 'base64url');
 }
 
-/** Identifies a subject without its text; used in ids and keys. */
+/** A digest that identifies a subject in ids and keys without containing its name. */
 export function subjectScope(tenant: string, subject: string): string {
   return shortSha256(`${tenant.length}:${tenant}${subject}`, 12);
 }

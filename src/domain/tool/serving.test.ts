@@ -23,7 +23,7 @@ describe('servingOf', () => {
     ['other-version', 1, [worker(older)]],
     ['unserved', 0, []],
     ['unserved', 0, [worker({ modules: [{ id: 'notes', digest: 'clock-2' }] })]],
-    // The private worker of a caller, or one that another pool's calls go to.
+    // The only worker is in a different pool, for example the private pool of a caller, so it gets none of the module's calls.
     ['unserved', 0, [worker({ pool: 'elsewhere' })]],
     ['unserved', 0, [worker({ state: 'draining' })]],
   ] as const)('says %s, by %i workers', (state, liveWorkers, workers) => {

@@ -26,24 +26,27 @@ export interface ToolDeclaration {
   readonly effect: Effect;
   /** True for a shell, code execution and anything unsandboxed. Such a tool is closed unless the policy names it. */
   readonly privileged: boolean;
-  /** True if calls of the tool start in accept order, one at a time per subject. */
+  /** True if the calls of one subject to this tool run one at a time, in the order in which they were accepted. */
   readonly serial: boolean;
   /** The tool runs in the caller's process, never on a fleet worker. */
   readonly pinned?: 'caller';
   /**
-   * The code of the tool's schema may change arguments. The runner parses them once, before the rules, and everything after that sees the
+   * The code of the tool's schema may change arguments. The runner lets it parse them once, before the rules, and all later steps use the
    * result.
    */
   readonly normalises?: true;
   /**
-   * The library in which the tool's schema is written (a strict object of zod, for example) refuses members that the schema neither declares nor
-   * allows with `additionalProperties`. Absent: only the published JSON Schema decides which members are accepted.
+   * The library in which the tool's schema is written (a strict object of zod, for example) refuses members that the schema neither
+   * declares nor allows with `additionalProperties`. Absent: only the published JSON Schema decides which members are accepted.
    */
   readonly refusesUndeclared?: true;
   /** Secrets that the tool may get: names, or `PREFIX_*`. With the prefix `own:`, its arguments may not refer to them. Absent: none. */
   readonly secrets?: readonly string[];
   readonly limits: ToolLimits;
-  /** The tool is made to be called again and again. Calls that are no faster than this are never taken for a loop. */
+  /**
+   * The tool is made to be called again and again. Calls that are no faster than this are not taken for a loop, unless earlier equal calls
+   * are still under way.
+   */
   readonly poll?: ToolPoll;
   /**
    * JSON pointers into the structured result. A change in what they name is progress; a change elsewhere is not. An empty list: nothing is

@@ -62,8 +62,8 @@ export function findSurfaces(catalog: Catalog, policy: Policy, identity: Identit
 }
 
 /**
- * The ids of the modules from which a toolkit takes tools, including modules that are not published. Unlike the toolkit's tools,
- * `Toolkit.missing` depends on all modules of the catalog.
+ * The ids of the modules from which a toolkit takes tools, including modules that are not published. Its tools can change only if one of
+ * these modules changes. `Toolkit.missing`, however, depends on all modules of the catalog.
  */
 export function modulesOfToolkit(policy: Policy, identity: Identity): 'all' | readonly string[] {
   if (!isSelecting(policy, identity.tenant)) return 'all';
@@ -202,7 +202,7 @@ function missingOfSelection(index: CatalogIndex, policy: Policy, identity: Ident
     const isThere = (name: string): boolean => found.find(name) !== undefined || surfaces.has(toolId(module, name));
     const unknown = [...taken].filter((name) => !isThere(name));
     const missing = unknown.map((name): MissingTool => ({ tool: toolId(module, name), reason: 'unknown-name' }));
-    // None of the names exists: another module may be published under this id.
+    // None of the selected names exists, so the id may belong to a different module than the declaration meant.
     if (taken.size > 0 && unknown.length === taken.size) missing.push({ tool: whole, reason: 'nothing-matched' });
     return missing;
   });
