@@ -24,7 +24,7 @@ export function batchPerLane<Request extends Common, Answer>(
 
   function batcherFor(lane: number, request: Request): Batcher<Request, Answer> {
     const kinds = (kindsOfLanes[lane] ??= []);
-    // A lane has batches of only one or two kinds at a time, so comparing is cheaper than making a key for a map.
+    // The requests of a lane are of one or two kinds only (worker, pool, retention), so a search is cheaper than making a key for a map.
     for (const { common, batcher } of kinds) if (goTogether(common, request)) return batcher;
     const batcher = createBatcher<Request, Answer>((requests) => send(lane, requests), {
       maxBatch: MAX_AT_ONCE,

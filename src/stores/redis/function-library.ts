@@ -60,8 +60,8 @@ export interface FunctionHeader {
   readonly keys: readonly string[];
   readonly args: readonly string[];
   /**
-   * Names of the arguments of an additional row. After a batch, the few calls that need such arguments have one row each, so that the other
-   * calls of the batch do not send them.
+   * Names of the arguments in the rows that follow a batch. Only few calls of a batch need these arguments: each of those calls has one
+   * row, and the others have none.
    */
   readonly each: readonly string[];
   /** Names of the arguments in the rows after a batch: they have what only few calls of it need. */

@@ -107,7 +107,8 @@ export function createStore(context: RedisContext): JournalStore {
       const lane = laneOfScopedId(request.callId);
       const isFirst = !request.callId.includes('~');
       if (lane >= 0 && lane < context.lanes && isFirst) return accepts.add(lane, request);
-      // The lane in the id does not exist in this store, so no subject of this store can have the id.
+      // No caller has such an id: its lane does not exist in this store, or it names a later generation of a key (`~2`), which only the
+      // store does.
       return Promise.resolve({ kind: 'unauthenticated', ending: 'unknown' });
     },
     claimCalls: (request) => claimCalls(context, watch, request),

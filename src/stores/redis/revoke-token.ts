@@ -16,8 +16,8 @@ const BATCH = 500;
 type Revocations = TokenRevocation & RevocationRepair;
 
 /**
- * Revokes a token and its sessions. They are in different slots, so they cannot be revoked in one step. A process may die after any of
- * these steps, because another process can continue:
+ * Revokes a token and its sessions. They are in different slots, so they cannot be revoked in one step. Because of the order of these
+ * steps, a crash after any of them is safe:
  *
  * 1. Mark the token as revoked and list it in `tokens:revoking`, in one step. From now on no gateway can add a session to the token's list.
  * 2. Revoke the sessions in the token's list, in every lane. Revoking a session again changes nothing.

@@ -47,7 +47,7 @@ interface Conditions {
 }
 
 /**
- * Conditions that leave out rows that are in no chain: an attacker can insert such rows, and `verify` does not detect them. The unary plus
+ * Conditions that leave out rows that are in no chain: an attacker can insert such rows, and `verify` could not detect that. The unary plus
  * makes SQLite keep using the index on `at`.
  */
 const IN_A_CHAIN = ['+sequence > 0', '+laneId IN (SELECT id FROM auditLane)'];

@@ -41,7 +41,7 @@ export const AUDIT_TABLES = `
 
 /**
  * Gives statements a number. Existing statements get numbers up to 0, in their order: the chain begins with number 1. The table has no
- * rowid, so SQLite assigns no number by itself. So a process of an older release, which sends no number, can no longer add a statement.
+ * rowid, so SQLite assigns no number by itself, and a process of an older release, which sends no number, can no longer add a statement.
  */
 export const NUMBER_STATEMENTS = `
   CREATE TABLE numberedStatement (
