@@ -7,8 +7,8 @@ interface Place {
 }
 
 /**
- * Follows accepted gaps from `sequence`. Returns the sequence just before `found` if the gaps reach it, otherwise `sequence`. A gap counts
- * only with exactly its range: if it ends too early, or includes the record that was found, that record is out of place.
+ * Follows accepted gaps from `sequence`, the last record before the missing ones. Returns the sequence just before `found` if the gaps
+ * cover exactly the records between the two; otherwise returns `sequence` unchanged, and the caller reports `found` as out of place.
  */
 export function skipAcceptedGaps(sequence: number, found: number, gaps: readonly GapStatement[]): number {
   let reach = sequence;

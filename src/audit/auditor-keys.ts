@@ -72,7 +72,7 @@ function parseKey(file: string, text: string, parse: (text: string) => KeyObject
     const key = parse(text);
     if (key.asymmetricKeyType === 'x25519') return key;
   } catch {
-    // The error below reports this. The original error could quote the content of the file.
+    // The error thrown below reports this. The original error could quote the content of the file.
   }
   throw refused(file, 'it is no X25519 key');
 }

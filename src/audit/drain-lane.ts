@@ -90,8 +90,8 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     }
     const { fence } = claimed;
     const isOurs = head?.fence === fence;
-    // First moves the records that an earlier release stored in another format. Processes of that release no longer write, so once per
-    // owner is enough.
+    // First moves the records that an earlier release stored in another format. Processes of that release no longer write, so moving once
+    // for each owner of the lane is enough.
     if (!isOurs) while (await store.moveAudit({ lane }));
     const page = await readAhead();
     if (!isOurs) head = { ...(await sink.openLane({ store: page.store, lane })), fence };
@@ -114,7 +114,8 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     }
     if (!(await remove({ ...plan, through: accepted ?? plan.through }, fence))) return 0;
     if (accepted !== undefined) log.warn({ lane, through: accepted }, 'audit: an operator has accepted a gap');
-    // The records before the gap have left the lane. In the next round the gap is at the beginning of the lane.
+    // The records before the gap were drained in this round. From the next round on, the lane begins with the gap, and nothing more is
+    // drained until an operator accepts it.
     else if (problem !== undefined) return alarm(problem, backlog, fence);
     if (state.alarm !== undefined) log.info({ lane }, 'audit: the lane is drained again');
     state = { lane, backlog };
@@ -163,8 +164,8 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
   }
 
   /**
-   * Compares records that an earlier owner has committed with the same records, which still wait in the lane. Returns the problem if they
-   * differ.
+   * Compares records that an earlier owner committed to the sink with the same records in the lane, where they still wait to be removed.
+   * Returns the problem if they differ.
    */
   async function findOther({ repeated }: DrainPlan, id: string): Promise<string | undefined> {
     if (repeated.length === 0) return undefined;
@@ -188,7 +189,8 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     if (entries.length === 0) return true;
     const records = chainAll(entries, id, from.chain);
     const { fence, ...previous } = from;
-    // The head is unknown until the sink has answered. If the commit fails, the next round reads the head from the sink.
+    // While the commit is under way, it is unknown whether the sink has moved the head. If the commit fails, the next round reads the head
+    // from the sink.
     head = undefined;
     if ((await sink.commit({ store: id, lane, fence, previous, records })) === 'fenced') {
       log.warn({ lane, fence }, 'audit: another drainer has this lane');

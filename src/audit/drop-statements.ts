@@ -40,7 +40,10 @@ function dropThrough({ number, previous, hash }: ReadLink, kept: readonly Statem
 
 type IsGone = (head: SignedHead, more?: number) => boolean;
 
-/** Returns a test for whether a lane's record with this sequence is deleted, or will be deleted by the last of these cuts. */
+/**
+ * Returns a test: whether the record of a head is deleted, or will be deleted by the last of these cuts. With `more`, the test is about the
+ * record that many sequences after the head.
+ */
 function whatIsGone(cuts: readonly SignedHead[]): IsGone {
   const through = new Map(cuts.map((each) => [laneOf(each), each.sequence]));
   return (head, more = 0) => head.sequence + more <= (through.get(laneOf(head)) ?? 0);

@@ -1,7 +1,10 @@
 import type { SignedHead, StatementMark } from '../domain/audit/audit-record.ts';
 import { isMark } from './statement-marks.ts';
 
-/** The output of an earlier `verify --json`, kept outside the trail. The current trail must continue exactly that trail. */
+/**
+ * The output of an earlier `verify --json`, kept outside the trail. The current trail must begin with exactly that trail and may only
+ * continue it.
+ */
 export interface ExpectedTrail {
   readonly statement?: StatementMark;
   readonly lanes: readonly SignedHead[];

@@ -19,8 +19,8 @@ interface Limits {
 const HOW = 'start the gateway, or dev, with this audit.keys: it signs at its start. Then ask again';
 
 /**
- * Finds records that have waited longer for a signature than a running signer leaves them, and a key that has never signed. A recent
- * statement shows that a signer is running; records that it has not signed yet arrived late, because the sink was unavailable.
+ * Finds records that have waited for a signature longer than `maxMs`, which a running signer prevents, and a key that has never signed. If
+ * the last statement is recent, a signer is running, and records without a signature reached the sink late because it was unavailable.
  */
 export function findUnsigned(
   { count, lastAt = Number.NEGATIVE_INFINITY }: Pick<Statements, 'count' | 'lastAt'>,

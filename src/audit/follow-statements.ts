@@ -30,8 +30,8 @@ interface Known {
 }
 
 /**
- * Checked statements stay in memory, about 0.6 KB for each statement of one busy lane. Everything is read again if the last known statement
- * is no longer in the trail (another process dropped it, or an older copy was restored) or if a key is no longer trusted.
+ * Checked statements stay in memory: about 0.6 KB each if the statements list the head of one lane. Everything is read again if the last
+ * known statement is no longer in the trail (another process dropped it, or an older copy was restored) or if a key is no longer trusted.
  */
 export function followStatements(trail: AuditTrail, readKeys: () => TrustedKeys): StatementFollower {
   let known = nothingKnown();
@@ -51,7 +51,7 @@ export function followStatements(trail: AuditTrail, readKeys: () => TrustedKeys)
     }
     const problem = verifyNew(known);
     if (problem === undefined) return { kind: 'good', statements: known.collected.statements };
-    // Forget what was read: it would still be wrong after an operator repaired the trail.
+    // Forget what was read: after an operator has repaired the trail, the next `read` must not return the old statements.
     known = nothingKnown();
     return { kind: 'bad', problem };
   }
@@ -107,7 +107,7 @@ function countThrough(links: Statements['links'], through: number): number {
 function verifyNew(known: Known): string | undefined {
   const { statements } = known.collected;
   if (known.chain === undefined) {
-    // No marks are passed here, because the signer compares the chain with them.
+    // The chain is compared with no marks here: the signer does that before it signs.
     const { last, problem } = verifyStatements(statements, []);
     known.chain = last;
     return problem;

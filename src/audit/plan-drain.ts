@@ -26,9 +26,9 @@ export interface DrainProblem {
 }
 
 /**
- * Decides what happens to a page of a lane's journal. A record gets its number from its place in the journal and never from its own
- * bytes. The attack: any role that audits can append, and a record that claims a number that is not its own must neither displace
- * another record nor stop the drain. Loss is found by sums: every record that the lane has counted must be in the sink or in the journal.
+ * Decides what happens to a page of a lane's journal. A record gets its number from its place in the journal and never from its own bytes.
+ * The attack: any role that audits can append, and a record with a number that belongs to another one must neither displace that one nor
+ * stop the drain. Loss is found by sums: every record that the lane has counted must be in the sink or in the journal.
  *
  *     counted + surplus = drained + waiting      all is well
  *                       > drained + waiting      records are lost: stop at the place where the lane's numbers jump
@@ -66,7 +66,7 @@ function describeLoss(page: JournalPage, through: number, missing: number, jump:
   return { what: `${which}; ${then}`, gap };
 }
 
-/** Index of the first element whose number is not the next one, by the lane's own numbering; undefined if there is none. */
+/** Index of the first element whose number, counted by the lane itself, skips one or more numbers; undefined if there is none. */
 function findJump({ drained, surplus, elements }: JournalPage): number | undefined {
   let before = drained - surplus;
   const at = elements.findIndex(({ entry }) => {

@@ -76,9 +76,9 @@ type Made =
 type Choose = (statements: Statements) => Promise<Cut | LaneProblem | undefined>;
 
 /**
- * Deletes a lane's records up to a cut, and the statements that are only about deleted records. `choose` gets verified statements. It walks
- * over the lane, which may take longer than the time between two signatures, so it is called again only if another process has changed this
- * lane meanwhile. Undefined: there is nothing to delete.
+ * Deletes a lane's records up to a cut, and the statements that are only about deleted records. `choose` gets verified statements and walks
+ * over the lane. A walk may take longer than the time between two signatures, so `choose` is not called again because of a new signature,
+ * but only if another process has changed this lane meanwhile. Undefined: there is nothing to delete.
  * @internal
  */
 export async function cutLane(

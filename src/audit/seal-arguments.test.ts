@@ -57,7 +57,7 @@ describe('sealed arguments', () => {
   });
 
   it('need only the public half to be made', () => {
-    // The private half of a pair is what opens; a sealer is never given one.
+    // Only the private key of a pair can open a seal, and the sealer above was made from the public key alone.
     const pem = AUDITOR.privateKey.export({ format: 'pem', type: 'pkcs8' });
     expect(openSeal(sealer.seal(text, binding), binding, createPrivateKey(pem))).toMatchObject({ kind: 'opened' });
   });

@@ -22,8 +22,8 @@ const NOTHING_SIGNED: LastSigned = { heads: [], number: 0 };
 /**
  * Signs the current heads of all chains, unless nothing was added since this process last signed. Returns the current heads.
  *
- * @param readKeys returns the keys whose rollbacks and gaps are trusted. Without any, a chain that differs from the last signed one is
- * refused.
+ * @param readKeys returns the keys whose rollbacks and gaps are trusted. Without trusted keys, a chain that differs from the last signed
+ * one is always refused.
  */
 export async function signHeads(
   trail: AuditTrail,
@@ -57,7 +57,7 @@ async function refuseChanged(trail: AuditTrail, last: LastSigned, readKeys: () =
   for (const head of last.heads) {
     const { store, lane, sequence, chain } = head;
     const [found] = await trail.readTrail({ store, lane, fromSequence: sequence, limit: 1 });
-    // If the record is not found, retention has deleted it together with everything before it.
+    // If the record is not found, retention has deleted it together with everything before it, and there is nothing to compare.
     if (found === undefined || parseRecord(found.text)?.sequence !== sequence || hex(found.chain) === chain) continue;
     if (await isGivenUp(trail, head, last.number, readKeys())) continue;
     throw planeError('AUDIT_CHAIN_CHANGED', { lane, sequence });

@@ -22,8 +22,9 @@ export interface SigningKey {
 }
 
 /**
- * Public keys by id: of all keys that ever signed. The attack: a writer of the sink adds a key of their own and signs another history. So a
- * key is trusted only because its file is in one of the folders, and never because of something in the sink or the store.
+ * The public keys, by id, with which signatures are checked: those of all keys that ever signed. The attack: a writer of the sink adds a
+ * key of their own and signs another history. So a key is trusted only because its file is in one of the folders, and never because of
+ * something in the sink or the store.
  */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 
@@ -133,7 +134,7 @@ function parseKey(file: string, parse: (text: string) => KeyObject): KeyObject {
     const key = parse(readFileSync(file, 'utf8'));
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // The error below reports this. The original error could quote the content of the file.
+    // The error thrown below reports this. The original error could quote the content of the file.
   }
   throw planeError('AUDIT_KEYS_UNSAFE', { file, problem: 'it is no Ed25519 key' });
 }

@@ -104,7 +104,8 @@ export async function findLostMarks(
 async function describeLoss(trail: AuditTrail, lastNumber: number, mark: KeptMark): Promise<string | undefined> {
   if (mark.number > lastNumber) return describeAhead(lastNumber, mark);
   const [found] = await trail.listStatements({ after: mark.number - 1, limit: 1 });
-  // The trail has later statements, but not this one. Either a signed cut dropped it, or `verify` reports the gap.
+  // No loss if the statement has the mark's hash. No loss either if only later statements are found: a signed cut dropped this one, or
+  // `verify` reports that it is missing.
   if (found?.number !== mark.number || markOf(found)?.hash === mark.hash) return undefined;
   return (await isGivenUp(trail, mark)) ? undefined : describeOther(mark);
 }

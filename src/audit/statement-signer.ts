@@ -125,8 +125,8 @@ async function untilAdded<Result>(attempt: () => Promise<Result | 'stale' | unde
 }
 
 /**
- * The end of the chain of statements. If no statement has a number yet, it is the hash over the statements of an older release, and `older`
- * is how many there are.
+ * The end of the chain of statements. If no statement has a number yet, the end has the number 0 and the hash over the statements of an
+ * older release; `older` is how many there are.
  */
 async function readEnd(trail: AuditTrail): Promise<StatementMark & { readonly older: number }> {
   const last = await trail.lastStatement();

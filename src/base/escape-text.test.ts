@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { escapeHidden, escapeLine, escapeText, toSafeJson, toVisibleJsonString } from './escape-text.ts';
 
-// Written out, and not as the classes the code uses.
+// Listed as code points and not as the Unicode classes that the code uses, so that a wrong class fails the test.
 const ACTS =
   // oxlint-disable-next-line no-control-regex -- control characters are the subject
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e0fff}]/u;
@@ -53,7 +53,8 @@ describe('toSafeJson', () => {
   });
 });
 
-// Written out, and not as the class the code uses: what a person cannot see, or takes for a plain space.
+// Characters that a person cannot see, or takes for a plain space. Listed as code points and not as the Unicode class that the code uses,
+// so that a wrong class fails the test.
 const UNSEEN = [
   0x00, 0x09, 0x0a, 0x1b, 0x7f, 0x85, 0xa0, 0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x1680, 0x17b4, 0x17b5, 0x180b, 0x180e,
   0x2000, 0x2003, 0x2009, 0x200a, 0x200b, 0x200d, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x202f, 0x205f, 0x2060,

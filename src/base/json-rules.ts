@@ -5,7 +5,7 @@ import { hasLoneSurrogate } from './well-formed.ts';
 /** Keys with a special meaning in JavaScript: a later merge or assignment could reach a prototype. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** From this value on, RFC 8785 writes a number with an exponent, so that its digits cannot be mistaken for an exact integer. */
+/** RFC 8785 writes numbers from this value on with an exponent. Such a number does not look like an exact integer, so it may be inexact. */
 const EXPONENT_FROM = 1e21;
 
 export function keyProblem(key: string): string | undefined {

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { isThenable } from './maybe-promise.ts';
 
-// oxlint-disable-next-line unicorn/no-thenable -- that is what it is about
+// oxlint-disable-next-line unicorn/no-thenable -- this test is about values with a method `then`
 const callable = Object.assign(() => {}, { then: () => {} });
 
 it.each([
   ['a promise', Promise.resolve(), true],
-  // oxlint-disable-next-line unicorn/no-thenable -- that is what it is about
+  // oxlint-disable-next-line unicorn/no-thenable -- this test is about values with a method `then`
   ['an object with a function then', { then: () => {} }, true],
   ['a function with a function then', callable, true],
-  // oxlint-disable-next-line unicorn/no-thenable -- that is what it is about
+  // oxlint-disable-next-line unicorn/no-thenable -- this test is about values with a member `then`
   ['an object whose then is text', { then: 'x' }, false],
   ['text', 'then', false],
   ['null', null, false],

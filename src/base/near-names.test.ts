@@ -47,7 +47,8 @@ describe('editDistance', () => {
   it('counts two neighbours that changed places as one edit', () => {
     expect(editDistance('serach', 'search', 10)).toBe(1);
     expect(editDistance('badc', 'abcd', 10)).toBe(2);
-    // What was moved is not edited again.
+    // Two characters that were swapped cannot be edited again. Otherwise the distance would be 2: swap `c` and `a`, then insert `b` between
+    // them.
     expect(editDistance('ca', 'abc', 10)).toBe(3);
   });
 
@@ -66,7 +67,7 @@ describe('editDistance', () => {
   });
 });
 
-/** The definition itself, without any shortcut. */
+/** The definition of the edit distance: tries every edit at every place, without a shortcut. */
 function plainDistance(a: string, b: string): number {
   if (a === '' || b === '') return a.length + b.length;
   const [restA, restB] = [a.slice(1), b.slice(1)];

@@ -47,7 +47,7 @@ export function nearNames(name: string, known: Iterable<string>, limit = 3): str
     if (distance <= bound) found.push({ name: candidate, distance });
   }
   found.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
-  // A much worse guess beside a good one would only confuse the reader.
+  // Names that need two more edits than the nearest one are left out: next to a good suggestion they would only confuse.
   return found
     .filter((one) => one.distance <= found[0]!.distance + 1)
     .slice(0, limit)

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 
 /**
- * A shell process that kills the process groups of commands when this process was killed and cannot do it itself: the guard then sees its
- * input pipe close. One guard serves the whole process; it starts with the first command. It is sent only group numbers, never text that
- * comes from others.
+ * A shell process that kills the process groups of commands when this process was killed, and so cannot kill them itself. The guard notices
+ * that its input pipe was closed. One guard serves the whole process; it starts with the first command. Its input contains only numbers of
+ * groups, never text that comes from others.
  */
 export interface ProcessGuard {
   add(group: number): void;

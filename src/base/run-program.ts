@@ -36,8 +36,8 @@ export type ProgramEnding =
 const LAST_OUTPUT_MS = 500;
 
 /**
- * Runs a program in its own process group, which is killed when the program ends, prints more than it may, or is stopped. It is killed too
- * when this process is killed. Never rejects.
+ * Runs a program in its own process group. The group is killed when the program ends, when it prints more than it may, when the request is
+ * aborted, and when this process is killed. Never rejects.
  */
 export async function runProgram(request: ProgramRequest): Promise<ProgramEnding> {
   if (request.signal.aborted) return { kind: 'stopped' };

@@ -4,7 +4,10 @@ import { COMMON_BAD_INPUT } from '../../test/fixtures/bad-input/common.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { JSON_LIMITS, parseStrictJson } from './strict-json.ts';
 
-/** What this layer says about a row of the corpus: it knows no schema, takes any top level and NUL characters in values. */
+/**
+ * Rows of the corpus that this parser accepts and only later checks reject: the parser knows no schema, and it takes any top-level value
+ * and NUL characters in values.
+ */
 const LATER_LAYERS: readonly string[] = ['C11', 'C18', 'C19', 'C20'];
 
 type Answer = { readonly value: unknown } | { readonly refused: string };

@@ -123,7 +123,10 @@ describe('a URI template', () => {
     );
   });
 
-  /** Work is bounded by what is refused before it is looked at, and by one search per variable of what is not. */
+  /**
+   * Templates and URIs that are too long are rejected before they are parsed. Each matching of a shorter one takes at most one search per
+   * variable.
+   */
   it('is done at once with what is made to keep it busy', () => {
     const long = 'a'.repeat(100_000);
     expect(parseUriTemplate(`x:${'{'.repeat(100_000)}`).kind).toBe('problem');

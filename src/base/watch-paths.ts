@@ -14,20 +14,20 @@ export interface PathWatch {
 export interface PathWatchOptions {
   /** A file counts as written when it did not grow for this long. */
   readonly settleMs?: number;
-  /** Whether changes of a file or folder inside a watched folder do not count. */
+  /** Returns whether changes of this file or folder, which is inside a watched folder, are ignored. */
   readonly ignores?: (path: string, isFile: boolean) => boolean;
   readonly onChange: () => void;
   readonly onError: (error: unknown) => void;
 }
 
 const SETTLE_MS = 200;
-/** How often the paths themselves are looked at. One `stat` for each of them is cheap. */
+/** How often each path is checked with `stat`. One `stat` per path is cheap. */
 const LOOK_MS = 500;
 
 /**
- * Watches files and folders, also after they were away. A watch of the operating system belongs to the file or folder that was there when the
- * watch began: what later stands at the same path is not watched by it. So each path is looked at twice a second, and is watched anew when
- * something else stands there.
+ * Watches files and folders, and continues after a path was deleted and created again. A watch of the operating system belongs to the file
+ * or folder that existed when the watch began: it reports nothing about a later file at the same path. So each path is checked twice a
+ * second, and gets a new watch when it leads to another file or folder.
  */
 export function watchPaths(paths: Iterable<string>, options: PathWatchOptions): PathWatch {
   const { settleMs = SETTLE_MS, ignores, onChange, onError } = options;
@@ -64,7 +64,8 @@ export function watchPaths(paths: Iterable<string>, options: PathWatchOptions): 
     await current.watcher.close();
     current = start();
     await current.ready;
-    // What happened since the old watch lost its file or folder was not reported. The new file may still be written.
+    // No watch reported the changes between the old file and this watch, so they are reported here as one change. The pause gives a writer
+    // time to finish the new file.
     await pause(settleMs, closing.signal);
     if (!closing.signal.aborted) onChange();
   }
@@ -83,7 +84,7 @@ export function watchPaths(paths: Iterable<string>, options: PathWatchOptions): 
       for (const path of watched) unwatchFile(path, compare);
       await current.watcher.close();
       await turn;
-      // Its last turn may have begun another watch.
+      // The last turn may have replaced the watcher after it was closed above.
       await current.watcher.close();
     },
   };

@@ -35,7 +35,10 @@ export function checkBeat({ lane, holder }: { readonly lane: number; readonly ho
   if (!HOLDER.test(holder) || !Number.isInteger(lane) || lane < 0 || lane >= lanes) throw refused();
 }
 
-/** Returns the place of a call's entry. A key that was released continues as `<id>~2`; that call has the entry of the first one. */
+/**
+ * Returns the place of a call's entry. When a released key is used again, the new call has the id `<id>~2`; it shares the entry of the
+ * first call.
+ */
 export function placeOf(callId: string, lanes: number): OwedPlace {
   const id = parseScopedId(callId);
   if (id === undefined || id.lane >= lanes) throw refused();

@@ -82,7 +82,7 @@ function pauseChanges(before: Paused, after: Paused): { readonly paused: string[
 
 const NAMED_APART = ['roles', 'permissions', 'paused', 'agents', 'tenants', 'rules', 'secrets'];
 
-/** Reports changes of every other member of a policy, including members that a later release adds. */
+/** Reports changes of all members of a policy that are not in NAMED_APART, including members that a later release adds. */
 function settings(before: Policy, after: Policy): string[] {
   const rest = (policy: Policy): Group =>
     Object.fromEntries(

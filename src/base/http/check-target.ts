@@ -33,7 +33,7 @@ export function parseWebUrl(text: string, base?: string): URL {
   if (url.username !== '' || url.password !== '') {
     throw new WebRefusal('URL_REFUSED', 'A URL with a user name or a password is not fetched.');
   }
-  // http://ẞ.example/ leads to one host on Node 22 and to another on Node 24. It cannot be known which of them was meant.
+  // http://ẞ.example/ leads to one host on Node 22 and to another on Node 24, so a URL with such a host is rejected.
   const authority = AUTHORITY.exec(text.replaceAll(/[\t\n\r]/g, '').trim())?.[1];
   if (authority !== undefined && hostOfAuthority(authority) === undefined) {
     throw new WebRefusal('URL_REFUSED', 'The host of this URL is not a name that all parsers read alike.');

@@ -95,7 +95,7 @@ function redirectOf(hop: Hop, { statusCode = 0, headers }: IncomingMessage): Hop
   const sameOrigin = url.origin === hop.url.origin;
   const becomesGet = statusCode === 303 || (statusCode < 303 && hop.method === 'POST');
   if (hop.body !== undefined && !becomesGet && !sameOrigin) {
-    // Forwarding the body would send it to any server that the first one names.
+    // A server must not choose where the request body goes: by a redirect it could send the body to any other server.
     const problem = `The server wants the data sent to ${url.origin} instead; it was not sent there.`;
     throw new WebRefusal('REDIRECT_REFUSED', problem);
   }
@@ -128,7 +128,10 @@ function unreachable(url: URL, error: unknown, signal: AbortSignal): never {
   throw new WebRefusal('NO_ANSWER', `${url.host} gave no usable answer (${code}).`, error);
 }
 
-/** The system's resolver cannot be interrupted, but the call does not have to wait for it. */
+/**
+ * Returns the result of `work`, but rejects as soon as the signal is aborted: the system's resolver cannot be interrupted, so its late
+ * answer is ignored.
+ */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let onAbort = (): void => {};
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -51,8 +51,8 @@ export function serveInTurn(listener: RequestListener): RequestListener {
   }
 
   /**
-   * Begins waiting requests, a few in each step of the event loop, however many sockets have some. So clients that send requests ahead do
-   * not delay newly arriving requests.
+   * Begins waiting requests, a few in each step of the event loop, however many sockets have waiting requests. So clients that send
+   * requests ahead do not delay newly arriving requests.
    */
   function beginDue(): void {
     isScheduled = false;
@@ -69,7 +69,7 @@ export function serveInTurn(listener: RequestListener): RequestListener {
 
   function beginNext(turns: Turns): void {
     const next = turns.waiting.shift();
-    // The socket has closed in the meantime.
+    // No request waits any more: the socket was closed in the meantime.
     if (next === undefined) turns.isBusy = false;
     else begin(turns, ...next);
   }

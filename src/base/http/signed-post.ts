@@ -21,8 +21,8 @@ export type PostAnswer =
 
 /**
  * Sends one signed request to a receiver that the operator configured. Each attempt is signed with the time at which it is sent: a receiver
- * would take a late request with an old time for a recording that is sent again. Redirects are not followed: they would carry the message
- * to an address that the operator did not configure.
+ * rejects a request with an old time, because it could be a recorded request that is replayed. Redirects are not followed: they would carry
+ * the message to an address that the operator did not configure.
  */
 export async function signedPost(post: SignedPost, rules: WebRules, signal: AbortSignal): Promise<PostAnswer> {
   const { url, secret, body, timeoutMs } = post;

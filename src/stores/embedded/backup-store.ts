@@ -159,8 +159,8 @@ export function makeStoreAnew(folder: string): Promise<void> {
 }
 
 /**
- * Does for the embedded store what `adoptRedisStore` does. The last step writes the new incarnation and removes the mark of a restored
- * file, in one transaction.
+ * Gives the store a new incarnation, as `adoptRedisStore` does: `meanwhile` gets the store before any other process can open it. The last
+ * step writes the new incarnation and removes the mark of a restored file, in one transaction.
  */
 export function adoptEmbeddedStore<Result>(
   folder: string,

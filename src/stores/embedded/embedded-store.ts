@@ -45,8 +45,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Pro
   const { patienceMs = DEFAULT_PATIENCE_MS, answerWithinMs = DEFAULT_ANSWER_WITHIN_MS } = options;
   let incarnation: string | undefined;
   const open = async (events: LinkEvents): Promise<StoreLink> => {
-    // When the store is opened with `connect`, a missing owner is reported at once. Later the requests themselves wait, each as long as its
-    // patience allows.
+    // When the store is opened with `connect`, a missing owner is reported at once. Later, requests wait for the next owner, each for up to
+    // `patienceMs`.
     const settleMs = incarnation === undefined && mode !== 'connect' ? SETTLE_WITHIN_MS : 0;
     const link = await openLink({ folder, mode, answerWithinMs }, events, settleMs);
     incarnation ??= link.hello.incarnation;

@@ -178,7 +178,7 @@ it('a commit that fails stops the store: nothing is answered as done, and nothin
     const commit = database.commit.bind(database);
     database.commit = () => {
       commits += 1;
-      // The system reports a lost write once, with the fsync that follows it.
+      // The operating system reports a lost write only once, at the fsync that follows it.
       if (broken && commits > 0) throw Object.assign(new Error('disk I/O error'), { errcode: 1034 });
       commit();
     };

@@ -65,7 +65,8 @@ export class GroupCommit {
   }
 
   /**
-   * To be called when a peer is gone. Cancels its long polls, so that what they wait for goes to another peer. Its other requests are still run.
+   * To be called when a peer has disconnected. Cancels its long polls, so that no call, reply or effect is delivered to it. Its other
+   * requests still run.
    */
   withdraw(peer: object): void {
     this.#polls.removeAll(peer);
@@ -90,7 +91,7 @@ export class GroupCommit {
   }
 
   #runBatch(): void {
-    // If the file was deleted or moved away, the owner would continue to write into it, and everything written would be lost.
+    // If the file was deleted or moved away, SQLite would still write into it without an error, and everything written would be lost.
     const { incarnation, isInPlace } = this.#parts.file;
     if (!isInPlace()) {
       this.#stop(
@@ -171,7 +172,8 @@ export class GroupCommit {
 
   #rollBack(error: unknown, committing: boolean): void {
     const { database, lane } = this.#parts;
-    // A commit that failed for another reason than a full disk may be partly on disk; a second fsync would not report it.
+    // If a commit failed for another reason than a full disk, a part of it may be on disk, and a second fsync would not report that. The
+    // store then stops.
     if (isFatal(error) || (committing && !isFull(error))) this.#fail('a write failed', error);
     this.#rows.clear();
     try {

@@ -13,9 +13,9 @@ interface LaneRow {
 }
 
 interface SlotCount {
-  /** Number of entries in the queue or with a worker, and of parked serial calls. */
+  /** How many calls take a place of the slot: those in the queue or with a worker, and parked serial calls. */
   standing: number;
-  /** Number of calls that wait behind them, in accept order. */
+  /** How many calls wait for a place of the slot, in accept order. */
   backlog: number;
 }
 

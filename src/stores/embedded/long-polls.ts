@@ -21,7 +21,10 @@ interface PollRule {
   readonly isEmpty: (value: never) => boolean;
 }
 
-/** Rules for the methods with `waitMs`: the topic they wait for, and which answers are empty, so that the request waits on. */
+/**
+ * For each method that may wait (`waitMs`): the topic whose changes end the wait, and which answers are empty. After an empty answer the
+ * request keeps waiting.
+ */
 const POLL_RULES: Partial<Record<RequestMethod, PollRule>> = {
   claimCalls: {
     topic: ({ pool }: ClaimRequest) => poolTopic(pool),

@@ -272,7 +272,7 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
   DELETE FROM body WHERE seq IN (SELECT seq FROM call WHERE envelope IS NOT NULL);
   DROP INDEX replyCaller;
   `,
-  // Remembers the last signed statement in a table apart from the statements.
+  // Keeps the mark of the last signed statement in its own table, so that the loss of statements is noticed.
   `
   ${NUMBER_STATEMENTS}
   CREATE TABLE auditMark (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;

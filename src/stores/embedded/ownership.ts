@@ -106,7 +106,7 @@ export function removePlaneAddress(folder: string): void {
 }
 
 const SOCKET_FOLDER = 'sallyport-';
-/** The lowest limit of all supported systems, including the final zero byte. */
+/** Max bytes of a socket's path without the final zero byte: the limit of macOS, the lowest of the common systems. */
 const MAX_SOCKET_BYTES = 103;
 
 /** Makes a new folder that only this user can enter. Its path is short enough for a socket within the system's limit. */

@@ -79,7 +79,7 @@ export class PendingRequests {
     return [...this.#requests.keys()];
   }
 
-  /** The store is unavailable: these requests wait for its return, as long as their patience allows. */
+  /** To be called when the store is unavailable. These requests wait until it can be reached again, for up to `patienceMs`. */
   wait(ids: readonly number[], away: Error): void {
     const now = performance.now();
     for (const id of ids) {
@@ -91,7 +91,10 @@ export class PendingRequests {
     this.refuseOverdue(away);
   }
 
-  /** Rejects requests whose patience has run out, and requests whose owner keeps its socket open but does not answer. */
+  /**
+   * Rejects requests that have waited for an owner longer than `patienceMs`, and requests whose owner keeps its socket open but does not
+   * answer in time.
+   */
   refuseOverdue(away: Error): void {
     const now = performance.now();
     for (const [id, { lateAt, giveUpAt }] of this.#requests) {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { planeError, PlaneError } from '../../domain/errors/errors.ts';
 import { carryError, decodeFrame, encodeFrame, FrameReader, rebuildError } from './rpc.ts';
 
-/** As it goes over a socket. */
+/** A frame with its length before it, as the bytes of a socket have it. */
 function framed(content: unknown): Buffer {
   const frame = encodeFrame(content);
   const length = Buffer.alloc(4);

@@ -36,7 +36,10 @@ export function encodeFrame(content: unknown): Uint8Array<ArrayBuffer> {
   return new Uint8Array(packr.pack(content));
 }
 
-/** Decodes a frame. Its bytes become plain Uint8Arrays, whether the frame is a Uint8Array or a Buffer. */
+/**
+ * Decodes a frame. The decoder returns bytes in the class of its input, which is a Buffer from a socket and a Uint8Array from a thread. So
+ * a Buffer is wrapped: callers get plain Uint8Arrays, whichever way the frame came.
+ */
 export function decodeFrame({ buffer, byteOffset, byteLength }: Uint8Array): unknown {
   return packr.unpack(new Uint8Array(buffer, byteOffset, byteLength));
 }

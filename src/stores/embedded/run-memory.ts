@@ -1,20 +1,20 @@
 import { HISTORY_LENGTH, type AttemptEnding } from '../../domain/call/attempt.ts';
 import type { RunRow } from './rows.ts';
 
-/** Number of attempts after a failed one that get the run's history, so that they are checked for a loop. */
+/** After a failed attempt, this many further attempts get the run's history, so that a loop of failures is detected. */
 const CHECKED_AFTER_FAILURE = 4;
 /**
- * Number of attempts that get the history after an attempt that ran the same as an earlier one, sent in another form. It is the length of
- * the longest loop.
+ * This many further attempts get the history after an attempt that ran the same as an earlier one, although it was sent in another form, or
+ * that wrote to the same target. It is the length of the longest loop that is detected.
  */
 const CHECKED_AFTER_REPEAT = 8;
 
-/** A run's counters, and enough of its latest attempts to detect that another one looks like a repetition. */
+/** A run's counters, and enough of its latest attempts to detect that the next one looks like a repetition. */
 export class RunMemory {
   readonly row: RunRow;
   readonly attemptsByTool: Map<string, number>;
   readonly #latest: { readonly sequence: number; readonly raw: string; effective?: string; target?: string }[] = [];
-  /** Attempts up to this number look repeated, because a recent attempt failed or repeated another one. */
+  /** The attempts with a number up to this one look repeated, because a recent attempt failed or repeated an earlier one. */
   #wrongUntil = 0;
 
   constructor(row: RunRow, attemptsByTool: Map<string, number>) {
@@ -27,8 +27,8 @@ export class RunMemory {
   }
 
   /**
-   * Records how an attempt ended. `effective` is the signature of what ran, if that differs from what was sent: it may repeat something that was
-   * sent in another form. `target` is the signature of the place that it wrote to.
+   * Records how an attempt ended. `effective` is the signature of what ran, if that differs from what was sent: the attempt may repeat one
+   * that was sent in another form. `target` is the signature of the file or record that it changed.
    */
   end(sequence: number, ending: AttemptEnding, effective?: string | null, target?: string | null): void {
     const repeats = this.#repeats(effective, 'effective') || this.#repeats(target, 'target');
@@ -46,7 +46,7 @@ export class RunMemory {
     return this.#latest.some((attempt) => attempt?.target === signature);
   }
 
-  /** True if the same was tried at least twice before, or if a recent attempt failed or repeated another one. */
+  /** True if at least two earlier attempts are the same, or if a recent attempt failed or repeated an earlier one. */
   looksRepeated(sequence: number, raw: string): boolean {
     return sequence <= this.#wrongUntil || this.#count(raw, sequence) >= 2;
   }

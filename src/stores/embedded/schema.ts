@@ -63,14 +63,14 @@ function openDatabase(file: string): Database {
 }
 
 /**
- * Leaves one complete file and no lock. SQLite keeps both lock and log as long as prepared statements exist, and those exist until they are garbage
- * collected. Leaving WAL mode ends both now. If that fails, the end of the thread does it.
+ * Closes the file so that it is complete and not locked. SQLite keeps its lock and its log as long as prepared statements exist, which the
+ * garbage collector removes later. Leaving WAL mode ends both at once. If that fails, they end with the thread.
  */
 export function closeStoreFile({ database }: StoreFile): void {
   try {
     database.execute('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT id FROM incarnation;');
   } catch {
-    // If the disk fails here, earlier commits have reported it. The log stays, and is read when the file is next opened.
+    // Earlier commits have reported the failing disk already. The log stays, and SQLite reads it when the file is next opened.
   }
   database.close();
 }

@@ -33,7 +33,7 @@ export function openThreadLink(folder: string, events: LinkEvents): Promise<Stor
     let failure: Error | undefined;
     const onAnswer = (message: ThreadMessage): void => {
       if (message.kind === 'owned-by-another') refused = true;
-      // Reported when the thread has ended: until then it may still have the file open.
+      // The failure is reported when the thread has ended: until then it may still have the file open.
       else if (message.kind === 'failed') failure = rebuildError(message.error);
       else {
         ready = true;

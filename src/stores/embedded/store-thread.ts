@@ -91,7 +91,10 @@ function readLane(path: string, database: StoreFile['database'], incarnation: st
   }
 }
 
-/** Returns the copy function. A repeated request copies again from the beginning: the answer to the first one was lost. */
+/**
+ * Returns the function that copies the store's file. A repeated request copies from the beginning: the answer to the earlier request was
+ * lost.
+ */
 function copierOf({ database }: StoreFile): (path: string) => Promise<void> {
   return async (path) => {
     rmSync(path, { force: true });

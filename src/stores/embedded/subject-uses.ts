@@ -82,7 +82,7 @@ export class SubjectUses {
     return sum;
   }
 
-  /** Returns the highest use of each share by one subject. */
+  /** Returns for each share the highest use by any single subject. */
   fullest(): SubjectUse {
     const max = { ...NOTHING };
     for (const use of this.#live.values()) {

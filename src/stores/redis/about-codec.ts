@@ -7,8 +7,9 @@ import { readAudited } from './call-codec.ts';
 export type About = Omit<AuditEntry, 'lane' | 'sequence' | 'at' | 'event' | 'detail'>;
 
 /**
- * Decodes what an audit record is about. A call is described by its own record. An administrative event is about a session, the identity that a
- * token's calls are made for, or the deployment. See `about_session` in shared/session.lua. Throws for bytes that no function has written.
+ * Decodes what an audit record is about. For a call, these bytes are the call's packed record. For an administrative event, they name a
+ * session, the identity that a token's calls are made for, or (if empty) the deployment: see `about_session` in shared/session.lua. Throws
+ * for bytes that no function has written.
  */
 export function readAbout(event: AuditEvent, callId: string, bytes: Buffer): About {
   if (isAdministrative(event) !== (callId === '')) throw unexpected(`${event} of the call "${callId.slice(0, 100)}"`);

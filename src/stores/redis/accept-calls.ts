@@ -93,8 +93,8 @@ async function refuse(
 }
 
 /**
- * Returns the call that the agents of this session made under the same key. An earlier release stored calls by subject and key only; such a
- * call is found too, if it belongs to the same agent.
+ * Returns the id of the call that the agents of this session made under the same key. An earlier release stored calls by subject and key
+ * only; the id of such a call is returned too, if the same agents made it.
  */
 async function findKnown(
   context: RedisContext,
@@ -145,7 +145,7 @@ function vouches(proof: CallProof): string {
 }
 
 function toAnswer(answer: unknown, request: AcceptRequest, shares: SubjectLimits): AcceptAnswer {
-  // The most frequent answer is a single word, to keep it short.
+  // The most frequent answer is a single word and not a list, to keep it short.
   if (!Array.isArray(answer)) return accepted(answer, request);
   const [word, second, third] = asList(answer);
   switch (asText(word)) {
@@ -158,7 +158,7 @@ function toAnswer(answer: unknown, request: AcceptRequest, shares: SubjectLimits
     case 'CONFLICT':
       return { kind: 'conflict', callId: asText(second) as CallId };
     case 'UNAUTHENTICATED':
-      // Only a run that loop detection ended has a third word.
+      // Only the answer for a run that loop detection ended has a third word.
       return third === undefined
         ? { kind: 'unauthenticated', ending: asText(second) as Exclude<SessionEnding, 'run-ended'> }
         : { kind: 'run-ended', restMs: asNumber(third) };

@@ -85,7 +85,7 @@ const GOVERNING = [
   'write_policy',
   'advance_policy',
   'withdraw_modules',
-  // Used to publish a module again, if a worker turns out to serve it.
+  // When an operator withdraws modules, a module is published again if a worker turns out to serve it.
   'write_versioned',
   'resolve_call',
   'retry_effect',
@@ -255,7 +255,7 @@ const LANE_READS: readonly (readonly [keys: readonly string[], commands: readonl
   [['pool:*'], ['xlen', 'xpending']],
   [['approvals:*'], ['zrange', 'zcard']],
   [['retained'], ['hgetall']],
-  // What each subject uses, under a digest of its name.
+  // The use of each subject, under a digest of tenant and subject.
   [['windows'], ['hgetall']],
 ];
 /** Audit rights by key family, with the access that the key pattern gives. `LLEN` needs neither read nor write access. */
@@ -320,7 +320,7 @@ function rulesOf(name: string, role: Role): string[] {
   }
   if (facts.tokens === true) {
     rules.push(selector([...TOKEN_FAMILIES.map((family) => `~${record(family)}`), ...allow(TOKEN_COMMANDS)]));
-    // A role that changes policy and tokens also writes their audit records.
+    // A role that changes tokens or the policy also counts and writes the audit records of these changes.
     rules.push(selector([`~${record('meta')}`, ...allow(DEPLOYMENT_COUNTS)]));
   }
   rules.push(...(EXTRA[role]?.map((build) => selector(build(lane, record, name))) ?? []));

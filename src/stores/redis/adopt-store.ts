@@ -125,7 +125,7 @@ async function adoptLane(commands: Connection, name: string, lane: number, incar
   if ((await readLane(commands, name, lane)) === undefined) return;
   const { policy } = deploymentKeys(name);
   const policyVersion = await readPolicyVersion(commands, policy);
-  // A damaged number would make the next command fail, or the lane's first call.
+  // Otherwise a damaged epoch would make the next command fail, and another damaged number the lane's first call.
   await repairLaneNumbers(commands, keys, policy);
   await sendCommand(commands, 'HINCRBY', [meta, 'epoch', '1']);
   // Workers wait for the policy version that a lane names. If that version was lost, every worker would stop.

@@ -70,7 +70,10 @@ export function createAuditSource(context: RedisContext): AuditSource & AuditJou
 /** Max entries of an earlier release's stream that are moved in one step; each holds the records of a batch. */
 const MOVED_AT_ONCE = 50;
 
-/** Sent instead of infinity for a bound that is not limited. Added to a time or a sequence, it still gives an exact integer. */
+/**
+ * Sent for a bound that has no limit, because infinity cannot be sent. The function adds it to a time or a sequence, and the sum is still
+ * an exact integer.
+ */
 const NEVER = 2 ** 51;
 
 function boundArguments({ privileged, everything }: AuditBounds) {
@@ -118,8 +121,8 @@ function readGap(text: string): SequenceRange {
 }
 
 /**
- * Max bytes of a page. The first element is returned even if it is larger. Of an element that is larger than any record, only length and
- * digest are returned.
+ * Max bytes of a page. The first element is returned even if it is larger. An element that is larger than any record is returned as its
+ * length and digest only.
  */
 const PAGE_BYTES = 4 * 1024 * 1024;
 

@@ -111,7 +111,7 @@ async function copyLane(
   const { meta, live } = laneKeys(name, lane);
   const keys = await copyKeys(commands, lanePrefix(name, lane), path, () => false);
   const sequence = await sendCommand(commands, 'HGET', [meta, 'auditSequence']);
-  // Minus one: one member is the sentinel of the set and not a call.
+  // Minus one: one member of the sorted set is an anchor and not a call (see found-lane.lua).
   const liveCalls = asNumber(await sendCommand(commands, 'ZCARD', [live])) - 1;
   return {
     facts: { lane, auditSequence: sequence === null ? 0 : asNumber(sequence), liveCalls },

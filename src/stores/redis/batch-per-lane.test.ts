@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deferred, type Deferred } from '../../../test/support/sample-call.ts';
 import { createBatcher, type BatcherOptions } from './batch-per-lane.ts';
 
-/** A batcher of numbers; the test answers each trip. */
+/** Makes a batcher of numbers. The test answers each round trip by its number. */
 function stage(options: Partial<BatcherOptions> = {}) {
   const trips: { requests: number[]; answer: Deferred<readonly string[]> }[] = [];
   const batcher = createBatcher<number, string>(

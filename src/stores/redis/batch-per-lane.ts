@@ -10,8 +10,8 @@ export interface Common {
 }
 
 /**
- * Max calls per batch. Small enough that caller, server and worker each have a batch to work on. With larger batches they take turns; with much
- * smaller ones the server's work per batch becomes noticeable.
+ * Max calls per batch. Batches of this size are small enough that caller, server and worker work at the same time, each on a batch of its
+ * own. With larger batches, two of them wait while the third works; with much smaller ones, the server's work per batch becomes noticeable.
  */
 const MAX_AT_ONCE = 48;
 
@@ -24,7 +24,7 @@ export function batchPerLane<Request extends Common, Answer>(
 
   function batcherFor(lane: number, request: Request): Batcher<Request, Answer> {
     const kinds = (kindsOfLanes[lane] ??= []);
-    // A lane has only one or two kinds, so a search is cheaper than making a key for a map.
+    // The requests of a lane are of one or two kinds only (worker, pool, retention), so a search is cheaper than making a key for a map.
     for (const { common, batcher } of kinds) if (goTogether(common, request)) return batcher;
     const batcher = createBatcher<Request, Answer>((requests) => send(lane, requests), {
       maxBatch: MAX_AT_ONCE,

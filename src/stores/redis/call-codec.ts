@@ -187,8 +187,8 @@ function decodeMore(fields: unknown[]): MoreOfEntry {
 }
 
 /**
- * Reads which approval allowed the call. The text also has the fence of the first delivery after that: under this fence no worker can have
- * run the call yet. 0 instead of a fence: a worker may have run it before.
+ * Reads which approval allowed the call. The text also has a fence: that of the first delivery after the approval. The worker of this
+ * delivery is the first that can have run the call. If the text has 0 instead, a worker may have run the call before the approval.
  */
 function readResume(text: string, fence: number): ResumedWith {
   const [approval, untouchedFence] = text.split(' ');
@@ -213,7 +213,7 @@ function requeued(before: readonly string[] | undefined): RecoveredCall | undefi
 const STATES: Record<string, CallState> = { q: 'queued', r: 'running', p: 'parked' };
 
 const [RECORD_BYTE, SETTLED_BYTE] = [0x31, 0x32];
-/** A settled call begins with its byte and the length of its record. */
+/** A settled call begins with SETTLED_BYTE and the length of its record. These are the offsets of the length and of the record. */
 const [LENGTH_AT, RECORD_AT] = [1, 5];
 /** The fields of a record up to `tool_sequence` have a fixed size; the first text follows. See docs/hot-scripts.md. */
 const [STATE_AT, ENTRY_AT] = [1, 16];
@@ -252,7 +252,7 @@ function decodeRecord(callId: CallId, bytes: Buffer): CallRecord | undefined {
   };
 }
 
-/** Returns the last question about a call, and the grant that let it through. */
+/** Returns the ids of the last question about a call and of the grant that allowed it. */
 function letThroughBy({ extras }: PackedRecord): Pick<CallRecord, 'approval' | 'grant'> {
   const [approval, grant] = [extras.get('approval'), extras.get('grant')];
   return {

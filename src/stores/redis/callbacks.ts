@@ -6,7 +6,10 @@ import { common } from './change-calls.ts';
 import { readApproval } from './read-approvals.ts';
 import type { RedisContext } from './redis-context.ts';
 
-/** How many callbacks beyond the limit are read: the first ones may still be reserved for the workers that asked. */
+/**
+ * How many callbacks beyond the limit are read. The first ones may still be reserved for the workers that asked for them, and then later
+ * ones are claimed instead.
+ */
 const LOOK_FURTHER = 100;
 
 export async function claimCallbacks(context: RedisContext, request: ClaimCallbacksRequest): Promise<Approval[]> {
@@ -23,8 +26,8 @@ export async function claimCallbacks(context: RedisContext, request: ClaimCallba
   const answer = await context.fcall('claim_callbacks', {
     keys: { meta },
     args: { ...common(context, lane), worker: workerId, claim: claimId, limit, leaseMs },
-    // Callbacks that are claimed already come first. If this same claim was made before, the function returns its callbacks and claims no
-    // others.
+    // Callbacks that are claimed already come first, so that the function sees whether an earlier request made the same claim. It then
+    // returns the callbacks of that claim and claims no others.
     each: [
       ...asList(claimed).map((id) => ({ approval: asText(id), free: false })),
       ...asked.map(([approval, askedBy]) => ({ approval, free: !alive.has(askedBy) })),

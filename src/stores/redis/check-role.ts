@@ -5,7 +5,10 @@ import { functionName, readFunctions } from './function-library.ts';
 
 /** Max functions that the error names; one is enough to see what is wrong. */
 const NAMED = 3;
-/** If less than this part of all functions of user and role are common to both, the user is not taken for that role. */
+/**
+ * How similar the user's functions must be to those of a role, so that the error names this role: the number of common functions divided by
+ * the number of functions that the user or the role has.
+ */
 const LIKENESS = 0.5;
 
 /**

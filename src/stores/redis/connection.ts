@@ -95,7 +95,7 @@ function tlsOptions(options: RedisConnectionOptions): RedisOptions['tls'] | unde
   };
 }
 
-/** Opens a connection to the same server without user and password. It does not reconnect when it is refused. */
+/** Opens a connection to the same server without user and password. If the server refuses the connection, it is not opened again. */
 export function openAnonymous(connection: Connection): Redis {
   if (connection instanceof Cluster) throw planeError('INTERNAL', { problem: 'a cluster has several servers' });
   const anonymous = connection.duplicate({
@@ -174,8 +174,8 @@ export function mastersOf(connection: Connection): Connection[] {
 }
 
 /**
- * A command that is encoded here instead of by the library. The library copies and inspects all arguments it gets, and a batch has hundreds. It
- * gets only as many as it needs to find the node of a cluster.
+ * A command that this class encodes instead of the client library. The library copies and inspects every argument it is given, and a batch
+ * has hundreds of them. So the library gets only the first `shown` arguments, in which it finds the node of a cluster.
  */
 class EncodedCommand extends Command {
   readonly #all: readonly Argument[];
@@ -215,7 +215,7 @@ export async function sendTogether(
   });
 }
 
-/** Works like a pipeline of the library, but without its bookkeeping, which only redirections of a cluster need. */
+/** Works like a pipeline of the library, but without the bookkeeping that the library needs only for redirections in a cluster. */
 function sendInOrder(connection: Redis, commands: readonly (readonly [string, ...Argument[]])[]): Promise<unknown[]> {
   const { stream } = connection;
   stream?.cork();

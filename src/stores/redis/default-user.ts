@@ -94,7 +94,7 @@ function probesOf(name: string): string[][] {
     service,
   ];
   const commands = REPLAYED.map((words) => words.map((word) => (word === 'KEY' ? `${lane}meta` : word)));
-  // One more command, which names a key of each family.
+  // The last command names a key of every family, so that missing rights to a family are noticed too.
   return [...commands, ['DEL', ...keys]];
 }
 

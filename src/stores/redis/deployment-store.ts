@@ -47,8 +47,8 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
     },
     async writePolicy(request) {
       const { expectedVersion: expected, policy } = request;
-      // The audit record states the difference between the new policy and the one read here. If the one read here is not the expected
-      // version, nothing is written.
+      // The audit record states the difference between the policy read here and the new one. The function writes nothing if the version
+      // read here is no longer the current one, so the difference is always the right one.
       const { policy: before } = await readPolicy();
       const { event, detail } = recordOfPolicy(before, policy, expected + 1, request);
       const { meta, audit } = context.lane(DEPLOYMENT_LANE);
@@ -62,10 +62,10 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
       return { kind: 'written', version };
     },
     /**
-     * Repairs the policy version of lanes. A writer that died after it wrote the policy record leaves lanes behind it. An attacker with a
-     * client's password can write any value into a lane. A value that is not a number, or far ahead of the record that was read afterwards,
-     * was written by hand and is replaced. A lane that is only a little ahead stays as it is: the record may have lost versions in a
-     * failover, and no call may run under an older policy then.
+     * Repairs the policy version of lanes. A lane may be behind the policy record, because the process that wrote the record died before it
+     * wrote the lanes; such a lane gets the version of the record. A value that is not a number, or far ahead of the record (which is read
+     * after the lanes), was written by hand and is replaced: any client's password allows an attacker to write it. A lane that is only a
+     * little ahead stays as it is, because the record may have lost versions in a failover, and no call may run under an older policy.
      */
     async repairLanes() {
       const found = await Promise.all(
@@ -139,7 +139,10 @@ function readAnswer(answer: unknown): WriteCatalogAnswer {
 
 export function createFleetRegistry(context: RedisContext): FleetRegistry {
   const { workers, worker } = context.deployment;
-  /** What a worker serves has a key of its own, apart from its beats: it can be large, and is written once. */
+  /**
+   * What a worker serves has a key of its own, next to the key that each beat writes: it can be large, and is written only when the worker
+   * registers.
+   */
   const serves = (workerId: string): string => `${worker(workerId)}:serves`;
 
   async function write(key: string, workerId: string, entry: object, ttlMs: number): Promise<void> {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeCommand, type Argument } from './encode-command.ts';
 
-/** As the client library writes it. */
+/** The bytes of a command as the client library writes them. */
 function expected(name: string, args: readonly Argument[]): string {
   return Buffer.from(new Command(name, [...args] as string[]).toWritable({} as never)).toString('hex');
 }

@@ -3,8 +3,8 @@ import { takeBytes } from '../../base/byte-slab.ts';
 export type Argument = string | Buffer;
 
 /**
- * Spare bytes at the end of the buffer. Without them a text with more bytes than characters would be cut to exactly the expected length, and the
- * difference would not be noticed.
+ * Spare bytes at the end of the buffer, so that a wrong expected length is noticed. Without them, a text that has more bytes than
+ * characters would be cut to exactly the expected length.
  */
 const SLACK_BYTES = 8;
 

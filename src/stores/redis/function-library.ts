@@ -18,10 +18,10 @@ import {
 /** Function names contain the version, so that two releases can use one store at the same time. */
 const VERSION = 1;
 /**
- * Raised with every change of the Lua code: a process of an older release that starts later leaves the newer functions in place. Processes of older
- * releases then call the newer functions with the arguments that they know. So new arguments come last and have a default in Lua, a batch (EACH)
- * gets no new argument, only rows after it (MORE), and a new meaning gets a new word or a new name. `library-revisions.test.ts` checks this, and that every change has its own
- * revision. A change that cannot be compatible raises VERSION.
+ * Raised with every change of the Lua code. A process of an older release that starts later leaves the newer functions in place, and calls
+ * them with the arguments that it knows. So new arguments come last and have a default in Lua; a batch (EACH) gets no new argument, only
+ * rows after it (MORE); and a new meaning gets a new word or a new name. `library-revisions.test.ts` checks this, and that every change has
+ * its own revision. A change that cannot be compatible raises VERSION.
  */
 const REVISION = 9;
 export const LIBRARY = `sallyport_${VERSION}`;
@@ -59,7 +59,10 @@ export interface FunctionHeader {
   readonly flags: readonly string[];
   readonly keys: readonly string[];
   readonly args: readonly string[];
-  /** Names of the arguments that are repeated for every call of a batch. */
+  /**
+   * Names of the arguments in the rows that follow a batch. Only few calls of a batch need these arguments: each of those calls has one
+   * row, and the others have none.
+   */
   readonly each: readonly string[];
   /** Names of the arguments in the rows after a batch: they have what only few calls of it need. */
   readonly more: readonly string[];
@@ -190,7 +193,7 @@ function commandName(found: StoreFunction): 'FCALL' | 'FCALL_RO' {
   return found.flags.includes('no-writes') ? 'FCALL_RO' : 'FCALL';
 }
 
-/** Every item of a batch begins with an id, so an empty argument in that place ends the batch. */
+/** Every call of a batch begins with an id, so an empty argument where an id is expected ends the batch. */
 const END_OF_BATCH = '';
 
 function functionArguments(found: StoreFunction, call: FunctionCall): (string | Buffer)[] {

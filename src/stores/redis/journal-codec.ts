@@ -9,7 +9,7 @@ import { asBytes, asList, asNumber, asText } from './answers.ts';
 export const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
 /** Enough for sealed arguments of 1 MiB and what is written next to them. */
 const MAX_DETAIL_BYTES = 2 * 1024 * 1024;
-/** As in `shared/journal.lua`: an element larger than this is identified by its first part. */
+/** An element larger than this is identified by a digest of its first bytes only, as in `shared/journal.lua`. */
 const LARGE_BYTES = 1024 * 1024;
 
 /** Max bytes of an indexed text. An index of PostgreSQL takes 2,704 bytes for a row, and tenant and subject share one. */
@@ -67,8 +67,8 @@ const isTime = (value: number): boolean => isCount(value) && value <= 8.64e15;
 const NOT_NAMED: Record<string, unknown> = { tenant: '', subject: '', agent: '' };
 
 /**
- * Checks that a sink can store the record. The sink keeps these texts in indexed columns, and one record that it cannot keep would block all
- * records behind it. So would an identity that is nested too deep. Therefore all parts must be texts, a list of texts, or `true`.
+ * Checks that a sink can store the record. The sink keeps these texts in indexed columns. One record that it cannot keep, or whose identity
+ * is nested too deep, would block all records behind it. Therefore all parts must be texts, a list of texts, or `true`.
  */
 function hasPlace({ callId, tool, session, run, identity }: About): boolean {
   const who = identity === undefined ? NOT_NAMED : (JSON.parse(identity) as Record<string, unknown> | null);

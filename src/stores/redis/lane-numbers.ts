@@ -70,7 +70,7 @@ function textOrNull(field: unknown): string | null {
   return field === null ? null : asText(field);
 }
 
-/** Returns a number larger than any count of the lane. A reader that knew an earlier number then notices a change and reads again. */
+/** Returns a number larger than any count of the lane. Processes that remember an earlier number notice the difference and read again. */
 const unusedNumber = (): string => String(Date.now());
 
 /** Writes damaged numbers again, in a store that no process uses. Does not write the policy version: the caller knows it. */

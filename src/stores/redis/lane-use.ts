@@ -38,7 +38,7 @@ export async function readWindows(context: RedisContext, lane: number): Promise<
   }
 }
 
-/** A value that no function wrote counts as zero, as in `functions/shared/shares.lua`. */
+/** The value of a subject's field. A value that no function has written counts as zero, as in `functions/shared/shares.lua`. */
 const SHARE = /^(\d+) (\d+) (\d+) (\d+)$/;
 
 /** Takes the fields and values of the hash of windows. The field of a subject is `=` and its scope: see `functions/shared/shares.lua`. */

@@ -6,8 +6,8 @@ import { composeLibrary, readFunctions, type FunctionHeader } from './function-l
 
 /**
  * One file for each revision of a library: a digest of its code, and how its functions are called. After a change of Lua code: raise
- * REVISION, then `RECORD_LIBRARIES=1 npx vitest run src/stores/redis/library-revisions.test.ts` writes the file. A file that is there is
- * never written again: two changes of one revision are the mistake that these tests are about.
+ * REVISION, then `RECORD_LIBRARIES=1 npx vitest run src/stores/redis/library-revisions.test.ts` writes the file. An existing file is never
+ * written again, because these tests must fail if two different changes have the same revision.
  */
 const FOLDER = new URL('../../../test/fixtures/libraries/', import.meta.url);
 const MUST_RAISE = 'The Lua code was changed: raise REVISION, then record it (see library-revisions.test.ts).';

@@ -87,8 +87,8 @@ async function holdTogether(
 }
 
 /**
- * Returns the name of the entry, or `=` for a call of another subject, which has no entry here. An empty name would mean "any call". No entry is
- * named `=`, because digests begin with it.
+ * Returns the name of the entry, or `=` for a call of another subject, which has no entry here. An empty name would mean that any call may
+ * be taken. No entry is named `=`, because digests begin with it.
  */
 function namedIn(callId: CallId, scope: string, lanes: number): string {
   const place = placeOf(callId, lanes);

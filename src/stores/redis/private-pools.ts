@@ -4,7 +4,8 @@ import { asList, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
 
 /**
- * Deletes the queues of private pools whose process is gone. The calls that it left have ended at their deadline; only then the queues are empty.
+ * Deletes the queues of private pools whose process is gone. A queue becomes empty, and can be deleted, when the calls that the process
+ * left there have ended at their deadline.
  */
 export async function forgetDeadPools(context: RedisContext, fleet: FleetReader, idleMs: number): Promise<void> {
   const known = asList(await context.command('SMEMBERS', context.deployment.pools))

@@ -3,7 +3,10 @@ import { untilReady, type Connection } from './connection.ts';
 import type { RedisConnectionOptions } from './redis-options.ts';
 import { explainSentinels } from './explain-sentinels.ts';
 
-/** For a process that starts: waits until commands can be sent. If waiting does not help, the error names the wrong setting. */
+/**
+ * For a process that starts: waits until commands can be sent. If waiting cannot help, because a setting is wrong, throws an error that
+ * names it.
+ */
 export async function reachServer(
   connection: Connection,
   options: Pick<RedisConnectionOptions, 'sentinels' | 'sentinelName' | 'tls'>,

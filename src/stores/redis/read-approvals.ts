@@ -64,7 +64,7 @@ interface Place {
 
 /** Lists the wanted approvals in order, without reading their questions. */
 async function listPlaces(context: RedisContext, { state, limit, skip = 0 }: ListApprovalsRequest): Promise<Place[]> {
-  // By id: an approval that is resolved between two reads is listed by both. The later read is the true one.
+  // A map by id, because an approval that is resolved between two reads is listed by both. The later read replaces the earlier one.
   const found = new Map<ApprovalId, Place>();
   for (const each of state === undefined ? APPROVAL_STATES : [state]) {
     const range = ['0', String(skip + limit - 1), ...(each === 'pending' ? [] : ['REV']), 'WITHSCORES'];

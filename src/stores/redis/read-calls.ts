@@ -14,8 +14,8 @@ import { readWindows } from './lane-use.ts';
 import type { RedisContext } from './redis-context.ts';
 
 /**
- * Reads the replies to a caller. Acknowledged entries are deleted, so each read can start at the beginning of the stream. Even a server
- * clock that went back therefore hides no entry.
+ * Reads the replies to a caller. Acknowledged entries are deleted, so each read starts at the beginning of the stream and not after a known
+ * id. This way no entry is missed that got a lower id because the server's clock was set back.
  */
 export async function takeReplies(context: RedisContext, request: TakeRepliesRequest): Promise<TakenReply[]> {
   const key = context.lane(request.lane).reply(request.callerId);

@@ -29,7 +29,8 @@ export interface RedisContext {
   readonly deployment: DeploymentKeys;
   lane(lane: number): LaneKeys;
   /**
-   * Calls a function of the library. Retries while the store cannot be reached, for up to `patienceMs`. Every function may be called again.
+   * Calls a function of the library. Retries while the store cannot be reached, for up to `patienceMs`. Every function allows to be called
+   * again after a lost answer.
    */
   fcall(name: string, call: FunctionCall): Promise<unknown>;
   command(name: string, ...args: Argument[]): Promise<unknown>;
@@ -59,7 +60,7 @@ export interface ContextOptions {
   readonly patienceMs: number;
 }
 
-/** A blocking read that takes this much longer than requested is on a dead connection, which is then closed. */
+/** If a blocking read takes this much longer than the wait it requested, its connection is taken for dead and closed. */
 const BLOCKING_GRACE_MS = 5000;
 /**
  * A blocking connection without a read for this long is closed, so that a process that once waited for a reply does not keep it for ever.

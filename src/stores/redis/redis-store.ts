@@ -63,8 +63,8 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Journa
       try {
         return await openOnce();
       } catch (error) {
-        // The connection was lost between two commands. All of them may be sent again, so a process that starts together with the server should not
-        // fail.
+        // The connection was lost between two commands. All of them may be sent again, so a process that starts together with the server
+        // tries again instead of failing.
         const isCut = toPlaneError(error).code === 'STORE_UNAVAILABLE';
         if (!isCut || performance.now() >= endsAt) throw error;
         await pause(TRY_AGAIN_MS);
@@ -107,7 +107,8 @@ export function createStore(context: RedisContext): JournalStore {
       const lane = laneOfScopedId(request.callId);
       const isFirst = !request.callId.includes('~');
       if (lane >= 0 && lane < context.lanes && isFirst) return accepts.add(lane, request);
-      // No subject of this store can have such an id.
+      // No caller has such an id: its lane does not exist in this store, or it names a later generation of a key (`~2`), which only the
+      // store does.
       return Promise.resolve({ kind: 'unauthenticated', ending: 'unknown' });
     },
     claimCalls: (request) => claimCalls(context, watch, request),

@@ -60,7 +60,7 @@ async function claimEmptyPlace(commands: Connection, name: string, manifest: Bac
   await sendCommand(commands, 'HSET', [key, ...fields]);
 }
 
-/** Deletes what an interrupted restore left. Its mark is deleted last. */
+/** Deletes what an interrupted restore wrote. The mark that prevents every process from opening the store is deleted last. */
 async function clear(commands: Connection, name: string, lanes: number): Promise<void> {
   const { incarnation } = deploymentKeys(name);
   const prefixes = [...Array.from({ length: lanes }, (_, lane) => lanePrefix(name, lane)), deploymentPrefix(name)];

@@ -16,11 +16,12 @@ const BATCH = 500;
 type Revocations = TokenRevocation & RevocationRepair;
 
 /**
- * Revokes a token and its sessions. They are in different slots, so they cannot be revoked in one step. The order makes each crash safe:
+ * Revokes a token and its sessions. They are in different slots, so they cannot be revoked in one step. Because of the order of these
+ * steps, a crash after any of them is safe:
  *
- * 1. Mark the token as revoked and list it in `tokens:revoking`, in one step. From now on no session is noted for it.
- * 2. Revoke the sessions that were noted, in every lane. Each step can be repeated.
- * 3. Remove those from the token's list. When it is empty, remove the token from `tokens:revoking`.
+ * 1. Mark the token as revoked and list it in `tokens:revoking`, in one step. From now on no gateway can add a session to the token's list.
+ * 2. Revoke the sessions in the token's list, in every lane. Revoking a session again changes nothing.
+ * 3. Remove the revoked sessions from the token's list. When it is empty, remove the token from `tokens:revoking`.
  *
  * A process that dies after step 1 leaves the token in `tokens:revoking`, and another process continues with step 2.
  */
@@ -63,7 +64,7 @@ export function createRevocations(context: RedisContext, sessions: SessionCare):
         left.map((session) => sessions.revokeSession({ ...request, session: session as SessionId })),
       );
       done = left.filter((_, at) => ended[at]!.status === 'fulfilled');
-      // A lane that cannot be reached must not keep the sessions of other lanes alive.
+      // The sessions of other lanes are revoked even if one lane cannot be reached.
       failures += left.length - done.length;
       failure ??= ended.find((each) => each.status === 'rejected')?.reason;
     }
@@ -71,7 +72,10 @@ export function createRevocations(context: RedisContext, sessions: SessionCare):
     return 'revoked';
   }
 
-  /** Finds revocations that a process of an earlier release began. They are in no list; a revoked token that still has sessions shows them. */
+  /**
+   * Finds revocations that a process of an earlier release began. Such a release does not list them in `tokens:revoking`, but the token is
+   * revoked and its list still has sessions.
+   */
   async function findUnlisted(): Promise<string[]> {
     const answer = await context.fcall('list_tokens', {
       keys: { record, tokens },
@@ -104,7 +108,7 @@ export function createRevocations(context: RedisContext, sessions: SessionCare):
   };
 }
 
-/** Writes who revoked the token, for the audit records of sessions that another process revokes. */
+/** Writes who revoked the token. Another process that continues the revocation puts it into the audit records of the sessions. */
 function writeWho({ actor, comment }: Administered): string {
   return JSON.stringify({ actor, comment: comment?.slice(0, AUDIT_LIMITS.commentLength) });
 }

@@ -42,8 +42,8 @@ const NOTHING_SPECIAL = attemptText({ ending: 'ok' });
 const NONE: readonly NamedValues[] = Object.freeze([]);
 
 /**
- * Returns the row with what the store must know of a call besides its outcome. Most calls have no row: arguments in the batch would cost every
- * call what only few calls need.
+ * Returns a row with what the store must know about a call in addition to its outcome, or no row. Most calls need none; as arguments of the
+ * batch, these values would be sent for every call.
  */
 function toMore({ releaseKey, attempt }: SettleRequest, index: number): readonly NamedValues[] {
   const result = attempt === undefined ? NOTHING_SPECIAL : attemptText(attempt);
@@ -52,13 +52,13 @@ function toMore({ releaseKey, attempt }: SettleRequest, index: number): readonly
   return [{ number: index + 1, releaseKey, attempt: result, ...(changesRun ? noteOf(attempt) : NO_NOTE) }];
 }
 
-/** Whether the call succeeded, ran what was sent, and changes nothing else about its run. */
+/** Whether the call succeeded, ran what was sent, has no target, and changes nothing else about its run. */
 function isPlain({ ending, cost, endsRun, stall, effective, target }: SettledAttempt): boolean {
   const changesNothing = cost === undefined && endsRun === undefined && stall === undefined;
   return ending === 'ok' && changesNothing && effective === undefined && target === undefined;
 }
 
-/** The fields of a note in `shared/settled-attempts.lua`. */
+/** The fields of a row from `session` on: see the note in `shared/settled-attempts.lua`. */
 function noteOf({ session, run, cost, endsRun, stall }: SettledAttempt): NamedValues {
   const restMs = endsRun === undefined ? '' : Math.ceil(endsRun.restMs);
   return { session, run, cost: cost ?? '', restMs, stall: stall ?? '' };

@@ -7,7 +7,7 @@ export type SqlValue = null | number | string | Uint8Array;
 /** An empty array that has memory of its own. See `bindable`. */
 const EMPTY_BLOB = new Uint8Array(1).subarray(0, 0);
 
-/** Half a megabyte per step, so that a commit waits for at most one step. */
+/** Pages that one step of a copy reads: half a megabyte. A commit waits for at most one step. */
 const PAGES_PER_STEP = 128;
 const MAX_COPY_ATTEMPTS = 20;
 
@@ -23,7 +23,7 @@ export class Database {
   constructor(file: string, busyTimeoutMs: number) {
     const { DatabaseSync } = nodeSqlite();
     this.#connection = new DatabaseSync(file, { timeout: busyTimeoutMs });
-    // Overwrites deleted data in pages that are written anyway.
+    // Overwrites deleted data where that needs no additional write: in pages that are written anyway.
     this.#connection.exec('PRAGMA secure_delete = FAST');
   }
 
@@ -79,7 +79,7 @@ export class Database {
     this.#prepare('COMMIT').run();
   }
 
-  /** Overwrites in the file what `work` deletes, including pages that become free. */
+  /** While `work` runs, all data that it deletes is overwritten in the file, including pages that become free. */
   overwriting<Result>(work: () => Result): Result {
     this.#connection.exec('PRAGMA secure_delete = ON');
     try {
@@ -89,7 +89,7 @@ export class Database {
     }
   }
 
-  /** Notes that this transaction erases data, which must not stay in the log either. `emptyLog` must follow the commit. */
+  /** To be called in a transaction that erases data: the data must not stay in the log either, so `emptyLog` must follow the commit. */
   eraseFromLog(): void {
     this.#logHoldsErased = true;
   }
@@ -129,7 +129,10 @@ export class Database {
   }
 }
 
-/** Replaces empty bytes in place: Node 22 binds an empty array without memory of its own as NULL, for example one that crossed a thread. */
+/**
+ * Replaces empty arrays in the list: Node 22 binds an empty array that has no memory of its own as NULL. An empty array that came from
+ * another thread has none.
+ */
 function bindable(values: SqlValue[]): SqlValue[] {
   for (let at = 0; at < values.length; at += 1) {
     const value = values[at];

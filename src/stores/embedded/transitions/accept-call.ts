@@ -24,7 +24,8 @@ export function acceptCall(transaction: Transaction, request: AcceptRequest): Ac
 
   const callId = callIdOfAgents(tagOf(session.identity), request.callId);
   const last = findLastGeneration(transaction, callId);
-  // Two different lists of agents can have the same tag. Then this call belongs to other agents, and must not be shown.
+  // The tag in a call's id is a short digest, so two different lists of agents can have the same tag. If the call belongs to other agents,
+  // it must not be shown.
   if (last !== undefined && !isSameAgent(last.identity, session.identity)) return UNKNOWN_SESSION;
   const known = holdsKey(last) ? last : findOfEarlierRelease(transaction, session, request.callId, callId);
   if (known !== undefined) return joinCall(transaction, session, known, request);
@@ -65,7 +66,7 @@ function refuseEndedRun({ now }: Transaction, session: SessionRow, run: string):
 
 function isProven(transaction: Transaction, session: SessionRow, proof: CallProof): boolean {
   if (proof.kind === 'token') return isTokenOf(session, proof.tokenDigest);
-  // A worker may act for a session only as long as it holds a call of that session.
+  // A worker proves a nested call by its lease of the parent call, and only for the session of that parent call.
   return findOwnedCall(transaction, proof.owned)?.session === session.id;
 }
 
@@ -127,7 +128,7 @@ function joinCall(
 }
 
 interface Place {
-  /** Null for a call that a running call made: it must not wait for its own parent's place. */
+  /** Null for a nested call: its running parent has a place in the window, and the nested call could wait for that place for ever. */
   readonly slot: string | null;
   readonly window: number;
   readonly inQueue: boolean;
@@ -182,7 +183,7 @@ function writeCall(transaction: Transaction, session: SessionRow, request: Accep
   if (call.entryId !== null) transaction.wake(poolTopic(call.pool));
 }
 
-/** Written as one object literal, not merged from parts: an object of one shape costs next to nothing. */
+/** Written as one object literal and not merged from parts: the engine creates objects that all have the same shape much faster. */
 function newCall(
   transaction: Transaction,
   session: SessionRow,

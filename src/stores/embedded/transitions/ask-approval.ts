@@ -13,7 +13,7 @@ import { findSession, sessionEnding } from './session-row.ts';
 export function askApproval(transaction: Transaction, request: AskRequest): AskAnswer {
   checkAsk(request);
   const asked = findApproval(transaction, request.question.id);
-  // A repeated request: the question was already written, whatever happened to it since.
+  // A repeated request: the question was written by the first one. It may have been resolved since; the answer is the same.
   if (asked !== undefined) {
     return asked.fence === request.fence ? { kind: 'asked', expiresAt: asked.expiresAt } : { kind: 'fenced' };
   }
@@ -35,7 +35,7 @@ export function askApproval(transaction: Transaction, request: AskRequest): AskA
   return { kind: 'asked', expiresAt };
 }
 
-/** Returns the share of the call's subject that the question would exceed. */
+/** Returns which share of its subject the question would exceed; undefined if none. */
 function checkShares(
   { lane }: Transaction,
   call: CallRow,
@@ -80,7 +80,8 @@ function writeQuestion({ database, now }: Transaction, call: CallRow, asked: Ask
 /** Parks the call with its exact bytes. No worker holds it any more, and the old fence is no longer valid. */
 function parkCall(transaction: Transaction, call: CallRow, asked: Asked): void {
   const { id } = asked.request.question;
-  // A serial call keeps its turn while a person is asked; other calls make room for the subject's next call.
+  // A serial call keeps its place while a person is asked, so that no later call overtakes it. Any other call frees its place for the
+  // subject's next call.
   const keepsSlot = call.serial === 1;
   changeCall(
     transaction,

@@ -49,8 +49,8 @@ export function runStateOf(
 }
 
 /**
- * Records how an attempt ended and returns what is stored with its call. Without `attempt`, nothing ran and there is no result: it counts as
- * refused.
+ * Records how an attempt ended and returns what is stored with its call. Without `attempt`, no worker reported a result, for example
+ * because the call was cancelled or expired: it counts as refused.
  */
 export function endAttempt(transaction: Transaction, call: CallRow, attempt: SettledAttempt | undefined): string {
   const ending = attempt?.ending ?? 'refused';

@@ -18,7 +18,7 @@ import * as write from '../../sqlite/audit/write-trail.ts';
 import type { Transaction } from '../transaction.ts';
 
 export const auditHeads = (transaction: Transaction): AuditHead[] => {
-  // The head that this transaction has moved is still in memory; write it to the table before it is read.
+  // The head that this transaction has moved is still only in memory, so it is written to the table before the table is read.
   transaction.lane.flush(transaction.now);
   return read.readHeads(transaction.database);
 };
@@ -59,7 +59,10 @@ export function noteStatement({ database }: Transaction, { number, hash }: State
 export const statementMark = ({ database }: Transaction): StatementMark | undefined =>
   database.get<StatementMark>('SELECT number, hash FROM auditMark');
 
-/** This store has no journal to drain. A drainer of an earlier release gets the answer that the store itself holds the right. */
+/**
+ * This store has no journal to drain, so no process may drain it. A drainer of an earlier release gets the answer that the store itself
+ * holds the right to drain.
+ */
 export const claimAudit = (_: Transaction, _request: ClaimAuditRequest): ClaimAuditAnswer => ({
   kind: 'held',
   by: 'the store itself',

@@ -20,7 +20,9 @@ export function claimCallbacks(transaction: Transaction, request: ClaimCallbacks
     .map(toApproval);
 }
 
-/** Claims callbacks before any of them is invoked: whatever happens to this worker, no other worker invokes them again. */
+/**
+ * Marks callbacks as claimed before the worker invokes them. If the worker is lost meanwhile, no other worker invokes them a second time.
+ */
 function takeWaiting(
   { database, now }: Transaction,
   { workerId, claimId, limit, leaseMs }: ClaimCallbacksRequest,

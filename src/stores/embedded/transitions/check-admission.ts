@@ -2,7 +2,10 @@ import { subjectShares, type OverloadedBy, type ShareFull } from '../../../domai
 import type { AcceptAnswer, AcceptRequest } from '../../../domain/ports/call-requests.ts';
 import type { Transaction } from '../transaction.ts';
 
-/** The suggested wait before a retry. Calls that workers hold end within about this time, or it is unknown when they end. */
+/**
+ * The suggested wait before a retry, where calls that workers hold have to end first. A call often ends within this time; otherwise it is
+ * unknown when it ends.
+ */
 export const SOON_MS = 1_000;
 
 /** Limits are checked before anything is written; an accepted call is never dropped because of them. */

@@ -23,7 +23,8 @@ export function claimCalls(transaction: Transaction, { pool, workerId, limit }: 
 
 export function reclaimCalls(transaction: Transaction, request: ReclaimRequest): ClaimAnswer {
   const { now, file } = transaction;
-  // No worker could renew while no process served the store. So leases count from the opening at the earliest, and live holders are not fenced off.
+  // While no process served the store, no worker could renew its leases. So no lease runs out before `leaseMs` have passed since the
+  // opening; otherwise workers that are alive would lose their calls.
   if (now - file.openedAt < request.leaseMs) return { deliveries: [], lane: laneState(transaction) };
   const found = transaction.database.all<{ seq: number }>(
     `SELECT seq FROM call

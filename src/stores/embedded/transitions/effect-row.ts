@@ -127,7 +127,8 @@ export interface EffectRetention {
 /** Ends an effect. From then on the next effect of the same call can be claimed. The waiter is notified. */
 export function endEffect(transaction: Transaction, row: EffectRow, end: EffectEnd, kept: EffectRetention): void {
   const { database, now, wake } = transaction;
-  // Kept as long as its call may still be run again: otherwise the key would be free, and the message would be sent twice.
+  // The row is kept as long as the effect's call may run again. Otherwise the effect key would be free, and the message would be sent
+  // twice.
   const keepUntil = Math.max(now + Math.ceil(kept.retentionMs), row.callEndsAt);
   database.run(
     `UPDATE effect SET state = ?, endedAt = ?, keepUntil = ?, answer = ?, problem = coalesce(?, problem),

@@ -16,8 +16,8 @@ const ENDINGS: Record<ResolvedState, { readonly event: AuditEvent; readonly reso
 };
 
 /**
- * Ends a pending approval; every end of a question goes through here. Call it while the call is still parked. The session's idle expiry was
- * suspended meanwhile, so it starts again now, whatever the decision was.
+ * Ends a pending approval; every end of a question goes through here. Call it while the call is still parked. The idle expiry of the
+ * session was suspended while the question was pending, so it starts again now, whatever the decision was.
  */
 export function endApproval(
   transaction: Transaction,

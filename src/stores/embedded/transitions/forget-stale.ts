@@ -2,7 +2,10 @@ import type { Transaction } from '../transaction.ts';
 import { dropOutcomeApart } from './call-bytes.ts';
 import { forgetOwed } from './owed.ts';
 
-/** A caller that did not ask for replies for this long is gone. Its outcomes can still be read by call id. */
+/**
+ * A caller that has not asked for replies for this long is taken for dead, and its replies are deleted. The outcomes can still be read by
+ * call id.
+ */
 const CALLER_GONE_MS = 60_000;
 /** How long an ended session is kept, so that it is reported as `expired` and not as `unknown`. */
 const ENDED_SESSION_MS = 24 * 60 * 60 * 1000;

@@ -88,7 +88,7 @@ export function useGrant(transaction: Transaction, { id, owned, audit }: UseGran
   const grant = findGrant(transaction, id);
   if (grant === undefined || grant.revoked === 1 || grant.expiresAt <= transaction.now) return 'gone';
   if (grant.scope !== parseScopedId(call.keyId)?.scope || grant.tool !== call.tool) return 'gone';
-  // The use was counted before, under this lease or under one that was lost since.
+  // This call's use was counted before, under the same lease or under an earlier lease that was lost.
   if (call.grantId === id) return 'used';
   if (grant.usesLeft !== null) {
     if (grant.usesLeft <= 0) return 'gone';

@@ -67,7 +67,10 @@ function takeNamed(transaction: Transaction, request: HoldOwedRequest, place: Ow
   return row.attempt === place.name ? taken(row) : take(transaction, row, request, place);
 }
 
-/** Returns the first entry that another, dead gateway holds; `unsure` while it is not known whether one of the other holders is dead. */
+/**
+ * Returns the first entry whose holder is another gateway that is dead. If there is none, but one of the holders may be dead, returns
+ * `unsure`.
+ */
 function findDead(
   { database, now }: Transaction,
   entries: readonly OwedRow[],

@@ -5,8 +5,8 @@ import { changeCall } from './call-row.ts';
 type Placed = Pick<CallRow, 'seq' | 'keyId' | 'generation' | 'pool'>;
 
 /**
- * Names the window that a call counts in. Serial calls of a subject and tool have a window of their own, with room for one. This slot ensures that
- * they start one at a time (invariant I11), so it is held until the call is settled.
+ * Names the slot in which a call takes a place; its number of places is the window. Serial calls of one subject and tool have a slot with
+ * one place. It ensures that they start one at a time (invariant I11), so a serial call holds its place until it is settled.
  */
 export function slotName(call: { serial: boolean; scope: string; tool: string; pool: string }): string {
   return call.serial ? `serial ${call.scope} ${call.tool}` : `${call.pool} ${call.scope}`;

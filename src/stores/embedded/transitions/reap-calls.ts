@@ -34,8 +34,8 @@ export function reapCalls(transaction: Transaction, request: ReapRequest): ReapA
 }
 
 /**
- * Whether the call may have run. A first run that was lost leaves no mark. So it is certain that nothing ran only if no worker ever had the call,
- * or if every worker handed it back.
+ * Whether the call may have run. A tool that is not unsafe is first started without a start mark. So it is certain that nothing ran only if
+ * no worker ever had the call, if every worker handed it back, or if no worker has touched it since it was allowed.
  */
 function mayRun(transaction: Transaction, call: CallRow): boolean {
   if (call.state === 'running' || call.starts > 0) return true;

@@ -7,8 +7,8 @@ import { enterQueue, hasRoom } from './queue.ts';
 import { expiryOf, findSession } from './session-row.ts';
 
 /**
- * The content of `body.resumedWith`: the approval, and the fence under which no worker has touched the call yet. The fence is null if the call may
- * already have run when the approval was requested.
+ * The content of `body.resumedWith`: the approval, and the fence under which no worker can have run the call yet. The fence is null if the
+ * call may already have run when the approval was requested.
  */
 interface StoredResume {
   readonly approval: ResumedWith['approval'];

@@ -44,7 +44,7 @@ export function findLoopEnd({ loopEnds }: SessionRow, run: string): number | und
   return readLoopEnds(loopEnds).findLast(([ended]) => ended === run)?.[2];
 }
 
-/** Returns the times at which loop detection ended the latest runs of the session. A run that is opened now remembers them. */
+/** Returns the times at which loop detection ended the latest runs of the session. They are stored with a run that is opened now. */
 export function latestLoopEnds({ loopEnds }: SessionRow): number[] {
   return readLoopEnds(loopEnds)
     .slice(-COUNTED_LOOP_ENDS)
@@ -57,14 +57,15 @@ export function addLoopEnd(transaction: Transaction, id: string, run: string, re
   const { now, database, rows } = transaction;
   const added: LoopEnd = [run, now, now + Math.ceil(restMs)];
   const loopEnds = keptLoopEnds([...readLoopEnds(session.loopEnds), added], now);
-  // The stalls are reset: they have led to this end, and the end itself makes the checks of the next runs stricter.
+  // The counted stalls are deleted, because they have led to this end. The next runs are checked more strictly anyway, because of the end
+  // itself.
   database.run(`UPDATE session SET loopEnds = ?, stalls = '[]' WHERE id = ?`, JSON.stringify(loopEnds), id);
   rows.dropSession(id);
 }
 
 /**
- * Keeps the latest ends of runs, and earlier ones whose conversation may not have a new run yet. Otherwise a conversation could get a new
- * run sooner, only because other runs ended too.
+ * Keeps the latest ends of runs. Also keeps earlier ends whose conversation may not have a new run yet: otherwise that conversation could
+ * get a new run sooner, only because other runs ended meanwhile.
  */
 function keptLoopEnds(loopEnds: readonly LoopEnd[], now: number): LoopEnd[] {
   const first = loopEnds.length - MAX_LOOP_ENDS;

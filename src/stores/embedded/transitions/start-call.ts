@@ -5,7 +5,7 @@ import { appendAudit } from './append-audit.ts';
 import { fenceOf, findOwnedCall } from './call-row.ts';
 import { findSession, sessionEnding } from './session-row.ts';
 
-/** A call that was lost with two workers is not started by a third. */
+/** A call that was started twice, and lost with its worker each time, is not started a third time: it probably kills its workers. */
 const MAX_LOST_STARTS = 2;
 
 export function startCall(transaction: Transaction, request: StartRequest): StartAnswer {

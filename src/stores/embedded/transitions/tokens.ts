@@ -88,7 +88,7 @@ export function revokeToken(transaction: Transaction, request: Request<'revokeTo
   if (row === undefined) return 'unknown';
   if (row.revokedAt !== null) return 'revoked';
   appendAdministration(transaction, recordOfRevokedToken(toToken(row), request));
-  // A token that has already expired keeps its earlier end.
+  // A token that expired before its revocation is still forgotten at the time that follows from its expiry.
   database.run(
     'UPDATE token SET revokedAt = ?1, forgetAt = min(forgetAt, ?1 + ?2) WHERE id = ?3',
     now,

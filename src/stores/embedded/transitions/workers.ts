@@ -2,7 +2,10 @@ import type { WorkerId } from '../../../domain/identity/ids.ts';
 import type { WorkerBeat, WorkerEntry } from '../../../domain/ports/fleet-registry.ts';
 import type { Transaction } from '../transaction.ts';
 
-/** What a worker serves has its own row, in addition to the row of its beats: it can be large, and is written once. */
+/**
+ * What a worker serves has a row of its own next to the row that each beat writes: it can be large, and is written only when the worker
+ * registers.
+ */
 const SERVES = '/serves';
 /** The row of what a worker serves does not expire. It is deleted when its worker deregisters, or after the row of the beats is gone. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;

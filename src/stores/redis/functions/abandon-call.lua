@@ -12,7 +12,7 @@ local record = load_record(lane, call_id)
 if record and extra(record, 'abandonedFence') == fence then return 'ABANDONED' end
 if not record or not owns(lane, record, worker, entry, fence) then return 'FENCED' end
 local envelope = read_envelope(lane, call_id, record)
--- The envelope is gone: the call cannot be queued again, and ends at its deadline.
+-- The call's envelope no longer exists, so the call cannot be queued again. It is settled at its deadline.
 if not envelope then return 'FENCED' end
 drop_entry(lane, record, fence)
 set_extra(record, 'abandonedFence', fence)

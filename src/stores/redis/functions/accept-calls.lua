@@ -88,7 +88,7 @@ local function enqueue(call_id, head, digest, envelope, correlation)
       front = frame.standing
     end
   end
-  -- `save_fresh` is called before a history is read: the history includes the calls that this batch has accepted so far.
+  -- `save_fresh` stores the calls that this batch has accepted so far, because a history that is read now must include them.
   local sequence, tool_sequence, watched, history = add_attempt(lane, head, call_id, digest, save_fresh)
   local numbers, bytes = sequences(sequence, tool_sequence), nil
   local stated = digest .. numbers .. (watched and WATCHED or '') .. head.run_facts
@@ -132,7 +132,7 @@ local function accept(number, at)
   end
   if known then return answer_known(known, head, digest, correlation) end
   -- Loop detection ended this run. Nothing is written, so refused calls neither extend the time without a new run nor fill the store. The
-  -- third word is the rest of that time in ms; callers of an earlier release read only the first two words.
+  -- third word says for how many ms the conversation still gets no new run; callers of an earlier release read only the first two words.
   if head.rest_ms then return { 'UNAUTHENTICATED', 'run-unknown', text(head.rest_ms) } end
   local what, room_ms = shares.overload_call(held, limits, head, #envelope)
   if what then return { 'OVERLOADED', what, room_ms and text(room_ms) or '' } end

@@ -1,6 +1,6 @@
---[[ Park a call with its exact bytes and store the question about it. Then no worker holds the call, its place in the subject's window is free
-  (a serial call keeps it), and the old fence is invalid. One step: the answer to a question without a parked call would have no effect, and
-  about a parked call without a question no person would ever be asked.
+--[[ Park a call with its exact bytes and store the question about it. Then no worker holds the call, its place in the subject's window is
+  free (a serial call keeps it), and the old fence is invalid. Both happen in one step: for a question without a parked call, the decision
+  would have no effect; for a parked call without a question, no person would be asked.
   KEYS     meta, live, audit
   ARGV     incarnation, lane, worker, callId, entry, fence, approval, timeoutMs, question, binding, decisions, quorum, requester, mayHaveRun, wantsCallback, detail, masked, shares
   RETURNS  ASKED | FENCED | CANCELLED | EXPIRED | ENDED | SHARE_FULL ]]
@@ -11,7 +11,7 @@ local id, timeout_ms, question, detail = ARGV[7], ARGV[8], ARGV[9], ARGV[16]
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local key = approval_key(lane, id)
 local asked = redis.call('HMGET', key, 'fence', 'expiresAt')
--- The worker repeats its request after a lost answer. The question was stored, whatever has become of it since.
+-- The worker repeats its request after a lost answer: the first request has stored the question, which may have been resolved since.
 if asked[1] then return asked[1] == fence and { 'ASKED', asked[2] } or { 'FENCED' } end
 local record = load_record(lane, call_id)
 if not record or not owns(lane, record, worker, entry, fence) then return { 'FENCED' } end
@@ -23,7 +23,7 @@ local session_id = fact(record, SESSION)
 local session, _, _, ending = live_session(lane, session_id, fact(record, RUN), now)
 if ending then return { 'ENDED', ending } end
 local envelope = read_envelope(lane, call_id, record)
--- The envelope is gone: no question is stored, and the call ends at its deadline.
+-- The call's envelope no longer exists, so no question is stored. The call is settled at its deadline.
 if not envelope then return { 'FENCED' } end
 -- A worker of an earlier release sends no shares.
 local live_share, parked_share, pending_share = string.match(ARGV[18] or '', '^(%d+) (%d+) (%d+)$')
@@ -42,7 +42,8 @@ add_audit(records, 'approval.requested', call_id, write_record(record), detail)
 write_audit(meta, audit, text(now), records)
 redis.call('SET', body_key(lane, call_id), envelope)
 drop_entry(lane, record, fence)
--- A serial call keeps its turn while a person is asked. Every other call makes room for the subject's next one.
+-- A serial call keeps its place while a person is asked, so that no later call overtakes it. Any other call frees its place for the
+-- subject's next call.
 if record[STANDING] == '1' and not extra(record, 'serial') then
   record[STANDING] = '0'
   set_extra(record, 'leftWindow', '1')

@@ -56,7 +56,7 @@ local function collect(session_id)
 end
 
 local function revoke(session_id)
-  -- A session whose key is gone, or has another type, needs no mark: no token proves it any more.
+  -- A session whose key is gone, or has another type, needs no mark of its revocation: the store accepts no token for it anyway.
   local facts = redis.pcall('HGET', session_key(lane, session_id), 'facts')
   if type(facts) == 'string' and not session_facts(facts).revoked then
     redis.call('HSET', session_key(lane, session_id), 'facts', REVOKED .. facts)

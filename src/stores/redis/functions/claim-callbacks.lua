@@ -1,6 +1,7 @@
---[[ Claim callbacks before they are invoked: whatever happens to the worker, no other worker invokes them again. Only the worker that asked may
-  claim a callback within `leaseMs` after the resolution, unless `free` says that this worker is gone. The batch has claimed callbacks
-  first: a request that is repeated with the same claim gets the same callbacks and no others.
+--[[ Claim callbacks before they are invoked: if the worker is lost meanwhile, no other worker invokes them a second time. Only the worker
+  that asked may claim a callback within `leaseMs` after the resolution, unless `free` says that this worker is gone. The caller puts
+  callbacks that are claimed already first in the batch. If a repeated request finds its own `claim` among them, it gets the callbacks of
+  that claim and claims no others.
   FLAGS    allow-oom
   KEYS     meta
   ARGV     incarnation, lane, worker, claim, limit, leaseMs

@@ -1,4 +1,5 @@
---[[ Return the grants of one subject for one tool that can still be used, latest first. Also returns a grant that this call itself has used up.
+--[[ Return the grants of one subject for one tool that can still be used, latest first. Also returns a grant whose last use was counted for
+  this very call.
   FLAGS    no-writes
   KEYS     meta
   ARGV     incarnation, lane, session, tool, callId, limit

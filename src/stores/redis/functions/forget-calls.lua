@@ -15,8 +15,9 @@ local function forget(ids)
   for number, call_id in ipairs(ids) do
     local record_bytes, ending = split_settled(kept[number])
     local forget_at = ending and tonumber(ending.forget_at)
-    -- The first generation of a released key is kept as long as the latest one. Each settled generation adds the id of the first one to a
-    -- list again. So one list can have that id twice; `seen` makes sure that it is deleted and subtracted once.
+    -- The first generation of a released key is kept as long as the latest generation. Each generation that is settled adds the id of the
+    -- first one to a `forget:` list again. So one list can have that id twice; `seen` makes sure that the call is deleted and subtracted
+    -- once.
     if forget_at and forget_at <= now and not seen[call_id] then
       gone[#gone + 1], seen[call_id] = call_id, true
       local asked
@@ -51,7 +52,8 @@ for at = 1, #buckets, 2 do
 end
 grants.forget(lane, now, limit)
 redis.call('HSET', meta, 'retainedBytes', text(retained))
--- The key of an expired session is kept for a while longer. The counters and histories of its runs are deleted now.
+-- The key of a session outlasts its expiry for a while, so that a late call gets the right answer. The counters and histories of the
+-- session's runs are not needed for that and are deleted now.
 for _, session_id in ipairs(redis.call('ZRANGEBYSCORE', sessions, '-inf', text(now), 'LIMIT', 0, limit)) do
   local fields = redis.call('HKEYS', session_key(lane, session_id))
   for _, field in ipairs(fields) do

@@ -24,7 +24,8 @@ local function take(book, entry, holder, attempt, lifetime_ms)
   return taken(entry)
 end
 
--- Returns the first entry of a dead holder; or nil, and whether one of the other holders may be dead.
+-- Returns the first entry whose holder, another gateway, is dead. If there is none, returns nil and whether one of the other holders may be
+-- dead.
 local function find_dead(entries, holder, lease_ms, since)
   local unsure = false
   for _, entry in ipairs(entries) do

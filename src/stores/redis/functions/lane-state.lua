@@ -1,5 +1,5 @@
---[[ Return the lane's state, with which a worker compares its deliveries. It is pipelined after the read of the stream, so it includes every
-  revocation before the delivery.
+--[[ Return the lane's state, with which a worker compares its deliveries. The caller sends this function right after the read of the
+  stream, in one pipeline, so the state includes every revocation before the delivery.
   FLAGS    no-writes
   KEYS     meta
   ARGV     incarnation

@@ -21,7 +21,8 @@ if delegated_by ~= '' then
   delegator, _, _, ending = live_session(lane, delegated_by, '', now)
   local ended = not delegator or ending == 'revoked' or ending == 'expired'
   if ended or scope_prefix(delegated_by) ~= scope_prefix(session) then return { 'ENDED' } end
-  -- The delegated session must not outlive the session that delegates: a revocation reaches it only through that one.
+  -- The delegated session must not outlive the session that delegates, because a revocation finds the delegated session only through that
+  -- other session.
   expires_at = math.min(expires_at, delegator.expires_at)
 end
 -- The audit record is written before everything else: if it cannot be written, there is no session.

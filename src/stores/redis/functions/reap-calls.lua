@@ -25,7 +25,7 @@ local function outcome_of(record, deadline)
   local held = holder(lane, record) ~= nil
   if held and now < deadline + overdue_ms then return nil end
   if starts and extra(record, 'effect') == 'unsafe' then return may_have_run end
-  -- The first run of a tool that is not unsafe writes no start mark. So it is certain that nothing ran only for a call that no worker ever
+  -- A tool that is not unsafe is first started without a start mark. So it is certain that nothing ran only for a call that no worker ever
   -- held, that all workers handed back, or that no worker has touched since it was allowed.
   local begun = extra(record, 'base') ~= extra(record, 'handedBack') and not is_untouched(record)
   if held or starts or begun then return timed_out end
@@ -37,7 +37,8 @@ end
 local function end_of(record, deadline)
   if record[STATE] ~= PARKED then
     local outcome = outcome_of(record, deadline)
-    -- Look again when the extra time is over. Until then this call must not take the place of others among the first `limit`.
+    -- Look again when the extra time is over. Until then the call is sorted behind other calls, so that it takes no place among the first
+    -- `limit`.
     if not outcome then return nil, nil, nil, deadline + overdue_ms end
     return outcome, 'call.expired'
   end

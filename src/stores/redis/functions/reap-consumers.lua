@@ -6,7 +6,7 @@
   RETURNS  REAPED ]]
 local stream, idle_ms, only = KEYS[1], tonumber(ARGV[1]), ARGV[2]
 local reaped = { 'REAPED' }
--- A pool that no worker has served yet has no consumer group: the error has no elements, so the loop does nothing.
+-- A pool that no worker has served yet has no consumer group. The server then answers with an error, over which the loop does not run.
 for _, consumer in ipairs(redis.pcall('XINFO', 'CONSUMERS', stream, GROUP)) do
   local facts = {}
   for at = 1, #consumer, 2 do facts[consumer[at]] = consumer[at + 1] end

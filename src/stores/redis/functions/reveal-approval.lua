@@ -18,7 +18,8 @@ if by == asked[3] then return { 'NOT_YOURS' } end
 local bytes, now = redis.call('HGET', calls, call_id), now_ms()
 local record = not is_settled(bytes) and read_record(bytes)
 if not record or record[STATE] ~= PARKED or extra(record, 'approval') ~= id then return { 'UNKNOWN' } end
--- Its session or run has ended, or the approval has expired, but the next reap has yet to write that. Answer as if it had.
+-- If the call's session or run has ended, or the approval has expired, the next reap will resolve the question. The answer is the same as
+-- after that.
 local _, _, _, ending = live_session(lane, fact(record, SESSION), fact(record, RUN), now)
 if ending then return { 'ALREADY', 'cancelled' } end
 if now >= tonumber(asked[5]) then return { 'ALREADY', 'expired' } end

@@ -22,7 +22,7 @@ if known[1] and not known[5] then
   local records = {}
   add_audit(records, 'token.revoked', '', about, detail)
   write_audit(meta, audit, text(now), records)
-  -- A token that expired before its revocation is deleted by its expiry, not later.
+  -- A token that expired before its revocation is still deleted at the time that follows from its expiry.
   local forget_at = text(math.min(now, tonumber(known[4])) + kept_ms)
   redis.call('HSET', token, 'revokedAt', text(now), 'revokedBy', who or '')
   redis.call('PEXPIREAT', token, forget_at)

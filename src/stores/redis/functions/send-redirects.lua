@@ -1,5 +1,5 @@
---[[ Publish the outcomes of redirected calls that are settled. One step: a crash between publishing the message and deleting the redirect would
-  send it twice, or in the other order lose it.
+--[[ Publish the outcomes of redirected calls that are settled. Publishing the message and deleting the redirect are one step: a crash
+  between the two would send the message twice, or lose it if the redirect were deleted first.
   KEYS     meta, calls
   ARGV     incarnation, lane, limit, body
   RETURNS  SENT ]]

@@ -1,8 +1,8 @@
---[[ Store outcomes once, answer every waiter, write the audit and end the leases. One step: a crash between two of these would run a tool again,
-  or leave a waiter without an answer. All calls are of one pool; `first` and `last` are the lowest and the highest entry id. Most calls are
-  plain successes. Every other call has a row of MORE, after the batch and one empty argument: its number in the batch, `1` if its key is
-  released, its result for the run's history (empty: a plain success), and its note (see shared/settled-attempts.lua; `session` is empty
-  without one). A single word is the answer for all calls.
+--[[ Store outcomes once, answer every waiter, write the audit and end the leases. All this is one step: a crash in the middle would run a
+  tool again, or leave a waiter without an answer. All calls are of one pool; `first` and `last` are the lowest and the highest entry id.
+  Most calls are plain successes. Every other call has a row of MORE, after the batch and one empty argument: its number in the batch, `1`
+  if its key is released, its result for the run's history (empty: a plain success), and what it changes in its run (the note, see
+  shared/settled-attempts.lua; `session` is empty if nothing changes). A single word is the answer for all calls.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, worker, retentionMs, pool, first, last
@@ -33,7 +33,7 @@ local held = held_by(lane, pool, worker, first, last, #ids)
 local settlement = new_settlement(lane, now_ms(), retention)
 local answers = {}
 
--- Whether the worker that settled the call repeats its request after a lost answer: same entry, fence and outcome.
+-- Whether this is a repeated request of the worker that settled the call, after a lost answer: entry, fence and outcome are the same.
 local function is_repetition(bytes, entry, fence, outcome)
   local record_bytes, ending = split_settled(bytes)
   local record = record_bytes and read_record(record_bytes)

@@ -32,7 +32,8 @@ local function session_ending(session, run)
 end
 
 local late
--- Whether the audit is late for privileged calls. Read once per batch, and only if a call of the batch has an intent.
+-- Whether the audit's sink is so far behind that privileged calls must not start. Read once per batch, and only if a call of the batch has
+-- an intent.
 local function audit_late()
   if late == nil then
     local sequence, bound = unpack(redis.call('HMGET', meta, 'auditSequence', 'auditStarts'), 1, 2)

@@ -1,5 +1,5 @@
---[[ Let one attempt use what may be used only once. The same attempt may repeat it; every other attempt gets USED. The key expires together with
-  what it protects.
+--[[ Let one attempt use what may be used only once, such as a login code. The same attempt may repeat the use; every other attempt gets
+  USED. The key expires together with that code.
   KEYS     record, once
   ARGV     incarnation, attempt, lifetimeMs
   RETURNS  FIRST | USED ]]

@@ -14,7 +14,10 @@ interface Place {
   readonly sequence: number;
 }
 
-/** Finds records, newest first. Time, call and place are looked up in indexes; every other condition is checked on one record after the other. */
+/**
+ * Finds records, newest first. Time, call and place are looked up in indexes. For every other condition, records are read and checked one
+ * after the other.
+ */
 export function queryTrail(database: Database, { filter, limit, before, scan }: QueryTrailRequest): TrailPage {
   const range = rangeOf(filter);
   if (before !== undefined) addBefore(database, range, before);
@@ -44,8 +47,8 @@ interface Conditions {
 }
 
 /**
- * Rows that are in no chain do not belong to the trail: `verify` could not detect that an attacker made them up. The unary plus makes SQLite keep
- * using the index on `at`.
+ * Conditions that leave out rows that are in no chain: an attacker can insert such rows, and `verify` could not detect that. The unary plus
+ * makes SQLite keep using the index on `at`.
  */
 const IN_A_CHAIN = ['+sequence > 0', '+laneId IN (SELECT id FROM auditLane)'];
 

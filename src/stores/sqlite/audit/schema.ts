@@ -40,8 +40,8 @@ export const AUDIT_TABLES = `
 `;
 
 /**
- * Gives statements a number. Existing statements get numbers up to 0, in their order: the chain begins with number 1. The table has no rowid, so
- * SQLite assigns no number by itself. A process of an older release does not number what it signs, and so cannot add a statement.
+ * Gives statements a number. Existing statements get numbers up to 0, in their order: the chain begins with number 1. The table has no
+ * rowid, so SQLite assigns no number by itself, and a process of an older release, which sends no number, can no longer add a statement.
  */
 export const NUMBER_STATEMENTS = `
   CREATE TABLE numberedStatement (

@@ -15,7 +15,10 @@ const APPLICATION_ID = 0x534c5041;
 const STEPS = [AUDIT_TABLES, NUMBER_STATEMENTS];
 const BUSY_TIMEOUT_MS = 5000;
 
-/** One file for a deployment with one drainer. Every commit is on disk before it returns; other processes may read at the same time. */
+/**
+ * A sink in one file, for a deployment with one drainer. Every commit is on disk before it returns. Other processes may read the file at
+ * the same time.
+ */
 export async function openSqliteSink(file: string): Promise<AuditSink> {
   const database = openFile(file);
 

@@ -90,7 +90,7 @@ export function cutTrail(database: Database, { cut, statement, drop }: CutReques
     id,
     cut.sequence,
   )!.bytes;
-  // Overwrite the deleted bytes now: a later erasure finds no rows here, and so could not overwrite them.
+  // Overwrites the deleted bytes now, because a later erasure finds no rows here and could not overwrite them.
   database.overwriting(() => {
     database.run('DELETE FROM auditPayload WHERE laneId = ? AND sequence <= ?', id, cut.sequence);
     database.run('DELETE FROM auditRecord WHERE laneId = ? AND sequence <= ?', id, cut.sequence);

@@ -32,8 +32,8 @@ local function parked_until(expires_at, session)
   return math.min(expires_at, session and session.expires_at or expires_at)
 end
 
--- Whether a call was allowed by an approver, cannot have run before the question, and was not handed back by a worker since. If no worker
--- holds it either, it has not run.
+-- Whether a call was allowed by an approver, cannot have run before the question, and was not handed back by a worker since. If in addition
+-- no worker holds the call now, it has not run.
 local function is_untouched(record)
   local base = tonumber(extra(record, 'base'))
   return base and extra(record, 'resumed') == text(base + 1)
@@ -50,10 +50,11 @@ local function has_revealed(revealed_by, by)
   return string.find('\n' .. (revealed_by or '') .. '\n', '\n' .. by .. '\n', 1, true) ~= nil
 end
 
--- Whether nothing is masked, or this principal has revealed it. A question without a number of masks, from an earlier release, counts as masked.
+-- Whether nothing is masked, or this principal has revealed the question. A question of an earlier release has no number of masks and
+-- counts as masked.
 local function has_seen_all(masked, revealed_by, by) return masked == '0' or has_revealed(revealed_by, by) end
 
--- Returns the state with which a parked call's approval ends now; or nil and when to look at it again.
+-- Checks whether the approval of a parked call has to end now. Returns its final state if so; otherwise nil and when to check again.
 local function due_state(lane, record, now)
   local session, _, _, ending = live_session(lane, fact(record, SESSION), fact(record, RUN), now)
   if ending then return 'cancelled' end
@@ -82,8 +83,8 @@ local function resolve_approval(lane, call_id, record, state, resolution, now)
   end
 end
 
--- Ends the approval of a parked call together with the call. Call it right before `settle_record`: the approval changes after the audit records
--- are written.
+-- Ends the approval of a parked call together with the call. To be called right before `settle_record`. The approval itself is changed only
+-- after the audit records are written.
 local function end_parked(settlement, call_id, record, state, detail)
   afterwards(settlement, function()
     resolve_approval(settlement.lane, call_id, record, state, RESOLUTIONS[state], tonumber(settlement.now_text))

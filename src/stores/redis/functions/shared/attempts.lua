@@ -11,7 +11,8 @@
   accept_calls adds attempts, tools and hints; a settled call adds its cost and the hints of what ran (settled-attempts.lua).
   A run in which a call is repeated or fails is watched: the list `recent:` has the ids of its calls, and the settled calls themselves have
   the results. A run that is not watched needs no list. ]]
--- With 4 characters, chance makes one call of 250,000 look repeated. With 3 it was one of 4,000, and each of those is watched for long.
+-- Length of a hint. With 4 characters, one call of 250,000 looks repeated by chance. With 3 characters it was one of 4,000, and a call that
+-- looks repeated makes its run watched for long.
 local HISTORY, HINT, SIGNATURE = 128, 4, 8
 -- Repetitions are looked up in 64 signatures: a loop of eight calls appears in them several times.
 local HINTS_SIZE = 64 * HINT
@@ -21,8 +22,8 @@ local TOOL_SIZE = 8
 local MAX_OTHER_TOOLS, REST_TAG = 999, '____'
 local NO_SIGNATURE = '--------'
 local OPEN = '?' .. NO_SIGNATURE
--- With how many further attempts the history is sent along. WORTH_A_LOOK: after an attempt that failed. WORTH_A_ROUND, the length of the
--- longest loop: after an attempt that ran the same as an earlier one, although it was sent in another form.
+-- With how many further attempts the history is sent. WORTH_A_LOOK: after an attempt that failed. WORTH_A_ROUND, the length of the longest
+-- loop: after an attempt that ran the same as an earlier one in another form, or wrote to the same target.
 local WORTH_A_LOOK, WORTH_A_ROUND = 4, 8
 
 local function runs_key(lane) return lane .. 'runs' end
@@ -34,7 +35,8 @@ local function run_field(run) return 'run:' .. run end
 -- first space; nil: no ends.
 local function opened_run(now, loop_ends) return text(now) .. ' ' .. (loop_ends or '0') end
 
--- Reads into a table that already has these fields: growing a table costs more than everything else here.
+-- Unpacks a run into an existing table that already has these fields: adding fields to a table would cost more than all the rest of this
+-- function.
 local function read_run(run, value)
   if not value or #value < RUN_FRONT_SIZE then return run end
   local tools
@@ -72,7 +74,7 @@ end
 -- calls. Then `!` if the run is watched, so that the result of this attempt has to be recorded (always for a call that is queued again).
 -- Then `run_facts`, the same for all calls.
 local WATCHED = '!'
--- Packs both sequences. The cache helps because most runs use one tool, so that both are equal, and many runs have about the same length.
+-- Packs both sequences. They are equal in the many runs that use one tool, and many runs are about equally long, so a cache helps.
 local same_sequences = remember(function(sequence) return struct.pack('<I4I4', sequence, sequence) end)
 local function sequences(sequence, tool_sequence)
   if sequence == tool_sequence then return same_sequences(sequence) end

@@ -19,7 +19,8 @@ local read_head = remember(function(head_text)
   return { session_id = session_id, run = run, prefix = scope_prefix(session_id), pool = pool, is_serial = is_serial,
     group = is_serial and scope .. '/' .. tool or scope, deadline_ms = tonumber(deadline_ms), events = events, caller = caller,
     run_name = session_id .. '/' .. run, tool_tag = tool_tag(tool), by_token = proof == 'token', extras = is_serial and ';serial=1' or '',
-    -- A nested call needs no place in the window of its subject: its parent has one, so it could wait for its own parent for ever.
+    -- A nested call needs no place in the window of its subject. Its running parent has a place, and the nested call could wait for that
+    -- place for ever.
     passes_window = proof ~= 'token' and not is_serial,
     -- The lines of the facts before and after those that the store fills in: epoch, sessionExpiresAt, acceptedAt and deadline.
     before = '\n' .. session_id .. '\n' .. run .. '\n', behind = '\n' .. events .. '\n' .. tool .. '\n', frames = {} }
@@ -37,8 +38,8 @@ local function frame_of(shape, limit_text)
   return frame
 end
 
--- Checks the session and the proof of a head. `ending` is the reason why the session may not call. In a run that loop detection ended, only
--- calls that were accepted before are found: then `rest_ms` is how long its conversation still gets no new run.
+-- Checks the session and the proof of a head. `ending` is the reason why the session may not call. If loop detection has ended the run,
+-- only calls that were accepted earlier are answered; `rest_ms` is for how many ms the run's conversation still gets no new run.
 local function open_head(lane, head_text, now, now_text, epoch, window_text)
   local zero = string.find(head_text, '\0', 1, true) or 0
   local shape, vouches = read_head(string.sub(head_text, 1, zero - 1)), string.sub(head_text, zero + 1)
@@ -62,7 +63,7 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
   local deadline = text_of(now + shape.deadline_ms)
   local facts = session.identity .. shape.before .. epoch .. '\n' .. text_of(expires_at) .. '\n' .. now_text .. '\n' .. deadline
     .. shape.behind
-  -- `window_counts`, `open_runs` and the accept fill in the fields from `window` on.
+  -- The fields from `window` on are filled in later, by `window_counts`, `open_runs` and accept-calls.lua.
   return { shape = shape, frame = frame, place = frame.name, limit = frame.limit, facts = facts,
     identity = session.identity, own_prefix = own_prefix,
     framed_facts = framed_facts(frame, facts), deadline = deadline, stream = stream_key(lane, shape.pool), seen_at = seen_at,
@@ -71,8 +72,8 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
     other_tools = '', value = '', hints_at = 1, fresh = '', opened_at = 0, accepted = false }
 end
 
--- Records that the sessions were used, at most once a second, or ten times per idle expiry if that is more often. The idle expiry needs no
--- finer time, and a write for each call would cost more than it is worth.
+-- Records that the sessions were used: at most once a second, or ten times per idle expiry if that is more often. The idle expiry needs no
+-- exact time, and a write for each call would make every call slower.
 local function mark_seen(lane, heads, now)
   for _, head in ipairs(heads) do
     if head.accepted and now - head.seen_at >= math.min(1000, head.idle_ms / 10) then

@@ -24,7 +24,8 @@ local function find_call(lane, asked, bytes)
     local known = latest_bytes and known_call(latest_id, latest_bytes)
     if known and not (known.ending and known.ending.released) then return known end
   end
-  -- The first generation is not deleted while a later one is under way. Settling the later one sets `forget_at` again.
+  -- The first generation must not be deleted before the later one is settled, because it has the number of the later one. Settling the
+  -- later one sets `forget_at` again.
   ending.continued, ending.forget_at = latest + 1, ''
   return nil, asked .. '~' .. text(latest + 1), write_ending(first.record_bytes, ending)
 end

@@ -13,7 +13,7 @@ function grants.key(lane, id) return lane .. 'grant:' .. id end
 function grants.list(lane) return lane .. 'grants' end
 function grants.of_subject(lane, id, tool) return lane .. 'grants:' .. scope_prefix(id) .. tool end
 
--- Packs a call's record for an audit record about this grant.
+-- Packs the record of a call for an audit record, with this grant as the one that allowed the call.
 function grants.with_grant(record, id)
   local copy = { unpack(record, 1, DIGEST) }
   set_extra(copy, 'grant', id)

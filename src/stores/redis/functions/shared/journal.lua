@@ -23,7 +23,7 @@ function journal.key(audit_key)
   return lane and lane .. 'journal' or audit_key
 end
 
--- Caches: the same lengths and events are packed again and again.
+-- These two are cached, because the same lengths and events are packed again and again.
 journal.length = remember(function(length) return struct.pack('<I4', length) end)
 journal.event = remember(function(event) return struct.pack('<Bc0', #event, event) end)
 
@@ -85,9 +85,10 @@ function journal.count(meta_key, key, records)
   return last
 end
 
--- Appends records. This is the first write of every function that audits: a broken journal fails here, before anything else has changed.
+-- Appends records. Every function that audits calls this before any other write, so that a broken journal makes the function fail before
+-- anything is changed.
 function journal.append(meta_key, key, at, audit)
-  -- Fails for a key of another type before the records are counted.
+  -- If the key has another type, this command fails, before the records are counted.
   redis.call('LLEN', key)
   local count, elements = #audit / 4, {}
   local before, front = journal.count(meta_key, key, count) - count, journal.front(at)

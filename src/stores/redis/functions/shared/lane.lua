@@ -25,15 +25,15 @@ local function windows_key(lane) return lane .. 'windows' end
 local function backlog_key(lane, pool, group) return lane .. 'backlog:' .. pool .. ':' .. group end
 local function reply_key(lane, caller) return lane .. 'reply:' .. caller end
 
--- Whether this is still the store that the process started with. After the store was flushed or replaced, all processes must stop: they must
--- not fill the new store with calls of which it knows only a part.
+-- Whether this is still the store that the process started with. If the store was flushed or replaced, the process must stop and not write
+-- to it: the new store lacks the calls and sessions that the process works with.
 local function same_incarnation(meta_key, incarnation)
   return redis.call('HGET', meta_key, 'incarnation') == incarnation
 end
 
 local REPLACED = { err = 'REPLACED the store is not the one this process started with' }
 
--- Nearly always every call of a batch gets the same one-word answer. Then the word is returned once, instead of a list.
+-- Nearly always every call of a batch has the same one-word answer. Then this returns the word once instead of a list.
 local function one_for_all(answers)
   local first = answers[1]
   for number = 2, #answers do

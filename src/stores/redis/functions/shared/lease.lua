@@ -3,7 +3,7 @@
 local holder, has_fence, owns, held_by, deliveries_of
 
 do
--- What the server answers for one pending entry; the third value is for how long nothing was heard of its worker.
+-- Positions of the values that XPENDING returns for one entry. The third value, the idle time, is not used.
 local PENDING_ENTRY, PENDING_WORKER, PENDING_DELIVERIES = 1, 2, 4
 
 -- Returns the worker that holds a call's entry, and how often the entry was delivered; nil and 0 if no worker holds it.
@@ -27,8 +27,8 @@ function owns(lane, record, worker, entry, fence)
   return owner == worker and has_fence(record, entry, deliveries, fence)
 end
 
--- Returns the delivery counts, by entry id, of the entries between `first` and `last` that the worker holds. One command for a whole batch;
--- its answer is limited, so `deliveries_of` asks again for an entry that is missing.
+-- Returns how often each entry between `first` and `last` that the worker holds was delivered, by entry id. This is one command for a whole
+-- batch. The number of entries that it returns is limited, so `deliveries_of` asks again for an entry that is missing.
 function held_by(lane, pool, worker, first, last, count)
   local held = {}
   local found = redis.pcall('XPENDING', stream_key(lane, pool), GROUP, first, last, count * 2 + 16, worker)

@@ -58,7 +58,8 @@ local function add_attempt(lane, head, call_id, digest, before_history)
   local sequence, tool_sequence = run.attempts + 1, count_tool(run, head.shape.tool_tag)
   run.attempts = sequence
   local failing, fresh, same = sequence <= run.wrong_until, run.fresh, 0
-  -- The stored hints first, then those of this batch. Nearly always neither has this hint.
+  -- Looks for the hint of this call: first among the stored hints of the run, then among those of this batch. Nearly always it is in
+  -- neither.
   if string.find(run.value, hint, run.hints_at, true) then same = count_hints(run.value, hint, run.hints_at, 2) end
   if same < 2 and fresh ~= '' then same = same + count_hints(fresh, hint, 1, 2) end
   run.fresh = fresh .. hint
@@ -88,7 +89,7 @@ local function write_runs(lane, names, first_of)
 end
 
 -- For a call that is queued again: returns the current state of its run, and the history if two other attempts look the same or an attempt
--- failed lately. The call's own hint is among the counted ones.
+-- failed lately. The call's own hint is already stored, so three equal hints are needed.
 local function requeued_attempt(lane, record)
   local session_id, run_id, sequence = fact(record, SESSION), fact(record, RUN), record[SEQUENCE]
   local known = redis.call('HMGET', session_key(lane, session_id), run_field(run_id), 'stalls')

@@ -48,7 +48,8 @@ function outbound.create(lane, meta, now, key, effect)
   outbound.queue(lane, meta, now, key, effect.call, effect.platform, effect.deliver_ms, bytes)
 end
 
--- Keeps the body of an ended effect. Beyond `most` bytes the effects that ended first lose their bodies; all other fields stay.
+-- Keeps the body of an ended effect. While all kept bodies have more than `most` bytes, the effect that ended first loses its body; its
+-- other fields stay.
 function outbound.keep_body(lane, meta, now, key, bytes, most)
   redis.call('ZADD', outbound.list(lane, 'kept'), text(now), key)
   local kept = redis.call('HINCRBY', meta, 'keptBytes', bytes)

@@ -12,7 +12,8 @@ local owed = {}
 
 -- The holder of an entry whose request is not open.
 owed.NOBODY = '-'
--- Max expired entries that one hold removes: more than it adds, and few enough to be fast.
+-- Max expired entries that one `hold_owed` removes per new entry. It is more than 1, so that expired entries do not pile up, and few enough
+-- to be fast.
 owed.REAPED_AT_ONCE = 8
 --[[ How long the keys of a subject outlast the last expiry of an entry. An entry that is held stays past its expiry, as long as its request
   is open. No request is open for longer than the longest question to a person. ]]
@@ -56,8 +57,8 @@ function owed.names(book, digest)
   return names
 end
 
---[[ Returns the entries with this digest that have not expired, oldest first. Leaves out the entries that other open requests of this
-  holder hold: no repeat may take them, and if many identical calls come at once, nearly all entries are of this kind. ]]
+--[[ Returns the entries with this digest that have not expired, oldest first. Leaves out entries that the same gateway holds for other open
+  requests, because no repeated request may take them. If many identical calls come at once, nearly all entries are of this kind. ]]
 function owed.entries(book, digest, now, holder, attempt)
   local own, again = ' ' .. holder .. ' ', ' ' .. attempt .. ' '
   local names, found = owed.names(book, digest), {}

@@ -21,7 +21,7 @@ local function add_entry(lane, call_id, record, envelope, state, history)
   local fields = { call_id, record[FACTS], record[DIGEST] .. state, body, 'x', by_reference .. (extra(record, 'handedBack') or '0') }
   local base = extra(record, 'base')
   if base then
-    -- A worker held the call before. The next one gets what is known about that.
+    -- A worker held the call before. The next worker needs to know about the earlier starts, a requested cancel and lost deliveries.
     fields[#fields + 1] = 's'
     fields[#fields + 1] = table.concat({ base, extra(record, 'starts') or '0', extra(record, 'effect') or '',
       extra(record, 'cancel') or '0', extra(record, 'lost') or '0' }, ',')
@@ -112,7 +112,7 @@ local function leave_windows(lane, left, ended, now)
   write_windows(lane, changes, emptied)
 end
 
--- Adds to the number of calls of one group that stand and that wait.
+-- Changes the two counts of a window by these numbers, which may be negative: how many calls of the group stand, and how many wait.
 local function adjust_window(lane, place, more_standing, more_waiting)
   local standing, waiting = read_window(redis.call('HGET', windows_key(lane), place))
   local changes, emptied = {}, {}
@@ -134,8 +134,9 @@ local function read_envelope(lane, call_id, record)
   return entry and entry[2][4]
 end
 
--- Removes a call's entry from its stream and raises the base to `fence`: no fence given out so far is valid any more. The workers of all
--- deliveries of this entry but the last one were lost. The next entry counts deliveries from 1 again, so `lost` in the extras keeps their number.
+-- Removes a call's entry from its stream, and raises the base to `fence`, so that no earlier fence of the call is valid any more. The entry
+-- may have been delivered several times: all its workers but the last one were lost. The next entry counts deliveries from 1 again, so
+-- `lost` in the extras keeps the number of the lost ones.
 local function drop_entry(lane, record, fence)
   local lost = tonumber(fence) - (tonumber(extra(record, 'base')) or 0) - 1
   if lost > 0 then set_extra(record, 'lost', text(lost + (tonumber(extra(record, 'lost')) or 0))) end
@@ -148,7 +149,7 @@ local function drop_entry(lane, record, fence)
 end
 
 -- Reads, for the heads of a batch, how many calls of each group stand and wait (`counts`, by place) and what each subject uses (`uses`, by
--- scope). Each head gets its own as `window` and `use`.
+-- scope). Puts into each head the counts of its own place as `window`, and the use of its own subject as `use`.
 local function window_counts(lane, heads, live_key, now)
   local counts, uses, places, streams = {}, {}, {}, {}
   for _, head in ipairs(heads) do
@@ -165,7 +166,7 @@ local function window_counts(lane, heads, live_key, now)
     end
   end
   if #places == 0 then return counts, uses end
-  -- Fails for a stream key of another type before anything is written.
+  -- If a stream's key has another type, this command fails, before anything is written.
   for stream in pairs(streams) do redis.call('XLEN', stream) end
   local fields, scopes = { unpack(places) }, {}
   for scope in pairs(uses) do

@@ -28,7 +28,7 @@
     resumed                     the fence under which no worker can have run the call yet; 0: it may have run (resume_call)
     grant                       the grant that allowed the call (use_grant) ]]
 local PACKED = '<c1c1c1c1I4I4I4Bc0Hc0Bc0Bc0Hc0I4c0Hc0Bc0'
--- The fields up to `others`: settling and renewing need no more.
+-- The format of the first fields, up to `others`. Settling and renewing read only these, because unpacking fewer fields is faster.
 local PACKED_FRONT = '<c1c1c1c1I4I4I4Bc0Hc0Bc0Bc0Hc0I4c0'
 local VERSION = '1'
 -- The first byte of a settled call, the character `2`; see ending.lua.
@@ -67,7 +67,8 @@ local function unpack_records(stored, format)
   return records
 end
 
--- Reads the records of calls that are not settled; the others are false or nil. Reads each on its own only if some bytes cannot be unpacked.
+-- Reads the records of a batch; a call that is settled or unknown has false or nil. Only if the bytes of some call cannot be unpacked,
+-- reads each record on its own.
 local function read_records(stored, format)
   local readable, records = pcall(unpack_records, stored, format)
   if readable then return records end
@@ -88,8 +89,8 @@ local BYTE = {}
 local pair_of = remember(function(length) return struct.pack('<H', length) end)
 local size_of = remember(function(size) return struct.pack('<I4', size) end)
 
--- `record_frame`, `framed_facts` and `framed_record` make the same bytes as `write_record`, for new calls that differ in little: what they
--- share is packed once.
+-- `record_frame`, `framed_facts` and `framed_record` together make the same bytes as `write_record`. They are faster for many new calls
+-- that differ in little: the parts that these calls have in common are packed once.
 local function record_frame(state, events, place, caller, extras)
   return { standing = VERSION .. state .. '1' .. events, waiting = VERSION .. state .. '0' .. events,
     place = struct.pack('<Hc0Bc0', #place, place, #caller, caller), extras = struct.pack('<Hc0I4', #extras, extras, 0) }
@@ -125,7 +126,7 @@ local function extra(record, name)
   return before and string.match(extras, '^[^;]*', before + 1) or nil
 end
 
--- Without a value the name is removed.
+-- Sets a value in the extras of a record. Without `value`, removes the name.
 local function set_extra(record, name, value)
   local without = string.gsub(record[EXTRAS], ';' .. name .. '=[^;]*', '')
   record[EXTRAS] = value and without .. ';' .. name .. '=' .. value or without

@@ -70,8 +70,10 @@ function agents.own_id(own_prefix, prefix, asked)
   return own_prefix .. agents.digest(string.sub(asked, #prefix + 1), 14)
 end
 
---[[ Returns the ids of a batch of calls, each with the tag of the agents of its head. If a caller sent another id, that id follows after all
-  of them, because earlier releases stored calls under it. `earlier` has the index of that id, by the number of the call. ]]
+--[[ Returns the ids under which the calls of a batch are stored, in the order of the calls: each begins with the tag of the agents in the
+  call's session (see `own_id`). Earlier releases stored calls without a tag. So if the id that the caller sent is a different one, it is
+  added after the ids of all calls, and `earlier` has its position in the list, by the number of the call. `heads` has the head of each call
+  (see caller.lua). ]]
 function agents.call_ids(heads, args, first, stride)
   local ids, earlier = {}, {}
   for number = 1, #heads do
@@ -92,7 +94,7 @@ end
 -- the session or its run ended (nil: it is live). Then the `run:` field of a live run, or the time from which the conversation of a run
 -- that loop detection ended may have a new run. Last, the stalls of the session, if any.
 local function live_session(lane, session_id, run, now)
-  -- A session key of another type, or overwritten by hand, is unknown. It must not fail the other sessions of the batch.
+  -- A session whose key has another type, or was overwritten by hand, counts as unknown. `pcall` keeps it from failing the whole batch.
   local fields = redis.pcall('HMGET', session_key(lane, session_id), 'facts', 'seen', 'run:' .. run, 'stalls')
   local facts, seen_at = fields[1] and session_facts(fields[1]), tonumber(fields[2])
   if not facts or not facts.expires_at or not seen_at then return nil, nil, nil, 'unknown' end
@@ -113,8 +115,8 @@ local function live_session(lane, session_id, run, now)
   return facts, seen_at, expires_at, ending, about_run, fields[4]
 end
 
--- Makes the parked calls of a session due for the next reap. No worker holds a parked call, so no worker would notice that its session or
--- run has ended.
+-- Makes the parked calls of a session due for the next reap. No worker holds a parked call, so otherwise they would not end with the
+-- session or the run.
 local function hurry_parked(lane, live_key, session_id)
   local now_text = text(now_ms())
   for _, call_id in ipairs(redis.call('SMEMBERS', parked_key(lane, session_id))) do

@@ -5,9 +5,9 @@
     cost           added to the run's cost, in millionths
     rest_ms        if the run ends: for how many ms its conversation gets no new run
     stall          the signature that the session counts, or empty; see `add_stall`
-  If `session` is set, these are the note of the attempt. An attempt has a note if it failed, ran something else than was sent, had a cost,
-  brought nothing new, or ends its run.
-  The first letter of an attempt is `o` for a success and `e` if it ends its run; for the others see domain/call/history.ts. ]]
+  The fields from `session` on are the note of an attempt: what it changes in its run and session. An attempt has a note if it failed, ran
+  something else than was sent, has a target, had a cost, brought nothing new, or ends its run. The first letter of an attempt is `o` for a
+  success and `e` if it ends its run; for the others see domain/call/history.ts. ]]
 local OK, REFUSED = 'o' .. NO_SIGNATURE, 'r' .. NO_SIGNATURE
 -- The attempt of a call that an approver denied; the same as `DENIED_RESULT` in domain/call/attempt.ts.
 local DENIED = 'rdenied--'
@@ -25,8 +25,9 @@ function more_of_call(release_key, attempt, session, run, cost, rest_ms, stall)
     cost = tonumber(cost) or 0, rest_ms = tonumber(rest_ms), stall = stall or '' }
 end
 
--- A process of revision 6 or earlier sends no rows of MORE, but one argument for all of it, with everything after the number optional:
--- `<fence>! <attempt> <session>/<run> <cost> <restMs> <stall>`. The `!` releases the key. Returns the fence and the rest.
+-- A process of revision 6 or earlier sends no rows of MORE. It sends `<fence>! <attempt> <session>/<run> <cost> <restMs> <stall>` as the
+-- argument `fence`. Everything after the number is optional, and the `!` releases the key. Returns the fence, and the rest as
+-- `more_of_call` does.
 function unpack_fence(packed)
   local fence, mark, attempt, session, run, cost, rest_ms, stall = string.match(packed, PACKED_FENCE)
   return fence, more_of_call(mark == '!' and '1' or '0', attempt, session, run, cost, rest_ms, stall)
@@ -99,7 +100,8 @@ local function write_note(lane, one, meta_key, live_key)
   if value then
     local run = read_run(new_run(), value)
     run.cost = run.cost + note.cost
-    -- These hints are of what ran, if that differs from what was sent. It may repeat a call that was sent in another form.
+    -- These hints are those of what ran, if that differs from what was sent, and of its target. So this finds a call that repeats an
+    -- earlier one in another form, or writes to the same target again.
     local repeats = false
     for _, hint in ipairs(one.hints) do repeats = repeats or count_hints(run.value, hint, run.hints_at, 1) > 0 end
     if repeats then watch(lane, run, run_name, one, WORTH_A_ROUND) end

@@ -28,8 +28,8 @@ function write_audit(meta_key, audit_key, now_text, audit)
   journal.append(meta_key, journal.key(audit_key), tonumber(now_text), audit)
 end
 
--- Kind, `executed` and error code of the outcome, as MessagePack after the detail of the record. The process that sent several possible outcomes
--- does not know which of them was used; only the function does.
+-- Kind, `executed` and error code of the outcome, as MessagePack that is appended to the detail of the record. A process that sent several
+-- possible outcomes does not know which of them the function chose, so the function adds these facts.
 ending_facts = remember(function(outcome)
   local decoded = cmsgpack.unpack(outcome)
   return cmsgpack.pack({ outcome = decoded.kind, executed = decoded.executed, code = decoded.error and decoded.error.code })
@@ -93,7 +93,7 @@ local function leave_queue(settlement, call_id, record)
   if entry == '' or extra(record, 'large') then settlement.gone[#settlement.gone + 1] = body_key(lane, call_id) end
 end
 
--- Adds up, by subject, the bytes of calls that are no longer live, and the bytes that are kept of them.
+-- Adds to the sums of the call's subject: the bytes that are freed because the call is no longer live, and the bytes that are kept of it.
 local function note_ended(settlement, record, bytes, outcome, asked)
   local scope = shares.scope_of_place(record[PLACE])
   local ended = settlement.ended[scope]
@@ -105,7 +105,7 @@ local function note_ended(settlement, record, bytes, outcome, asked)
   ended.kept = ended.kept + shares.kept_bytes(bytes, outcome, asked)
 end
 
--- The first generation of a key has the number of the latest one, so it is kept as long as a later generation that is settled now.
+-- If a later generation of a key is settled, its first generation is kept just as long, because it has the number of the latest one.
 local function keep_first_generation(settlement, call_id)
   local first = string.match(call_id, '^(.*)~')
   local calls = calls_key(settlement.lane)
@@ -146,7 +146,7 @@ end
 local function write_replies(lane, replies)
   for caller, fields in pairs(replies) do
     local key = reply_key(lane, caller)
-    -- A reply key of another type harms only this caller: all other waiters must still get their answer, so the error is ignored.
+    -- A reply key of another type harms only this caller. The error is ignored, so that all other waiters still get their replies.
     for first = 1, #fields, MAX_FIELDS do
       redis.pcall('XADD', key, '*', unpack(fields, first, math.min(first + MAX_FIELDS - 1, #fields)))
     end

@@ -78,13 +78,15 @@ function shares.begin(lane, live_key, now)
   redis.call('HSET', windows_key(lane), shares.FROM, text(from))
 end
 
--- The bytes of a settled call that its subject is charged for. They leave out the lines of the ending, which can change: the same number is
--- added when the call is settled and subtracted when it is forgotten. `asked` are the bytes of its questions.
+-- Returns the bytes of a settled call that count towards its subject's share. The lines of the ending are left out, because they can change
+-- later, and the number that is subtracted when the call is forgotten must equal the one added when it was settled. `asked` are the bytes
+-- of its questions.
 function shares.kept_bytes(record_bytes, outcome, asked)
   return #record_bytes + #outcome + (tonumber(asked) or 0)
 end
 
--- Subtracts settled calls that are deleted. Each element of `forgotten` has `scope`, `at` (when it was settled, store ms) and `bytes`.
+-- Subtracts deleted calls from what their subjects use. Each element of `forgotten` has `scope`, `at` (when the call was settled, store ms)
+-- and `bytes`.
 function shares.forget(lane, forgotten)
   local scopes, fields, bytes_of = {}, { shares.FROM }, {}
   for _, gone in ipairs(forgotten) do
