@@ -36,8 +36,8 @@ const RANKS = { neverAsked: 0, resting: 1, answering: 2 } as const;
 
 /**
  * Limits the sockets of a server, and keeps room for callers with a valid token. When all sockets are taken, a socket whose client has
- * shown no valid token is closed. It is taken from the address that has the most such sockets, so an attacker with one address pushes out
- * only their own. Node's own limit would refuse the newest socket, which may belong to an honest caller.
+ * shown no valid token is closed: one of the address that has the most such sockets. So an attacker with one address pushes out only their
+ * own sockets. Node's own limit would refuse the newest socket, which may belong to an honest caller.
  */
 export function limitConnections(server: Server, settings: ConnectionSettings): Connections {
   /** Oldest socket first. */
