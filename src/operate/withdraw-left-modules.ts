@@ -17,7 +17,8 @@ interface OwnWorker {
 export interface LeftModules {
   readonly withdrawn: readonly ModuleDeclaration[];
   /**
-   * True if nothing was withdrawn because any of the published modules may be the broken one. Try again when the broken module is loaded.
+   * True if nothing was withdrawn, because a module could not be loaded and its id is unknown: it may be any of the published modules. Try
+   * again when that module is loaded.
    */
   readonly isHeldBack: boolean;
 }
