@@ -17,9 +17,10 @@ import { openForToken } from './open-for-token.ts';
  */
 export interface AgentSessions {
   /**
-   * Returns the session of this bearer with its run of this name. Loop detection looks at one run at a time. Without a name, the bearer has
-   * one run that is replaced after it was idle for a while. A run whose name begins with `unattended-` is opened unattended. The bearer of
-   * a session may also name a run by the id it was given. Throws a PlaneError if the bearer is not an agent or its session has ended.
+   * Returns the session of this bearer with its run of this name. Loops are detected within one run, so a client can keep its tasks apart
+   * by naming runs. Without a name, the bearer has one run that is replaced after it was idle for a while. A run whose name begins with
+   * `unattended-` is opened unattended. The bearer of a session may also name a run by the id it was given. Throws a PlaneError if the
+   * bearer is not an agent or its session has ended.
    */
   handleOf(bearer: Authenticated, runName?: string): Promise<SessionHandle>;
   /**

@@ -17,8 +17,8 @@ interface OwnWorker {
 export interface LeftModules {
   readonly withdrawn: readonly ModuleDeclaration[];
   /**
-   * True if nothing was withdrawn, because a module could not be loaded and its id is unknown: it may be any of the published modules. Try
-   * again when that module is loaded.
+   * True if nothing was withdrawn because a module could not be loaded, and the id that it seems to have is not published: any of the
+   * published modules may be that module. Try again when it is loaded.
    */
   readonly isHeldBack: boolean;
 }

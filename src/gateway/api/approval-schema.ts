@@ -74,7 +74,9 @@ export const approvalSchema = z
     masked: z.boolean(),
     /** Whether this bearer has revealed the question. The revealed text itself is in the answer to the reveal request. */
     revealed: z.boolean(),
-    /** Whether a decision may bring other arguments. It must bring all of them, since secrets among the shown ones are masked. */
+    /**
+     * Whether a decision may contain edited arguments. It must then contain all of them, because the secrets in the shown ones are masked.
+     */
     editable: z.boolean(),
     /** Whether this bearer may decide the question. A requester may only look at it. */
     mayDecide: z.boolean(),

@@ -93,7 +93,10 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
     }
   }
 
-  /** Sends a question as far as this bearer may see it. This is checked for each event: roles and schemas change while a stream is open. */
+  /**
+   * Sends what this bearer may see of a question. This is decided for each event, because roles and schemas can change while a stream is
+   * open.
+   */
   async function sendApproval(
     stream: EventStream,
     auth: Authenticated,

@@ -83,7 +83,7 @@ export class SettledCalls {
     return row;
   }
 
-  /** Finds up to `limit` calls that come after the place `before` in the order. Reaches back only to `wholeFrom`. */
+  /** Finds up to `limit` calls that follow the place `before` in the list, which are older ones. Goes back only to `wholeFrom`. */
   find(filter: CallFilter, before: TrailPlace | undefined, limit: number): PlacedRow[] {
     const from = Math.max(filter.from ?? 0, this.#wholeFrom ?? Number.POSITIVE_INFINITY);
     const bounded = { ...filter, from };

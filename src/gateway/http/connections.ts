@@ -117,7 +117,10 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
   };
 }
 
-/** The rank of a socket. A request that has not arrived completely does not count: a slow body must not hold a place. */
+/**
+ * The rank of a socket. A request that has not arrived completely does not count as being answered: a client that sends its body slowly
+ * must not keep its socket that way.
+ */
 function rankOf({ current, isWhole, wasUsed }: Use): number {
   if (current !== undefined && isWhole) return RANKS.answering;
   return wasUsed ? RANKS.resting : RANKS.neverAsked;

@@ -10,8 +10,8 @@ import { hasBody } from './request-facts.ts';
 const BODY_BYTES = JSON_LIMITS.bytes + 64 * 1024;
 
 /**
- * The limits of arguments plus room for the JSON around them, so that it takes nothing away from the arguments. The code that accepts the
- * arguments checks them again with their own limits.
+ * The limits of a whole body: those of arguments, plus room for the JSON around them. The code that accepts the arguments checks them again
+ * with their own limits.
  */
 const BODY_LIMITS = {
   bytes: BODY_BYTES,

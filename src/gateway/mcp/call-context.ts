@@ -52,7 +52,7 @@ export type Pursued =
       readonly reply: Result | InputRequiredResult;
       /**
        * `come-back`: the reply asks the client to call again. `form`: the client shows its person a form and comes back with the answer.
-       * `done`: the client has what it needs.
+       * `done`: the reply is a task or the input requests of the tool, and the client need not come back for this call.
        */
       readonly next: 'come-back' | 'form' | 'done';
       /** The question that the call is waiting for. */

@@ -7,7 +7,10 @@ import { NOTICE_GONE_MS, OpenRequests } from './open-requests.ts';
 import { MAX_UNFINISHED, mayBeDone, UnfinishedWork } from './unfinished-work.ts';
 import { pause } from '../../base/pause.ts';
 
-/** A gateway that sends no beat for this long counts as dead: repeats at other gateways can then take the calls that it held. */
+/**
+ * If a gateway writes no beat to the store for this long, it counts as dead: repeats at other gateways can then take the calls that it
+ * held.
+ */
 const LEASE_MS = 3000;
 const BEAT_MS = 1000;
 /** Time between two polls of an entry that another gateway holds. That gateway may release it at any time. */
@@ -53,9 +56,9 @@ export interface HoldOptions {
   /** Aborted when the client has gone and needs no answer. */
   readonly signal: AbortSignal;
   /**
-   * Whether the connection of the request is gone. If it is lost before the request holds an entry, the request makes no call. Its client
-   * may have sent it again, and the repeat, which can arrive before this process learns of the loss, would not find the entry and make a
-   * second call.
+   * Whether the connection of the request is gone. If it is lost before the request holds an entry, the request makes no call: its client
+   * may have sent it again, the repeat found no entry, and both would make the call. The repeat can arrive before this process learns of
+   * the loss.
    */
   readonly isLost?: () => boolean;
 }
