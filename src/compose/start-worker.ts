@@ -68,7 +68,10 @@ export interface RunningWorker {
   serves(tool: string): boolean;
   /** Diagnostic events of the calls that this worker runs. */
   readonly events: EventSource;
-  /** Stops taking calls, waits up to `graceMs` for those under way, gives the rest back, and leaves nothing behind. */
+  /**
+   * Stops taking calls, waits up to `graceMs` for those under way, and stops the rest. Stopped calls go back to the queue, unless an unsafe
+   * tool may have run: they end as `indeterminate`. Then closes everything that the worker opened.
+   */
   drain(): Promise<void>;
   /** Rejects when the worker cannot go on: its store was replaced, or its supervisor ended. */
   readonly failed: Promise<never>;

@@ -51,7 +51,7 @@ export async function readJsonBytes(incoming: IncomingMessage, limit = BODY_BYTE
   if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   askForBody(incoming);
   const bytes = await readBytes(incoming, limit);
-  // The adapter builds the body of its Request from this, for code that reads the body there.
+  // The Node adapter of the framework builds the body of its Request from this property, for code that reads the body of the Request.
   Object.assign(incoming, { rawBody: bytes });
   return bytes;
 }

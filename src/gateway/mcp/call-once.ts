@@ -170,7 +170,7 @@ async function makeAnew(
   return begin(request, answered);
 }
 
-/** Waits for an earlier call. If the client stops waiting, the call is not cancelled: the client was told that it can come back for it. */
+/** Waits for an earlier call. If the client stops waiting, the call is not cancelled, because the client was asked to come back for it. */
 async function attach(
   request: OwnRequest,
   answered: Answered | undefined,

@@ -25,8 +25,8 @@ export interface StateOwner {
 }
 
 /**
- * The state that a client carries between two requests of one call. The client can neither read nor change it. It works only for the same
- * bearer and the same request, and only once.
+ * The state that a client carries between two requests of one call. The client can neither read nor change the state. It is accepted only
+ * once, from the same bearer with the same request.
  */
 export interface Seals {
   seal(owner: StateOwner, state: JsonObject, lifetimeMs: number): string;
