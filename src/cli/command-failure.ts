@@ -27,7 +27,7 @@ export function unavailable(message: string, fix?: string, cause?: unknown): Com
   return new CommandFailure('UNAVAILABLE', EXIT.unavailable, message, fix, cause);
 }
 
-/** Standard output failed, for another reason than that its reader has enough. */
+/** The failure of a command whose standard output could not be written. A reader that closes the pipe early does not count as a failure. */
 export function lostOutput(error: Error): CommandFailure {
   return unavailable(`The output could not be written: ${error.message}.`, undefined, error);
 }

@@ -140,8 +140,8 @@ export function describeFailure(error: unknown, help = 'sallyport --help'): Fail
 }
 
 /**
- * Commander suggests similar commands and options, but no similar choices, and it names arguments in its own way. This adds a suggestion
- * and plain words.
+ * Commander suggests similar commands and options, but not a similar choice, and its message for an argument is long. This adds a
+ * suggestion and shortens the message.
  */
 function suggestChoice(message: string): string {
   const found = /^(.*'([^']*)' is invalid.*\. Allowed choices are )(.*)\.$/.exec(message);

@@ -5,7 +5,7 @@ import type { CallReader } from '../domain/ports/call-store.ts';
 import { decodeOutcome } from '../domain/outcome/outcome-bytes.ts';
 import { pause } from '../base/pause.ts';
 
-/** What became of a yes with edited arguments. A worker checks the arguments only when it takes the call again. */
+/** What became of the arguments that an approver edited. A worker checks them only when it takes the call again, after the decision. */
 export type EditResult =
   /** The call runs with them, or has run. */
   | { readonly kind: 'used' }

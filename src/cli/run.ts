@@ -52,8 +52,8 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /**
- * The commands that a word of the command line may name. Empty when help comes first or
- * `completion` is asked for, because both show all commands.
+ * The names of the commands to load: those that occur in the command line. Empty, which loads all commands, when help comes first or
+ * `completion` is asked for: both show all commands.
  */
 function namedIn(args: readonly string[]): string[] {
   const help = args.findIndex((word) => word === '--help' || word === '-h' || word === 'help');

@@ -12,7 +12,7 @@ export function decideCommands(
   question: Pick<ApprovalQuestion, 'id' | 'decisions' | 'masks'>,
 ): string[] {
   const { id, decisions } = question;
-  // A yes counts only after the approver has revealed what is masked.
+  // If something is masked, the approver can allow the call only after revealing it.
   const look = masksOf(question).length === 0 ? 'show' : 'reveal';
   return [
     `${program} approvals ${look} ${id}`,

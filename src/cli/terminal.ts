@@ -18,7 +18,7 @@ export interface Terminal {
   /** Prints the text without escaping. The command `call` rejects `--raw` when standard output is a terminal. */
   printRaw(text: string): void;
   printJson(value: unknown): void;
-  /** Without a head, the rows are facts and are indented. */
+  /** Prints a table. Without a head, each row is one fact and is indented. */
   printTable(head: readonly string[] | undefined, rows: readonly (readonly Cell[])[]): void;
   /** A remark; not shown with --json. Commands in remarks, warnings, hints and fixes are shown as this user types them. */
   note(text: string): void;

@@ -44,7 +44,7 @@ afterEach(async () => {
   direct.remove();
 });
 
-/** As the fixtures of the contract know it. */
+/** The session in the form that the fixtures of the store contract use. */
 async function toTestSession({ id, run, token, expiresAt }: SessionHandle): Promise<TestSession> {
   const { identity } = (await store.readSession(id))!;
   return { id, run, lane: 0, identity, tokenDigest: sha256(token), expiresAt };
@@ -96,7 +96,8 @@ describe('agents of one subject', () => {
   });
 
   it('a session sees no grant for another agent', async () => {
-    // Both are asked first: what is allowed stands in the queue again.
+    // Both questions are asked before the first is allowed: an allowed call goes back to the queue, where the fixture would claim it
+    // instead of the second one.
     const questions = [await ask(main, ALWAYS), await ask(main, ALWAYS)] as const;
     const grantOf = async ({ id, binding }: (typeof questions)[0], anyAgent: boolean): Promise<string> => {
       const grant = { arguments: 'any', anyAgent } as const;

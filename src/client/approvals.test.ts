@@ -107,7 +107,7 @@ describe('client approvals', () => {
     for (const asked of ['', code.slice(0, 3), '%%%%', '....', 'nobody-has-this']) {
       await expect(approvals.get(RITA, asked)).rejects.toMatchObject(UNKNOWN);
     }
-    // Only the other one is left pending: what was ambiguous means it now.
+    // After this decision only the second approval is pending, so the short id that was ambiguous now means that one.
     await approvals.decide(RITA, code.slice(0, 8), { decision: 'deny', binding: first.binding });
     expect((await approvals.get(RITA, first.id.slice(0, 14))).question.id).toBe(second.id);
   });

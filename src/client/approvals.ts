@@ -33,8 +33,8 @@ export interface Approvals {
   ): Promise<Approval>;
   /**
    * Records that this approver saw the masked values of the question. Show them only after the answer `revealed`, with
-   * `renderQuestion(question, { revealed: true })`. Each approver has to reveal separately, and a yes to a question with masks counts only
-   * after that.
+   * `renderQuestion(question, { revealed: true })`. Each approver has to reveal separately, and can allow a question with masks only after
+   * that.
    */
   reveal(approver: Approver, id: string, options: { readonly binding: string }): Promise<RevealAnswer>;
   /** The first decision wins; repeating the same decision returns the same answer. A decision counts only if it names the binding that was shown. */

@@ -18,7 +18,7 @@ describe('catalog view', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** Reads and checks that the test answers. */
+  /** A view whose reads and checks of the store stay open until the test resolves them. */
   function stage() {
     const reads: Deferred<Catalog>[] = [];
     const checks: Deferred<Catalog | undefined>[] = [];

@@ -104,7 +104,7 @@ function toIdentity(options: OpenSessionOptions): Identity {
     identity[field] = value;
   }
   const { unattended = false } = given;
-  // Reject any other value. It may be meant as true, and ignoring it would mean false.
+  // Reject any value that is not a boolean: the caller may mean `true` by it, and ignoring it would open an attended session.
   if (typeof unattended !== 'boolean')
     throw planeError('SESSION_INVALID', { problem: 'unattended must be true or false' });
   return { ...(identity as unknown as Identity), ...(unattended ? UNATTENDED : {}) };

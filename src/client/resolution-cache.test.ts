@@ -16,7 +16,7 @@ const cacheOf = <Value = string>(settings: Partial<ResolutionCacheSettings> = {}
 const built = <Value>(value: Value, ...modules: string[]): Built<Value> => ({ value, modules });
 const resolved = <Value>(value: Value) => ({ kind: 'resolved', value });
 const dropped = (reason: string, error: unknown = expect.anything()) => ({ kind: 'dropped', reason, error });
-/** Says how often it was asked. */
+/** A build function that returns or throws these answers one after another. It is a mock, so a test can count its calls. */
 const counted = <Value>(...answers: readonly (Value | Error)[]) => {
   const left = [...answers];
   return vi.fn<Build<Value>>(async () => {
@@ -238,7 +238,7 @@ type Step =
   | { readonly kind: 'ask'; readonly key: string; readonly leaves: boolean }
   | { readonly kind: 'change'; readonly module: string };
 const MODULES = ['m', 'n'] as const;
-/** Each key is made from these modules. */
+/** The modules from which the value of each key is built. */
 const MADE_FROM: Readonly<Record<string, readonly string[]>> = { m: ['m'], n: ['n'], both: ['m', 'n'] };
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('ask' as const), key: fc.constantFrom('m', 'n', 'both'), leaves: fc.boolean() }),
@@ -274,7 +274,7 @@ describe('resolution cache, with any sequence of operations', () => {
           const controller = new AbortController();
           if (leaves) void scheduler.schedule(Promise.resolve(), 'leave').then(() => controller.abort());
           const answer = await cache.resolve(key, build(key), leaves ? controller.signal : undefined);
-          // Who left may get nothing, everybody else gets a value that is new enough.
+          // A caller that has left may get no value. Any other caller gets a value that is at least as new as its request.
           const isRight =
             answer.kind === 'dropped'
               ? leaves && answer.reason === 'cancelled'
@@ -293,7 +293,7 @@ describe('resolution cache, with any sequence of operations', () => {
         }
         await scheduler.waitAll();
         await Promise.all(asked);
-        // What is kept now is what the world is now.
+        // In the end, the cache returns the current state of the world for each key.
         for (const key of Object.keys(MADE_FROM)) {
           const last = cache.resolve(key, build(key));
           await scheduler.waitAll();

@@ -36,7 +36,7 @@ const identity = (agent: string, more: Partial<Identity> = {}): Identity => ({
   ...more,
 });
 
-/** What a store answers; each answer passes through `travel`, which decides when it arrives. */
+/** A client of a store in memory. Each answer of the store passes through `travel`, which decides when it arrives. */
 function stage(travel: (what: string) => Promise<void> = async () => undefined, methods: Partial<Store> = {}) {
   const sessions = new Map<string, Identity>();
   const endings = new Map<string, SessionEnding>();
@@ -45,7 +45,7 @@ function stage(travel: (what: string) => Promise<void> = async () => undefined, 
     version: 1,
     policy: declaring({ main: taking('search') }),
   };
-  // As from the wire: each read is another object.
+  // Each read returns a new object, as if it had come over a connection.
   const copy = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
   const proveSession = vi.fn<Store['proveSession']>(async ({ session, tokenDigest }) => {
     await travel('proof');
@@ -222,7 +222,10 @@ const taken = fc.oneof(fc.constant('all' as const), fc.uniqueArray(fc.constantFr
 const selection = fc.array(fc.record({ module: fc.constantFrom('a', 'b', 'a-b', '*'), tools: taken }), {
   maxLength: 3,
 });
-/** Tools in one order: a digest does not depend on it, and stands for one catalog below. */
+/**
+ * The tools are always in the same order. Catalogs that differ only in the order have the same digest, and the test finds a catalog by its
+ * digest.
+ */
 const shape: fc.Arbitrary<CatalogShape> = fc.dictionary(fc.constantFrom('a', 'b', 'a-b'), fc.subarray(['x', 'y', 'z']));
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ ask: fc.constantFrom(...AGENTS, 'main for step') }) },
@@ -238,7 +241,7 @@ describe('every toolkit of a client, with any order of requests, publications an
         for (const agent of AGENTS) sessions.set(agent, identity(agent));
         sessions.set('main for step', identity('main', { delegators: ['step'] }));
         const policies = new Map<number, Policy>([[state.version, state.policy]]);
-        /** The newest of each content. */
+        /** The newest catalog with each digest, because the same content may be published again. */
         const catalogs = new Map<string, Catalog>([[state.catalog.digest, state.catalog]]);
 
         const ask = async (id: string): Promise<void> => {
@@ -254,7 +257,7 @@ describe('every toolkit of a client, with any order of requests, publications an
               (tool) => checkSelection(policy, tool.id, who).selected && checkPermission(policy, tool, who).allowed,
             );
           expect(idsOf(toolkit).toSorted()).toEqual(expected.map((tool) => tool.id).toSorted());
-          // What all agents share is as it was published, byte for byte.
+          // The modules, which the toolkits of all agents share, are as they were published, byte for byte.
           for (const { module } of toolkit.tools) {
             const published = catalog.modules.find(({ digest }) => digest === module.digest);
             expect(canonicalJson(module)).toBe(canonicalJson(published));
@@ -273,7 +276,7 @@ describe('every toolkit of a client, with any order of requests, publications an
           }
         });
         await scheduler.waitFor(Promise.all(done));
-        // And now that nothing moves, exactly what the store says.
+        // After the last change, each toolkit has the current policy and the current catalog.
         for (const agent of AGENTS) {
           const last = await scheduler.waitFor(client.toolkit(handle(agent)));
           expect(last).toMatchObject({ policyVersion: state.version, catalogDigest: state.catalog.digest });

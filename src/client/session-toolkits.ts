@@ -94,7 +94,8 @@ export function createSessionToolkits(
     async find({ id, run }, prove, signal) {
       const [, session] = await Promise.all([prove, readSession(id), readPolicy(), readCatalog()]);
       const { identity } = session;
-      // Use the newest catalog and policy that any request has read so far, so that a toolkit never goes back in time.
+      // Use the newest catalog and policy that any request has read so far, so that a toolkit is never older than one that was returned
+      // before.
       const [current, record] = [catalog, policy!];
       const build = () => ({
         value: { tools: buildToolkit(current, record.policy, identity).tools },

@@ -14,7 +14,8 @@ import type { Caller } from './known-sessions.ts';
 
 /**
  * Answers calls to names that no published tool has. Such a call has no pool, so no worker gets it. Instead this process counts such calls
- * per run with the agent's loop settings. It reacts as a worker does to an unknown tool: from an advice up to the end of the run.
+ * per run with the agent's loop settings. As a worker does for other calls, it first adds an advice, then blocks the calls, and in the end
+ * ends the run.
  */
 export interface UnknownTools {
   refuse(session: Caller, name: string): Promise<Outcome>;

@@ -20,7 +20,7 @@ export interface ClientOptions {
   readonly admission?: Partial<AdmissionLimits>;
   /** How long the outcome of a cancelled call is kept. */
   readonly retentionMs?: number;
-  /** What `servePinned` returned in this process: calls of those pinned tools then come to this process. */
+  /** The pinned tools that `servePinned` serves in this process. Calls of these tools then run in this process. */
   readonly pinned?: PinnedRoute;
   /** Logs, with a rate limit, requests that were refused before they were accepted. Such a request is not a call, so it is not in the audit. */
   readonly log?: Pick<Log, 'warn'>;

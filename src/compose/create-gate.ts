@@ -8,7 +8,7 @@ import { readGatePolicy } from '../gate/policy/read-gate-policy.ts';
 import { defaultsOf, outputOf, parserOf } from './read-tool-schema.ts';
 import { emitHookFailures } from './emit-hook-failures.ts';
 
-/** The gate as a library, for agents that run tools in their own process. */
+/** Creates the gate as a library, for agents that run tools in their own process. */
 export function createGate(options: GateOptions = {}): Gate {
   checkGateOptions(options);
   const events = options.onEvent === undefined ? undefined : listen(options.onEvent, options.log);

@@ -30,9 +30,9 @@ export function parserOf(tool: object): ParseInput {
 }
 
 /**
- * Fills in the defaults that the tool's JSON Schema declares. Fills in none if code may transform the arguments before the tool runs: the
- * schema's defaults are for the sent arguments, and next to transformed ones they could make a rule allow the call (`dryRun: true` next to
- * `mode: 'apply'`).
+ * Fills in the defaults that the tool's JSON Schema declares. Fills in none if code may transform the arguments before the tool runs. The
+ * defaults belong to the arguments that were sent: next to transformed ones, a default could make a rule allow the call (`dryRun: true`
+ * next to `mode: 'apply'`).
  */
 export function defaultsOf(tool: object): FillDefaults {
   let fill: FillDefaults | undefined;

@@ -100,12 +100,12 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       const own = { workerId, pool: config.worker.pool, loaded };
       return withdrawLeftModules(store, own, byThisProcess('not served by this start of dev'));
     };
-    // Withdraw them before the policy is applied: its rules are compared with the published tools.
+    // Withdraw the modules of earlier starts before the policy is applied, because its rules are compared with the published tools.
     const { withdrawn: all, ...first } = await withdrawLeft();
     const leftOut = worker.found.modules
       .map(({ declaration }) => declaration)
       .filter(({ pool }) => pool !== config.worker.pool);
-    // A module that moved to another pool was withdrawn from this one. It is among the modules of this start.
+    // A module that moved to another pool was withdrawn from this pool, but is not reported: it is among the modules of this start.
     const withdrawn = all.filter(({ id }) => !leftOut.some((module) => module.id === id));
     let { isHeldBack } = first;
     let had = idsOf(worker.loaded);

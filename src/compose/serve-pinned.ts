@@ -19,9 +19,9 @@ export interface PinnedTools extends PinnedRoute {
   readonly loaded: LoadResult;
   /** Diagnostic events of the calls that run here. */
   readonly events: EventSource;
-  /** Takes no more calls, waits up to `graceMs` for those under way, ends the rest, and leaves nothing behind. */
+  /** Takes no more calls, waits up to `graceMs` for those under way, and ends the rest, including those that still wait in the queue. */
   drain(): Promise<void>;
-  /** Rejects when it cannot go on: its store was replaced, or its supervisor ended. */
+  /** Rejects when this process can serve its pinned tools no longer: its store was replaced, or its supervisor ended. */
   readonly failed: Promise<never>;
 }
 

@@ -45,8 +45,8 @@ export interface ModulePlace {
 }
 
 /**
- * Loads the modules of one worker. `published` reads the ids that are in the catalog. `admit` gets the modules that were found for the worker, and
- * returns those that can be served.
+ * Loads the modules of one worker. `published` reads the ids that are in the catalog. `admit` gets the modules that were found for the
+ * worker, and returns them with those that cannot be served marked as broken.
  */
 export async function loadServedModules(
   path: string,
@@ -55,7 +55,8 @@ export async function loadServedModules(
   published: () => Promise<readonly string[]>,
   admit: (found: LoadResult) => Promise<LoadResult>,
 ): Promise<ServedModules> {
-  // If the store does not answer, a reload compares with what it read last. Publishing compares once more.
+  // The ids in the catalog, as they were last read. If the store does not answer at a reload, the ids of the modules are compared with
+  // these. Publishing compares them once more.
   let established: readonly string[] = [];
   const loadOptions = {
     pool: place.pool,
@@ -75,7 +76,10 @@ export async function loadServedModules(
     if (refused.length > 0) stopServing(refused);
   }
 
-  /** Another worker published a module with a similar id at the same moment, and was first. */
+  /**
+   * Marks modules as broken whose publication was refused: another worker published a module with a similar id at the same moment, and was
+   * first.
+   */
   function stopServing(refused: readonly RefusedModule[]): void {
     const reasons = new Map(refused.map((one) => [one.id, confusedWithPublished(one.id, one.published)]));
     const broken = loaded.modules.flatMap(({ file, declaration: { id } }) => {
@@ -101,7 +105,7 @@ export async function loadServedModules(
     index = createToolIndex(next.modules, validators);
     served = servedBy(next, place);
     await onChange();
-    // A module that is broken now is not gone: its previous version is still served.
+    // A module that cannot be loaded now is not gone: its previous version is still served.
     const now = new Set([...next.modules.map(({ declaration }) => declaration), ...next.broken].map(({ id }) => id));
     const gone = before.filter(({ id }) => !now.has(id));
     await publish(publication, withdraw === undefined ? gone : []);

@@ -48,15 +48,15 @@ export interface RunningGateway {
   readonly healthUrl: string | undefined;
   readonly http: RunningHttp | undefined;
   /**
-   * The number of subject lanes whose audit it drains now, or would drain if another gateway stopped. The lane of the deployment is not
-   * counted. 0: the store keeps its audit itself, or there is no sink.
+   * The number of subject lanes of the store. This gateway drains their audit, or would drain it if another gateway stopped. The lane of
+   * the deployment is not counted. 0: the store keeps its audit itself, or there is no sink.
    */
   readonly lanes: number;
   /** Undefined when it is off. */
   readonly telemetry: Telemetry | undefined;
   /** Drains the pending records, signs the heads, and leaves the lanes to other gateways. */
   drain(): Promise<void>;
-  /** Rejects when it cannot go on: its store was replaced. */
+  /** Rejects when the gateway cannot continue, because its store was replaced. */
   readonly failed: Promise<never>;
 }
 
@@ -164,7 +164,7 @@ function problemsOf(drains: LaneDrains | undefined, care: string | undefined): s
   return care === undefined ? ofLanes : [...ofLanes, `audit: ${care}`];
 }
 
-/** Rejects when the store was replaced by another one. Other errors of the store pass, and do not end the gateway. */
+/** Rejects when the store was replaced by another one. Other errors of this check are ignored: the store may be reachable again later. */
 function watchStore(store: IncarnationCheck): { readonly replaced: Promise<never>; stop(): void } {
   let fail!: (error: unknown) => void;
   const replaced = new Promise<never>((_, reject) => (fail = reject));

@@ -68,7 +68,10 @@ export interface RunningWorker {
   serves(tool: string): boolean;
   /** Diagnostic events of the calls that this worker runs. */
   readonly events: EventSource;
-  /** Stops taking calls, waits up to `graceMs` for those under way, gives the rest back, and leaves nothing behind. */
+  /**
+   * Stops taking calls, waits up to `graceMs` for those under way, and stops the rest. Stopped calls go back to the queue, unless an unsafe
+   * tool may have run: they end as `indeterminate`. Then closes everything that the worker opened.
+   */
   drain(): Promise<void>;
   /** Rejects when the worker cannot go on: its store was replaced, or its supervisor ended. */
   readonly failed: Promise<never>;
@@ -76,7 +79,7 @@ export interface RunningWorker {
 
 const FLEET_TTL_MS = 10_000;
 const AFTER_ABORT_MS = 5000;
-/** If the store's last answer about a call is older than this at its start, the call is checked again. */
+/** If the store's last answer about a call is older than this when the call starts, the call is checked again. */
 const TRUST_SNAPSHOT_MS = 250;
 
 export interface WorkerParts {
@@ -89,7 +92,7 @@ export interface WorkerParts {
   readonly approvals?: ApprovalNotifier | undefined;
 }
 
-/** Given for a worker in its caller's process. It serves the pinned tools there, from a queue of its own. */
+/** Given if the worker runs in the process of its callers. It serves the pinned tools there, from a queue of its own. */
 export interface PrivatePlace {
   readonly pool: string;
 }
@@ -172,7 +175,8 @@ async function boot(
   const opened = await openOnce();
   const { store, age } = timeStore(opened);
   const startedAt = await store.now();
-  // Get one prompt answer from each lane. Without it, the first call of the lane would count as old and be checked twice.
+  // One prompt answer from each lane shows how its clock differs from that of this process. Without it, the first call of a lane would
+  // count as old and be checked twice.
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
   await Promise.all(lanes.map((lane) => store.recheckSessions({ lane, sessions: [] })));
   const { audit: bounds } = options;
@@ -180,8 +184,8 @@ async function boot(
     await Promise.all(lanes.map((lane) => opened.boundAudit({ lane, bounds })));
   }
 
-  // Room for the calls under way, the same number again for each level of nested calls, the calls that wait without a slot (`MAX_ASIDE`),
-  // and those that recovery and further lanes add.
+  // Room for the calls under way, the same number again for each level of nested calls, the calls that wait without a slot
+  // (`MAX_HELD_WITHOUT_SLOT`), and those that recovery and further lanes add.
   const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + MAX_HELD_WITHOUT_SLOT + store.lanes + 64);
   const vitals = createVitalSigns();
   const inFlight = createInFlight(held);

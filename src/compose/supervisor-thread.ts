@@ -67,8 +67,8 @@ function readiness(): Readiness {
 }
 
 /**
- * Pending scrapes. The thread that runs the tools counts the metrics. If it is stuck in a
- * tool, it does not answer, and the scrape times out with an empty text.
+ * The requests for metrics that wait for an answer. The main thread counts the metrics, and it also runs the tools: if a tool blocks it, it
+ * does not answer, and the request times out with an empty text.
  */
 const scrapes = new Map<number, (text: string) => void>();
 let lastScrape = 0;

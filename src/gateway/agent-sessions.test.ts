@@ -19,7 +19,7 @@ const agent = (more: Partial<Authenticated> = {}): Authenticated => ({
   ...more,
 });
 
-/** Counts what is asked of it; sessions in `ended` have ended. */
+/** A client that records the sessions and runs that are opened, revoked and ended. The sessions in `ended` count as ended. */
 function recordingClient() {
   const opened: object[] = [];
   const revoked: string[] = [];
@@ -73,7 +73,7 @@ describe('agent sessions', () => {
     await sessions.handleOf(agent({ unattended: true }));
     expect(opened).toMatchObject([{ ...IDENTITY, unattended: true }]);
     const plain = agent({ id: 'token2' });
-    // Not the run that the session was opened with: that one has no mark.
+    // Not the first run of the session, because that run is not marked as unattended.
     expect(await runOf(sessions.handleOf(plain, 'unattended-nightly'))).toBe('run1');
     expect(await runOf(sessions.handleOf(plain, 'by day'))).toBe('first of session2');
     expect(await runOf(sessions.handleOf(plain, 'unattended-nightly'))).toBe('run1');
@@ -138,7 +138,7 @@ describe('agent sessions', () => {
     await sessions.endRun('token1', 'left');
     await sessions.endRun('nobody', 'left');
     expect(endedRuns).toEqual([`session1 ${left}`]);
-    // Idle for too long, and one more than are kept.
+    // The unnamed run was idle for too long, so it ends. The loop below then opens one run more than the gateway keeps.
     now = 1001;
     await sessions.handleOf(agent());
     expect(endedRuns.slice(1)).toEqual(['session1 first of session1']);
@@ -172,7 +172,7 @@ describe('agent sessions', () => {
     expect(new Set(made)).toEqual(new Set([first]));
     const [one, other] = await Promise.all([1, 2].map(() => sessions.callIn(agent(), undefined, call)));
     expect([one, other]).toEqual([ANSWERED, ANSWERED]);
-    // Both at once, and one new run for both.
+    // Both calls are first made in the run that has ended. Then both are made again, in the same new run.
     expect(made.slice(6)).toEqual([first, first, 'run1', 'run1']);
     expect(await runOf(sessions.handleOf(agent()))).toBe('run1');
   });

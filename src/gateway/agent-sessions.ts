@@ -11,15 +11,16 @@ import type { Authenticated } from './authenticated.ts';
 import { openForToken } from './open-for-token.ts';
 
 /**
- * Sessions in which bearers of agent tokens call. A token is not a session, so the gateway opens a session for it. The gateway keeps the
- * session handle in memory only, and opens another session when the first has ended or the gateway was restarted. Calls belong to the
- * subject, so a result can be read from any session of that subject.
+ * The sessions in which the bearers of agent tokens make their calls. A token is not a session, so the gateway opens a session for it. The
+ * gateway keeps the session handle in memory only, and opens another session when the first has ended or the gateway was restarted. Calls
+ * belong to the subject, so a result can be read from any session of that subject.
  */
 export interface AgentSessions {
   /**
-   * Returns the session of this bearer with its run of this name. Loop detection looks at one run at a time. Without a name, the bearer has
-   * one run that is replaced after it was idle for a while. A run whose name begins with `unattended-` is opened unattended. The bearer of
-   * a session may also name a run by the id it was given. Throws a PlaneError if the bearer is not an agent or its session has ended.
+   * Returns the session of this bearer with its run of this name. Loops are detected within one run, so a client can keep its tasks apart
+   * by naming runs. Without a name, the bearer has one run that is replaced after it was idle for a while. A run whose name begins with
+   * `unattended-` is opened unattended. The bearer of a session may also name a run by the id it was given. Throws a PlaneError if the
+   * bearer is not an agent or its session has ended.
    */
   handleOf(bearer: Authenticated, runName?: string): Promise<SessionHandle>;
   /**
@@ -129,8 +130,8 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
   }
 
   /**
-   * Ends a run in the store, unless calls of it are under way. A session may live for a month, and each run that it has opened stays in it
-   * until the run is ended.
+   * Ends a run in the store, unless calls of it are under way. A session may live for a month, and the store keeps each of its runs until
+   * the run is ended.
    */
   async function release({ session }: Held, { run }: HeldRun): Promise<void> {
     const [{ id }, ended] = await Promise.all([session, run]);
@@ -245,7 +246,7 @@ function handleOfBearer({ session, expiresAt }: Authenticated): SessionHandle {
 }
 
 /**
- * Opens a session for an agent's token. `async`, so that a bearer that is not an agent gets a rejected promise, as it would from a store.
+ * Opens a session for an agent's token. The function is `async` so that it rejects for a bearer that is not an agent, instead of throwing.
  */
 async function open(
   client: SessionClient,
@@ -254,7 +255,7 @@ async function open(
 ): Promise<SessionHandle> {
   const { identity, scopes, expiresAt } = bearer;
   if (identity === undefined || !scopes.has('agent')) throw planeError('SCOPE_MISSING', { needed: ['agent'] });
-  // The session ends with the token, by the clock of the store: after that, a question that the session asked cannot be allowed.
+  // The session ends when the token expires, by the clock of the store. After that, no question about a call of the session can be allowed.
   const leftMs = expiresAt - ((await tokens?.now()) ?? Date.now());
   const lifetimeMs = Math.max(1, Math.min(MAX_SESSION_MS, Math.ceil(leftMs)));
   const { delegators: _, ...rest } = identity;

@@ -4,8 +4,8 @@ import type { RevocationRepair } from '../domain/ports/token-store.ts';
 const EVERY_MS = 1000;
 
 /**
- * Finishes token revocations that another process began. Returns true if none is left. Never throws: sessions that are left after a failure
- * are in a lane that cannot be reached, and in such a lane no approval can be decided and no call started either.
+ * Finishes token revocations that another process began. Returns true if none is left. Never throws: if a session could not be revoked, its
+ * lane cannot be reached. In such a lane no approval can be decided and no call can start, so the session can do nothing.
  */
 export async function finishRevocations(store: RevocationRepair, log: Log, thorough = false): Promise<boolean> {
   try {

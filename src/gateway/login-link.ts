@@ -55,7 +55,7 @@ export async function redeemLoginCode(
   const read = readLoginCode(code);
   const link = read && (await store.proveToken(read));
   if (read === undefined || link === undefined) return undefined;
-  // If two browsers use the same link, it was not made for one of them. Only the first use succeeds.
+  // Only the first use of a link succeeds. A second use means that one of the two browsers has a link that was not made for it.
   const use = await store.useOnce({ digest: sha256(code), attempt: randomId(), lifetimeMs: LOGIN_CODE_MS });
   if (use === 'used') return undefined;
   const { id, text, secretDigest } = newTokenText();

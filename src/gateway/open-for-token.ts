@@ -7,10 +7,10 @@ import { actorOf } from './actor-of.ts';
 import type { Authenticated } from './authenticated.ts';
 
 /**
- * Opens a session that ends when the bearer's token is revoked. The session is recorded with the token before its secret leaves this
- * function. A revocation and an opening at the same time are safe in both orders. If the session is recorded first, the revocation revokes
- * it. If the revocation comes first, the store refuses to record the session, and it is revoked here. If the process dies between opening
- * and recording, the secret is lost with it, and nothing can call in that session.
+ * Opens a session that ends when the bearer's token is revoked. The store records the session with the token before the secret of the
+ * session leaves this function. So the token may be revoked at any time: if the session is recorded first, the revocation revokes it; if
+ * the revocation comes first, the store refuses to record the session, and it is revoked here. If the process dies between opening and
+ * recording, the secret is lost with it, and nothing can call in that session.
  */
 export async function openForToken(
   client: Pick<Client, 'openSession' | 'revokeSession'>,

@@ -20,8 +20,8 @@ export interface Problem {
 }
 
 /**
- * Errors of the plane's own parts name internal places in their message. Clients get this fixed text instead; only the log gets the
- * message.
+ * The messages of these errors name internal places, such as folders and servers. Clients get this fixed text instead; the message is only
+ * in the log.
  */
 const STORE_FAILURE = { status: 503, detail: 'The store cannot be used at the moment.', retryAfterMs: 1000 } as const;
 const BROKEN = { status: 500, detail: 'Something is wrong in the gateway itself. Its log says what.' } as const;

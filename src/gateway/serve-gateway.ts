@@ -123,8 +123,8 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
 }
 
 /**
- * The host to print in the URL. `0.0.0.0` and `::` accept connections from everywhere; the reader of the line is on this machine, so it
- * names loopback.
+ * The host to print in the URL. `0.0.0.0` and `::` mean that the gateway listens on all addresses. The person who reads the URL is on this
+ * machine, so the URL then names loopback.
  */
 function shownHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';

@@ -2,10 +2,7 @@ import type { GatewayToken } from '../domain/identity/gateway-token.ts';
 import type { StoreTime } from '../domain/ports/store.ts';
 import type { TokenList } from '../domain/ports/token-store.ts';
 
-/**
- * The newest tokens without login links that no longer work. Each login leaves such a link behind, and the login has its own entry in the
- * list.
- */
+/** The newest tokens, except login links that no longer work. Each login leaves a used link behind, and has its own entry in the list. */
 export async function listShownTokens(store: TokenList & StoreTime, count: number): Promise<GatewayToken[]> {
   const now = await store.now();
   const isShown = ({ purpose, revokedAt, expiresAt }: GatewayToken): boolean =>

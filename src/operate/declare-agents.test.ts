@@ -77,7 +77,7 @@ describe('declareAgents', () => {
     const second = await declareBy(store, { step: misspelt }, {}, { tenant: 'acme' });
     expect(second.selectingBegan).toBe(false);
     expect(second.warnings[0]).toContain('tenants.acme.agents.step selects notes.adds, which is not published');
-    // The last one that goes leaves the tenant closed.
+    // Removing the last agents of the tenant leaves an empty group, so no agent of the tenant has tools.
     await declareBy(store, { main: null, step: null }, {}, { tenant: 'acme' });
     expect((await store.readPolicy()).policy.tenants).toEqual({ acme: { agents: {} } });
     for (const tenant of ['', 'a/b', '__proto__', 7 as never]) {

@@ -114,7 +114,7 @@ function placeInBody(): string {
   return 'body';
 }
 
-/** Max problems of one form that are listed one by one. */
+/** Max problems of the conditions of one grant that are listed one by one. */
 const MAX_PROBLEMS = 32;
 
 async function readConditions(

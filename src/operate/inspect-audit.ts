@@ -5,8 +5,8 @@ import { keepsTrail, type AnyStore } from '../domain/ports/store.ts';
 import type { Check } from './check.ts';
 
 /**
- * Checks whether records reach their sink, and what is refused if they do not. The trail
- * of a store that keeps its audit is compared with the marks.
+ * Checks whether records reach their sink, and which calls are refused if they do not. If the store keeps its audit itself, its trail is
+ * compared with the marks of the last statements.
  */
 export async function inspectAudit(store: AnyStore, hasSink: boolean, keys: string): Promise<Check[]> {
   const states: AuditState[] = [];
@@ -36,7 +36,10 @@ const acceptCommand = (lane: number): string => `sallyport audit accept-gap --la
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Reports entries that a Redis role appended by hand, because they may be an attack. The warning ends by itself after one day. */
+/**
+ * Reports elements in a lane that the plane itself did not append: a process with the password of a Redis role did, which may be an attack.
+ * The warning ends by itself after one day.
+ */
 function appendedByHand({ foreign, foreignAt, surplus, now }: AuditState, lane: number): Check[] {
   if (now - foreignAt > DAY_MS || foreign + surplus === 0) return [];
   const found = `${nameLane(lane)}: a role has appended by hand: ${foreign} entries that are no records, ${surplus} records that the lane had not counted`;

@@ -50,7 +50,9 @@ export function inspectLaneUse(uses: readonly LaneUse[], limits: ShareSettings):
 /** Max damaged counters that are listed. A process with a Redis role can damage thousands. */
 const MAX_NAMED = 5;
 
-/** Reports counters of a lane that were overwritten with the password of a Redis role. Calls of such a lane stay pending or fail. */
+/**
+ * Reports counters of a lane that a process with the password of a Redis role has overwritten. Calls of such a lane stay pending or fail.
+ */
 function inspectDamage(uses: readonly LaneUse[]): Check[] {
   const fix =
     'sallyport store adopt writes it again, and stops the processes that use the store. Then find out whose Redis password was used: docs/security.md';
@@ -69,8 +71,8 @@ const SHARE_NAMES: Readonly<Record<SubjectShare, string>> = {
 };
 
 /**
- * What is refused when a subject has used up a share. Calls that run without a question do not count in the shares for calls that wait for
- * an approver.
+ * What is refused when a subject has used up a share. `parkedBytes` and `pendingApprovals` limit only calls that wait for an approver, so
+ * calls without a question still run.
  */
 const SHARE_REFUSES: Readonly<Record<SubjectShare, string>> = {
   liveBytes: 'its new calls are refused',

@@ -18,8 +18,8 @@ export async function approvalRenderer(store: CatalogReader, config: Config): Pr
 }
 
 /**
- * Creates a renderer. It uses the catalog only to mask arguments that an approver put in
- * place of the original ones. A question contains its own masks.
+ * Creates a renderer. It uses the catalog only to mask arguments that an approver put in place of the original ones. For the original ones,
+ * the question itself says what to mask.
  */
 export function rendererOf(catalog: Catalog, key: RedactionKey): ApprovalRenderer {
   const tools = new Map(catalog.modules.flatMap(entriesOf).map((tool) => [tool.id, tool]));

@@ -17,7 +17,8 @@ interface OwnWorker {
 export interface LeftModules {
   readonly withdrawn: readonly ModuleDeclaration[];
   /**
-   * True if nothing was withdrawn because any of the published modules may be the broken one. Try again when the broken module is loaded.
+   * True if nothing was withdrawn because a module could not be loaded, and the id that it seems to have is not published: any of the
+   * published modules may be that module. Try again when it is loaded.
    */
   readonly isHeldBack: boolean;
 }
@@ -40,7 +41,9 @@ export async function withdrawLeftModules(
   return { withdrawn, isHeldBack };
 }
 
-/** Whether the id of a broken module is not published. That id may be a guess, so the broken module could be any of the published ones. */
+/**
+ * Whether a broken module has an id that is not published. This id may be a wrong guess, so the module could be any of the published ones.
+ */
 function isAnyUnknown({ modules }: Catalog, { broken }: LoadResult): boolean {
   const published = new Set(modules.map(({ id }) => id));
   return broken.some(({ id }) => !published.has(id));

@@ -138,7 +138,7 @@ function reportDecision(
   { decision, answer, edit }: DecisionReport,
 ): number {
   const isDone = answer.kind === 'decided' || answer.kind === 'counted';
-  // The call does not run with the edited arguments, so the first line must not read as if it did.
+  // If the call does not run with the edited arguments, the line about the decision is left out, because it would read as if the call did.
   const isUnused = edit?.kind === 'refused' || edit?.kind === 'asked-again';
   if (terminal.json)
     terminal.printJson({ approval: question.id, ...answer, ...(edit === undefined ? {} : { arguments: edit }) });

@@ -24,7 +24,7 @@ import { SingleOption } from '../single-option.ts';
 import { reportQuestions } from '../report-questions.ts';
 import { commandStoreOptions, refuseMissingStore } from '../with-store.ts';
 
-/** A session that no call uses for this long is over. A question to a person suspends this time. */
+/** A session ends if no call uses it for this long. The time does not run while a person is asked about a call. */
 const IDLE_MS = 10 * 60_000;
 
 interface CallFlags {

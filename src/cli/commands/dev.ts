@@ -156,7 +156,7 @@ function announce(terminal: Terminal, running: RunningDev, announced: Announced)
   terminal.note('Ctrl-C ends it.');
 }
 
-/** `notes (7)`: the module and its number of tools, then what else it has. */
+/** Describes a module in one line with the number of its tools, resources and prompts, such as `notes (7, 2 resources)`. */
 function describeModule({ id, tools, surfaces = [] }: ModuleDeclaration): string {
   const beside = (['resource', 'prompt'] as const).flatMap((kind) => {
     const count = surfaces.filter(({ surface }) => surface.kind === kind).length;

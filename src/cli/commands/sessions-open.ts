@@ -44,7 +44,7 @@ export function sessionsOpenCommand(): Command {
           };
           const open = async (): Promise<SessionHandle> => {
             const session = await openSession(store, wanted, cliActor());
-            // Before the output, which may not reach its reader.
+            // Print the hint first, on standard error: if standard output is lost, the id for `revoke` is still known.
             terminal.hint(`To end it: sallyport sessions revoke ${session.id}`);
             return session;
           };

@@ -67,7 +67,7 @@ async function create(context: CommandContext, name: string): Promise<void> {
     const place = out === undefined ? { token: made.text } : { out };
     const undo = `To take it back: sallyport tokens revoke ${made.id}`;
     if (terminal.json) {
-      // The JSON has the id too, but it may not reach its reader.
+      // The JSON has the id too. But if standard output is lost, only this hint on standard error names it.
       terminal.hint(undo);
       return terminal.printJson({ ...kept, ...place });
     }

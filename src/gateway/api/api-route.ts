@@ -135,8 +135,8 @@ const MAX_PROBLEMS = 8;
 const MAX_PROBLEM_LENGTH = 200;
 
 /**
- * Creates an app whose schemas refuse with PARAMETER_INVALID. A problem says where it is and what was expected, but does not repeat the
- * value.
+ * Creates an app that refuses a request that does not match its schemas with PARAMETER_INVALID. The problem names the place and what was
+ * expected there, but does not repeat the value.
  */
 export function newApi(): Api {
   return new OpenAPIHono<GatewayEnv>({

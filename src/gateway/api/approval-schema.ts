@@ -10,7 +10,10 @@ import { cursorQuery, identitySchema, limitQuery, moment, pageOf } from './page-
 
 const principal = z.strictObject({ kind: z.enum(['subject', 'operator']), name: z.string() });
 
-/** Arguments as an approver sees them. The gateway makes this text from the exact bytes that would run; no other party can word it. */
+/**
+ * Arguments as an approver sees them. The gateway makes this text from the exact bytes that would run, so no caller or tool can choose its
+ * wording.
+ */
 export const shownArgumentsSchema = z
   .strictObject({
     /** JSON with one line per value. A masked value is shown as a mark with its length. Invisible characters are spelled out. */
@@ -63,15 +66,17 @@ export const approvalSchema = z
     arguments: shownArgumentsSchema,
     /** What the person at the caller's side answered to the tool's questions. The tool gets it together with the arguments. */
     answers: shownArgumentsSchema.optional(),
-    /** The arguments that the approver put in place of the asked ones. */
+    /** The arguments that the approver put in place of `arguments`. */
     editedArguments: shownArgumentsSchema.optional(),
     /** A decision must send this value, so that it counts only for what was shown. */
     binding: z.string(),
-    /** Whether something is masked. A yes then counts only from an approver who has revealed it. */
+    /** Whether something is masked. An approver can then allow the call only after revealing the question. */
     masked: z.boolean(),
     /** Whether this bearer has revealed the question. The revealed text itself is in the answer to the reveal request. */
     revealed: z.boolean(),
-    /** Whether a decision may bring other arguments. It must bring all of them, since secrets among the shown ones are masked. */
+    /**
+     * Whether a decision may contain edited arguments. It must then contain all of them, because the secrets in the shown ones are masked.
+     */
     editable: z.boolean(),
     /** Whether this bearer may decide the question. A requester may only look at it. */
     mayDecide: z.boolean(),
@@ -109,7 +114,9 @@ const grantOptionsSchema = z
   })
   .meta({ id: 'GrantOptions' });
 
-/** Longer than the stored comment may be: the text of a person is cut instead of refused. Only a flood of text is refused. */
+/**
+ * Greater than the length of a stored comment: a person's comment that is too long is cut, not refused. Only much longer text is refused.
+ */
 const MAX_COMMENT_LENGTH = 10_000;
 
 export const decideRequestSchema = z

@@ -185,7 +185,8 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
   }
 
   /**
-   * Throws APPROVAL_NOT_YOURS unless the bearer is an approver here: a token that both asks and decides would let its own calls through.
+   * Throws APPROVAL_NOT_YOURS unless the bearer is an approver of this question. A token that both asks and decides could otherwise allow
+   * its own calls.
    */
   async function refuseRequester(auth: Authenticated, approval: Approval): Promise<void> {
     const { policy } = await store.readPolicy();

@@ -104,7 +104,10 @@ export const verificationSchema = z
     /** How many records had their chain link recomputed. */
     checked: z.int(),
     statements: z.int().optional(),
-    /** Records that were lost or given up with a signature. This is not a fault, but people should know about it. */
+    /**
+     * Records that were lost, or that an operator has given up with a signed statement. This is not a fault, but people should know about
+     * it.
+     */
     notices: z.array(z.string()).optional(),
     problems: z.array(
       z.strictObject({

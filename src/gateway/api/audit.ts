@@ -14,7 +14,10 @@ import { readCursor, writeCursor } from './cursor.ts';
 import { PAGE_LIMITS } from './page-schema.ts';
 
 const TAG = 'audit';
-/** Max records that one page looks at. A filter that few records match gives short pages, and delays no other request. */
+/**
+ * Max records that are searched for one page. If few of them match the filter, the page is short, but the search does not delay other
+ * requests.
+ */
 const SCAN = 20_000;
 
 export function addAudit(api: Api, { plane }: ApiNeeds): void {

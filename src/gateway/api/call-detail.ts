@@ -80,7 +80,8 @@ export function describeCall(
   const identity = { tenant, subject, agent, channel, space, platform, delegators, unattended };
   return {
     ...row,
-    // The store knows when the call was accepted, the trail how long the worker had it: the durations need both.
+    // The durations are computed from the time of acceptance, which the store has, and from how long the worker held the call, which the
+    // trail has.
     ...callDurations({ ...row, settledAt: record?.settledAt ?? ending?.at, gateMs: ending?.gateMs }),
     state: record?.state ?? (ending === undefined ? 'queued' : 'settled'),
     identity: JSON.parse(JSON.stringify(identity)) as CallDetail['call']['identity'],
@@ -130,7 +131,10 @@ async function readApprovals(
   return shown.filter((view) => view !== undefined);
 }
 
-/** The attempts of a call. The store does not record the first run of a `read` tool, so a call that ran has at least one attempt. */
+/**
+ * The attempts of a call. The store does not record the start of the first run of a `read` tool, so a call that ran counts as at least one
+ * attempt.
+ */
 function attemptsOf(record: CallRecord | undefined, { executed, ranMs, acceptedAt = 0, settledAt, outcome }: CallRow) {
   const count = Math.max(record?.starts ?? 0, executed === 'yes' || executed === 'unknown' ? 1 : 0);
   return Array.from({ length: count }, (_, index) => {

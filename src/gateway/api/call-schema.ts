@@ -23,7 +23,7 @@ export const callRowSchema = z
     outcome: z.enum(OUTCOME_KINDS).optional(),
     code: z.string().optional(),
     executed: z.enum(EXECUTED).optional(),
-    /** A settled call has it only while the store keeps its record. */
+    /** When the store accepted the call. Absent for a settled call whose record the store no longer keeps. */
     acceptedAt: moment.optional(),
     settledAt: moment.optional(),
     deadline: moment.optional(),
@@ -85,7 +85,7 @@ export const stageSchema = z
   .meta({ id: 'StageView' });
 export type StageView = z.infer<typeof stageSchema>;
 
-/** One check that let the call through or stopped it. They are listed in the order in which they decided. */
+/** One check that let the call through or stopped it. A call lists its checks in the order in which they decided. */
 export const verdictSchema = z
   .strictObject({
     by: z.enum(['permission', 'rule', 'hook', 'loop', 'grant', 'approval']),
@@ -109,8 +109,8 @@ export const callDetailSchema = z
       resolution: z.enum(['ran', 'not-ran']).optional(),
       policyVersion: z.int().optional(),
       /**
-       * Redacted, and cut if the audit kept them cut. Absent while the call runs if no person was asked about it, and after they were
-       * erased.
+       * Redacted, and shortened if the audit stored them shortened. Absent after they were erased, and while the call runs unless a person
+       * was asked about it.
        */
       arguments: z.string().optional(),
     }),

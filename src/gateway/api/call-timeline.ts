@@ -10,9 +10,9 @@ interface KnownFacts {
 }
 
 /**
- * When each stage of a call was, as far as records say. The store writes its clock, in whole milliseconds, when a call is accepted, asked
- * about, decided and settled. The worker measures how long it had the call. It also measures the part before the gate let the call through,
- * if that took ten milliseconds or more; a shorter gate is part of the run. A stage whose time was not measured has no `durationMs`.
+ * Shows when each stage of a call began and how long it took, as far as this was recorded. The store records when a call is accepted, asked
+ * about, decided and settled, in whole milliseconds of its clock. The worker measures how long it held the call, and how long the gate took
+ * if that was ten milliseconds or more; a shorter gate counts as part of the run. A stage whose time was not measured has no `durationMs`.
  */
 export function showStages({ call, audit, approvals }: KnownFacts): StageView[] {
   const { acceptedAt, settledAt, durationMs, executed, outcome } = call;
@@ -20,8 +20,8 @@ export function showStages({ call, audit, approvals }: KnownFacts): StageView[] 
   const ending = audit.findLast((one) => one.outcome !== undefined);
   const gateMs = ending?.gateMs;
   const [first, last] = [approvals[0], approvals.at(-1)];
-  // A moment that is computed from the worker's durations is kept between moments of the store: otherwise a stage could start before the
-  // stage that it follows.
+  // A time that is computed from the worker's durations is limited to the range between the times that the store recorded. Otherwise a
+  // stage could start before the stage that it follows.
   const between = (from: number | undefined, at: number): number =>
     Math.min(settledAt ?? at, Math.max(from ?? acceptedAt ?? at, at));
   const admittedAt =

@@ -5,8 +5,8 @@ import { sha256 } from '../../base/sha256.ts';
 const CHECK_LENGTH = 16;
 
 /**
- * Encodes the place where a list continues. The cursor includes a check of the list and filters it belongs to: a cursor that is changed or
- * used elsewhere would show a list with holes. This is not a protection: a client that may read the list may read all of it.
+ * Encodes the place where a list continues. The cursor includes a checksum over the list and its filters: if a client changed a cursor, or
+ * used it for another list, entries would be missing. This is not a protection: a client that may read the list may read all of it.
  */
 export function writeCursor(list: string, filters: object, place: readonly (string | number)[]): string {
   const text = JSON.stringify(place);

@@ -46,13 +46,13 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
       const stream = new EventStream({ endsAt: auth.expiresAt, onEnd: () => end() });
       let isSynced = false;
       const joined = feed.join(topics, after, (event) => {
-        // Earlier changes are in the lists, which the client reads on `resync`.
+        // Events before `resync` are not sent: the client reads the lists when it gets `resync`, and they already contain these changes.
         if (isSynced) sendEvent(stream, auth, event);
       });
       if (joined.gap) {
         const reason = after === undefined ? 'new' : 'too-old';
-        // `resync` is sent after the feed's first read of the store. If the client read its lists earlier, it would miss changes between
-        // the two.
+        // `resync` is sent when the feed has read all topics of this stream once, and so notices every change. If the client read the lists
+        // before that, it would miss the changes in between.
         void joined.ready.then(() => {
           isSynced = true;
           stream.send('resync', { reason } satisfies ServerEvents['resync'], feed.position);
@@ -93,7 +93,10 @@ export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): voi
     }
   }
 
-  /** Sends a question as far as this bearer may see it. This is checked for each event: roles and schemas change while a stream is open. */
+  /**
+   * Sends what this bearer may see of a question. This is decided for each event, because roles and schemas can change while a stream is
+   * open.
+   */
   async function sendApproval(
     stream: EventStream,
     auth: Authenticated,

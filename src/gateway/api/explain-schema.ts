@@ -77,8 +77,8 @@ export const matrixPageSchema = pageOf(matrixRowSchema)
     /** Pages with different policy versions do not fit together; the client must begin again. */
     policyVersion: z.int(),
     /**
-     * The declared agents, or the agents of recent sessions if none are declared. The latter may differ between pages, and with them the
-     * order of the cells. The client must then begin again.
+     * The declared agents, or the agents of recent sessions if none are declared. The agents of recent sessions may change between two
+     * pages, and with them the order of the cells. The client must then begin again.
      */
     agents: z.array(z.string()),
     /** The names of all tools, sorted like the rows. Only on the first page. */

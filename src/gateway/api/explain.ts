@@ -60,7 +60,8 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
   async function readMatrix(query: MatrixQuery): Promise<MatrixPage> {
     const { tenant = 'default', subject = 'local', limit = PAGE_LIMITS.usual, cursor } = query;
     const filters = { tenant, subject };
-    // The cursor is the name of the last tool: a tool that is published or withdrawn between two pages shifts no row.
+    // The cursor is the name of the last tool, so that no row is skipped or repeated when a tool is published or withdrawn between two
+    // pages.
     const after = cursor === undefined ? undefined : String(readCursor('matrix', filters, cursor)[0]);
     const [catalog, record] = [await store.readCatalog(), await store.readPolicy()];
     const explain = operations.explainer(catalog, record, { onlyVerdict: true });

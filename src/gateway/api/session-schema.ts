@@ -34,7 +34,7 @@ export const openSessionSchema = z
     platform: nameText.optional(),
     lifetimeMs: duration.optional(),
     idleMs: duration.optional(),
-    /** Calls that would ask a person are denied at once. A session that an unattended token opens is always unattended. */
+    /** Calls that need an approval are denied at once. A session that an unattended token opens is always unattended. */
     unattended: z.boolean().optional(),
   })
   .meta({ id: 'OpenSession' });
@@ -44,6 +44,6 @@ export const openedSessionSchema = z
   .strictObject({ id: z.string(), run: z.string(), bearer: z.string(), expiresAt: moment })
   .meta({ id: 'OpenedSession' });
 export type OpenedSession = z.infer<typeof openedSessionSchema>;
-/** `unattended=true`: calls in the run that would ask a person are denied at once. */
+/** `unattended=true`: calls in the run that need an approval are denied at once. */
 export const openRunQuery = z.strictObject({ unattended: z.enum(['true', 'false']).optional() });
 export const openedRunSchema = z.strictObject({ id: z.string(), run: z.string() }).meta({ id: 'OpenedRun' });

@@ -83,7 +83,8 @@ export function addTokens(api: Api, { plane: { store } }: ApiNeeds): void {
     },
     async (context, { body }) => {
       const { name, scopes, identity, decidesAs, unattended, lifetimeMs = TOKEN_LIMITS.defaultLifetimeMs } = body;
-      // A bearer cannot give a token more scopes than it has itself. The exception is `agent`: an admin decides for which identity.
+      // A bearer cannot give a token more scopes than it has itself. The exception is `agent`: an admin may give it, for any identity,
+      // without having it.
       for (const scope of scopes) if (scope !== 'agent') checkScope(context.get('auth'), scope);
       const { id, text, secretDigest } = newTokenText();
       const token = {

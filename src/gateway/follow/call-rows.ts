@@ -28,7 +28,7 @@ export function rowOfRecord(record: AboutCall<AuditRecord>): CallRow {
   const { callId, tool, agent, subject, tenant, session, run, at } = record;
   const row: CallRow = { callId, tool, agent, subject, tenant, session, run, state: 'settled', settledAt: at };
   for (const name of COPIED_FIELDS) {
-    // Members are copied one by one: most records have few of them, and there are many records.
+    // Only fields that are present are copied. Many rows are kept in memory, and most records have few of these fields.
     if (record[name] !== undefined) Object.assign(row, { [name]: record[name] });
   }
   return Object.assign(row, callDurations(record));

@@ -1,4 +1,4 @@
-/** Each cell is a seventh wider than the one before it, so quantiles are exact to a seventh, whatever the range. */
+/** Outside one to eight milliseconds, each cell is a seventh wider than the one before it, so quantiles there are exact to a seventh. */
 const GROWTH = Math.log(8 / 7);
 
 /** Counts how long runs took, in a few cells instead of one number per run. */
@@ -37,8 +37,8 @@ export class DurationCounts {
 const MIN_MS = 0.01;
 
 /**
- * The cell of a duration. Each whole millisecond from one to eight has its own cell. Shorter runs have negative cells, which grow like
- * those above eight.
+ * The number of the cell for a duration. From one to eight milliseconds there is a cell for each whole millisecond. Longer runs have cells
+ * that grow by a seventh, and so do shorter runs, whose cells have negative numbers.
  */
 function cellOf(durationMs: number): number {
   if (durationMs < 1) return Math.floor(Math.log(Math.max(durationMs, MIN_MS)) / GROWTH);

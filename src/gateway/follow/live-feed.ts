@@ -32,17 +32,24 @@ export interface FeedSettings {
   readonly pollMs?: number;
   /** How many events are kept for listeners that come back. */
   readonly kept?: number;
-  /** How long the feed goes on after the last listener has left, so that a listener that lost its connection misses nothing. */
+  /**
+   * How long the feed goes on after the last listener has left. A listener that lost its connection and reconnects within this time misses
+   * nothing.
+   */
   readonly lingerMs?: number;
 }
 
-/** Where a listener begins. `missed`: the events after the one that the listener named. `gap`: that event is no longer known. */
+/**
+ * Where a listener begins. `missed`: the events after the one that the listener named. `gap`: the listener named no event, or one that is
+ * no longer known, so changes before `ready` may be missing.
+ */
 export interface Joined {
   readonly position: string;
   readonly missed: readonly FeedEvent[];
   readonly gap: boolean;
   /**
-   * Resolves when every later change will be emitted; a listener with a gap should read the lists then. Never rejects: it also resolves
+   * Resolves when the feed has read all topics of the listener once: it emits every change after that. If `gap` is true, the listener
+   * should now read the current state of these topics itself, because it may have missed earlier changes. Never rejects: it also resolves
    * when the listener leaves or the feed is closed.
    */
   readonly ready: Promise<void>;
@@ -57,8 +64,8 @@ const LISTED_DECISIONS = 200;
 const SELDOM = 4;
 
 /**
- * Emits what changes in a deployment. While there are listeners, it polls the store and compares. All listeners of a gateway share one
- * feed.
+ * Emits what changes in a deployment. While there are listeners, it polls the store and compares each answer with the previous one. All
+ * listeners of a gateway share one feed.
  */
 export class LiveFeed {
   readonly #needs: FeedNeeds;
@@ -74,9 +81,9 @@ export class LiveFeed {
   #looks = 0;
   #isClosed = false;
   #stopHistory: (() => void) | undefined = undefined;
-  /** Listeners that wait for the first look at their topics, with the function that ends their wait. */
+  /** Listeners whose `ready` has not resolved yet, because the feed has not read all their topics, with the function that resolves it. */
   readonly #waiting = new Map<(event: FeedEvent) => void, () => void>();
-  /** What listeners already know, from the last look. Undefined: not looked at yet. */
+  /** What the last poll read, for each topic. The next poll emits the differences. Undefined: the topic was not read yet. */
   #calls: Map<string, string> | undefined = undefined;
   #approvals: Map<ApprovalId, string> | undefined = undefined;
   #workers: string | undefined = undefined;
@@ -128,7 +135,7 @@ export class LiveFeed {
     this.#waiting.delete(listener);
   }
 
-  /** Whether a change in each of these topics would be noticed. */
+  /** Whether the feed has read each of these topics, and so notices every later change in it. */
   #isFollowing(topics: ReadonlySet<EventTopic>): boolean {
     if (topics.has('calls') && (this.#calls === undefined || !this.#needs.history.isReady)) return false;
     if (topics.has('approvals') && this.#approvals === undefined) return false;
@@ -154,7 +161,10 @@ export class LiveFeed {
     this.#timer = setTimeout(() => void this.#look(), 0);
   }
 
-  /** Stops polling and starts a new epoch. Changes from now on are not noticed, so later listeners have to read the lists first. */
+  /**
+   * Stops polling. Changes are not noticed until the feed is started again, so a new epoch begins: positions of the old one are no longer
+   * known, and a listener that names one gets `gap`.
+   */
   #stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -171,7 +181,7 @@ export class LiveFeed {
     try {
       await this.#lookAt(this.#wanted());
     } catch (error) {
-      // The next look retries. Nothing is lost: each look compares with what was emitted last.
+      // The next poll tries again. No change is lost: it is compared with the last state that could be read.
       this.#needs.log.warn({ error }, 'the event feed could not look at the store');
     }
     if (this.#timer === undefined || this.#isClosed) return;

@@ -8,7 +8,7 @@ import { comparePlaces, type PlacedRow } from './settled-calls.ts';
 /** Max records that one read of the trail looks at, so that other work gets its turn in between. */
 const SCAN = 5_000;
 const MAX_READS = 4;
-/** Records to read beyond the page: all calls of its last millisecond must be there to be sorted. */
+/** Records to read in addition to the page. The calls of the last millisecond of the page are sorted here, so all of them are needed. */
 const MORE = 50;
 
 export interface SettledPage {
@@ -18,8 +18,9 @@ export interface SettledPage {
 }
 
 /**
- * Reads settled calls from the trail itself, for calls that are no longer in memory. The trail has its own order of the lanes within one
- * millisecond. So a page begins with the millisecond in which the previous page ended, and leaves out the calls that page has shown.
+ * Reads settled calls from the trail itself, for calls that are no longer in memory. Within one millisecond, the trail may order the lanes
+ * differently from this list. So each page reads the millisecond in which the previous page ended again, and leaves out the calls that were
+ * already shown.
  */
 export async function readSettled(
   trail: TrailQuery,
@@ -54,19 +55,19 @@ export async function readSettled(
     place = page.next;
     if (place === undefined) return cut(rows, limit, undefined);
     const isComplete = rows.length > limit && place.at < rows.toSorted(byPlace)[limit - 1]!.place.at;
-    // A later page cannot continue within a millisecond, so a millisecond is read to its end, however long it is.
+    // The next page cannot begin in the middle of a millisecond, so a millisecond is read to its end, however many records it has.
     const mayStop = reads + 1 >= MAX_READS && place.at !== (before?.at ?? -1);
     if (isComplete || mayStop) return cut(rows, limit, place.at);
   }
 }
 
-/** Makes a page of the rows. `readFrom`: the millisecond that was not read completely. */
+/** Makes a page of the rows. Leaves out those of `readFrom`, the millisecond that was not read completely. */
 function cut(rows: readonly PlacedRow[], limit: number, readFrom: number | undefined): SettledPage {
   const whole = rows.filter(({ place }) => readFrom === undefined || place.at > readFrom).toSorted(byPlace);
   const shown = whole.slice(0, limit);
   if (whole.length > limit) return { rows: shown, next: shown.at(-1)!.place };
   if (readFrom === undefined) return { rows: shown };
-  // This place comes before every record of that millisecond.
+  // The next page begins with this millisecond: the place comes before all its records in the order of the list.
   return { rows: shown, next: { at: readFrom, store: '', lane: 0, sequence: Number.MAX_SAFE_INTEGER } };
 }
 

@@ -27,8 +27,8 @@ export function comparePlaces(one: TrailPlace, other: TrailPlace): number {
 }
 
 /**
- * The latest settled calls, in memory. A trail has no index by tool, agent or outcome, because every call would have to pay for it. Here a
- * filter over a hundred thousand calls takes a few milliseconds.
+ * The latest settled calls, in memory. A trail has no index by tool, agent or outcome, because keeping one up to date would slow down every
+ * call. Here a filter over a hundred thousand calls takes a few milliseconds.
  */
 export class SettledCalls {
   readonly #max: number;
@@ -61,7 +61,7 @@ export class SettledCalls {
     this.#wholeFrom = undefined;
   }
 
-  /** Call this once everything up to now was added. `isAll`: the records were added from the very first one on. */
+  /** Call this after all records up to now were added. `isAll`: none was left out, from the very first record of each lane on. */
   loaded(isAll: boolean): void {
     if (this.#wholeFrom !== undefined) return;
     this.#wholeFrom = Math.max(this.#droppedUpTo, isAll ? 0 : this.#firstWholeMoment());
@@ -83,7 +83,7 @@ export class SettledCalls {
     return row;
   }
 
-  /** Finds up to `limit` calls that come after the place `before` in the order. Reaches back only to `wholeFrom`. */
+  /** Finds up to `limit` calls that follow the place `before` in the list, which are older ones. Goes back only to `wholeFrom`. */
   find(filter: CallFilter, before: TrailPlace | undefined, limit: number): PlacedRow[] {
     const from = Math.max(filter.from ?? 0, this.#wholeFrom ?? Number.POSITIVE_INFINITY);
     const bounded = { ...filter, from };

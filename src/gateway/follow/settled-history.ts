@@ -14,7 +14,10 @@ export interface HistorySettings {
   readonly calls?: number;
 }
 
-/** What the gateway remembers of settled calls: the latest calls, the counts, and the calls that ended in a loop. */
+/**
+ * What the gateway remembers of settled calls: the latest calls, the statistics, and the latest calls that were warned or blocked for a
+ * loop.
+ */
 export class SettledHistory implements TrailListener {
   readonly calls: SettledCalls;
   readonly statistics = new CallStatistics();
@@ -30,7 +33,7 @@ export class SettledHistory implements TrailListener {
     this.#follower = new TrailFollower(trail, this, { max });
   }
 
-  /** Whether the first `catchUp` has finished, so that lists and counts reach up to now. */
+  /** Whether the first `catchUp` has finished, so that the calls and statistics are up to date. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -42,7 +45,7 @@ export class SettledHistory implements TrailListener {
     this.#isReady = true;
   }
 
-  /** The latest loop endings, newest first. */
+  /** The latest calls that were warned or blocked for a loop, newest first. */
   loops(limit: number): LoopView[] {
     return this.#loops.slice(-limit).toReversed();
   }

@@ -6,18 +6,26 @@ import { parseRecord } from '../../domain/audit/record-bytes.ts';
 export interface TrailListener {
   /** Receives the records of a lane in their order. Lanes are read one after the other. */
   added(record: AuditRecord): void;
-  /** Records were left out: what was collected so far does not connect to the records that follow. */
+  /**
+   * Called when records were left out. What the listener has collected so far has a gap before the next record, so it should start again.
+   */
   skipped(): void;
 }
 
 export interface FollowerSettings {
-  /** If a lane is more than this many records behind, only the last `most` records of each lane are read. */
+  /**
+   * Max records of each lane that are read at the start, and again when a lane is more than this many records behind; older ones are left
+   * out.
+   */
   readonly max: number;
 }
 
 const AT_ONCE = 500;
 
-/** Reads the trail once for all users, from where it stopped before. It reads only when `catchUp` is called. */
+/**
+ * Reads the trail lane by lane and passes the records to the listener. It reads only when `catchUp` is called, and continues where it
+ * stopped before.
+ */
 export class TrailFollower {
   readonly #trail: TrailRecords;
   readonly #listener: TrailListener;

@@ -7,7 +7,7 @@ import { whenSent } from './when-sent.ts';
 
 const QUIET_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 const MAX_PATH_LENGTH = 200;
-/** Tokens in a path: a person may paste one where it does not belong. */
+/** Matches tokens in a path, so that the log does not show them: a person may paste a token into the address bar by mistake. */
 const SECRETS = /sp[tsl]_[^/]*/g;
 
 /**

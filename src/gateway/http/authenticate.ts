@@ -13,7 +13,7 @@ export interface ProofStore extends StoreLanes, TokenProof, SessionProof, Sessio
 
 export interface Authenticator {
   /**
-   * Returns the sender that this bearer proves, by the store's answer. An answer is reused for at most `PROOF_MS`. With `forChange`, the
+   * Asks the store whose bearer this is. Undefined if it is not valid. An answer is reused for at most `PROOF_MS`. With `forChange`, the
    * store is asked each time about a bearer that administers, so that a revoked token cannot create another token or allow a call. Agents
    * need no such check: they call in a session, which the store checks.
    */
@@ -29,7 +29,7 @@ export interface Authenticator {
   forget(bearer: string): void;
 }
 
-/** How long a revoked token may still read, at a gateway that proved it just before. */
+/** How long an answer of the store about a bearer is reused. A token that was revoked meanwhile can still read for this time. */
 export const PROOF_MS = 2000;
 const MAX_PROOFS = 10_000;
 
@@ -38,7 +38,7 @@ interface Proof {
   until: number;
 }
 
-/** Only successful proofs are kept, and by digest, so that memory holds no secret of a token. */
+/** Keeps the proofs that succeeded. Their keys are digests of the bearers, so that no secret of a token stays in memory. */
 export function createAuthenticator(
   store: ProofStore,
   onLost: (auth: Authenticated) => void,

@@ -36,8 +36,8 @@ const RANKS = { neverAsked: 0, resting: 1, answering: 2 } as const;
 
 /**
  * Limits the sockets of a server, and keeps room for callers with a valid token. When all sockets are taken, a socket whose client has
- * shown no valid token is closed. It is taken from the address that has the most such sockets, so an attacker with one address pushes out
- * only their own. Node's own limit would refuse the newest socket, which may belong to an honest caller.
+ * shown no valid token is closed: one of the address that has the most such sockets. So an attacker with one address pushes out only their
+ * own sockets. Node's own limit would refuse the newest socket, which may belong to an honest caller.
  */
 export function limitConnections(server: Server, settings: ConnectionSettings): Connections {
   /** Oldest socket first. */
@@ -117,7 +117,10 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
   };
 }
 
-/** The rank of a socket. A request that has not arrived completely does not count: a slow body must not hold a place. */
+/**
+ * The rank of a socket. A request that has not arrived completely does not count as being answered: a client that sends its body slowly
+ * must not keep its socket that way.
+ */
 function rankOf({ current, isWhole, wasUsed }: Use): number {
   if (current !== undefined && isWhole) return RANKS.answering;
   return wasUsed ? RANKS.resting : RANKS.neverAsked;

@@ -21,7 +21,7 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
-/** Parts that are built elsewhere and that this server only makes reachable. */
+/** Parts that are built elsewhere. This server only routes requests to them. */
 export interface GatewayParts {
   /** The API below /v1. If absent, there is no API. */
   readonly api?: Hono<GatewayEnv> | undefined;
@@ -74,7 +74,7 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
 
   app.get('/healthz', (context) => context.json({ status: 'alive' }));
   app.get('/readyz', (context) => {
-    // The reasons name parts of the plane, so they are only for callers with a token and for the log.
+    // The reasons are left out, because they name parts of the plane: only callers with a token and the log get them.
     const { ready } = parts.readiness();
     return context.json({ status: ready ? 'ready' : 'not ready' }, ready ? 200 : 503);
   });

@@ -2,8 +2,8 @@
 const WHOLE_TYPES = /^application\/(?:problem\+)?json\b/;
 
 /**
- * Wraps a response so that its stream never fails: the adapter would write the error to the client and to the process's console. If the
- * stream breaks, `cut` closes the connection, so that the client does not take the part it has for the whole.
+ * Wraps a response so that its stream never fails: the Node adapter of the framework would write the error to the client and to the console
+ * of the process. If the stream breaks, `cut` closes the connection, so that the client does not take the part it has for the whole.
  */
 export function cutOnBodyError(response: Response, cut: (error: unknown) => void): Response {
   const type = response.headers.get('content-type') ?? '';

@@ -6,10 +6,10 @@ const MAX_PROOFS = 4;
 const MAX_WAITING = 256;
 
 /**
- * Limits wrong credentials per address. Each attempt is counted before the store is asked: otherwise many at once would all get through to
- * it. An address that has used up its budget can still get in with valid credentials, since callers may share one address with an attacker.
- * Its proofs take turns, a few at a time for the whole gateway, and a wrong one is answered RATE_LIMITED. Secrets have 256 bits, so the
- * budget protects the store and the log, not the secrets.
+ * Limits wrong credentials per address. Each attempt is counted before the store is asked; if it were counted afterwards, any number of
+ * concurrent attempts would reach the store. An address that has used up its budget can still get in with valid credentials, since callers
+ * may share one address with an attacker. The proofs of such addresses wait for their turn, a few at a time for the whole gateway, and a
+ * wrong one is answered RATE_LIMITED. Secrets have 256 bits, so the budget protects the store and the log, not the secrets.
  */
 export class FailureBudget {
   readonly #wrong: RateLimit;

@@ -89,7 +89,7 @@ const ENCODED_TRICK = /%(?:[01][0-9a-f]|2[5def]|3\d|4[1-9a-f]|5[0-9acf]|6[1-9a-f
 
 /**
  * Whether a path means the same to every program that reads it: no empty or dot segments, and percent-encoding only where a name needs it.
- * The router decodes what is encoded, so `/v1/%6de` would be served as `/v1/me`, and a proxy in front that looks at paths would not know.
+ * The router decodes the path, so `/v1/%6de` would be served as `/v1/me`, and a proxy in front that protects `/v1/me` would let it through.
  * Other paths are answered as not found. They are never normalised, since then the path that is served would not be the path that was
  * checked.
  * @internal
@@ -113,7 +113,7 @@ export function isPlainPath(path: string): boolean {
 /** Whether the encoded bytes are UTF-8. The router would keep other bytes encoded, and so read them as the text `%ff`. */
 function isDecodable(segment: string): boolean {
   try {
-    // The result is used: the bundler drops a call whose result is not, although it can throw.
+    // The result is compared only because the bundler drops a call whose result is not used, although the call can throw.
     return decodeURIComponent(segment) !== '';
   } catch {
     return false;

@@ -55,11 +55,12 @@ export function createHttpServer(settings: ConnectionSettings, listener: Request
     waiting.set(incoming, outgoing);
     serve(incoming, outgoing);
   });
-  // Node would answer an unknown expectation at once, before the turn of its request. Servers may ignore such an expectation.
+  // Node would answer a request with an unknown `Expect` header at once, before the answers to earlier requests on the connection. HTTP
+  // allows servers to ignore the header, so the request is served like any other.
   server.on('checkExpectation', serve);
   server.on('clientError', (error: NodeJS.ErrnoException, given) => {
     const socket = given as Socket;
-    // A refusal written now would be read as the answer to the previous request, or would end up in the middle of that answer.
+    // If `canRefuse` is false, a refusal would be read as the answer to the previous request, or would end up in the middle of that answer.
     if (connections.canRefuse(socket)) answerBroken(error, socket);
     else socket.destroy();
   });

@@ -29,7 +29,7 @@ export interface InFlight {
 }
 
 /**
- * Tracks requests under way, and `watch` ends those of a bearer whose token was revoked. A stream is authenticated when it begins, and
+ * Tracks requests under way. `watch` ends those of bearers whose token was revoked: a stream is authenticated only when it begins, and
  * would otherwise go on to show what the token may no longer see.
  */
 export function trackInFlight(settings: { readonly maxPerBearer: number }): InFlight & {

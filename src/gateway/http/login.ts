@@ -85,7 +85,7 @@ export function createLogin(needs: LoginNeeds): Hono<GatewayEnv> {
     const bearer = readBearer(given.text);
     const token = bearer?.kind === 'token' ? await tokens.proveToken(bearer) : undefined;
     if (token === undefined) return undefined;
-    // The cookie holds this token and no new one, so that revoking the token also ends the login. It needs one of these scopes.
+    // The cookie holds this token and no new one, so that revoking the token also ends the login. The token needs one of these scopes.
     const needed = ['operator', 'approver', 'admin'] as const;
     if (!hasScope(authenticatedBy(token), ...needed)) throw planeError('SCOPE_MISSING', { needed: [...needed] });
     const actor = actorOf({ ...authenticatedBy(token), via: 'cookie' });

@@ -10,8 +10,8 @@ import { hasBody } from './request-facts.ts';
 const BODY_BYTES = JSON_LIMITS.bytes + 64 * 1024;
 
 /**
- * The limits of arguments plus room for the JSON around them, so that it takes nothing away from the arguments. The code that accepts the
- * arguments checks them again with their own limits.
+ * The limits of a whole body: those of arguments, plus room for the JSON around them. The code that accepts the arguments checks them again
+ * with their own limits.
  */
 const BODY_LIMITS = {
   bytes: BODY_BYTES,
@@ -51,7 +51,7 @@ export async function readJsonBytes(incoming: IncomingMessage, limit = BODY_BYTE
   if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   askForBody(incoming);
   const bytes = await readBytes(incoming, limit);
-  // The adapter builds the body of its Request from this, for code that reads the body there.
+  // The Node adapter of the framework builds the body of its Request from this property, for code that reads the body of the Request.
   Object.assign(incoming, { rawBody: bytes });
   return bytes;
 }

@@ -42,8 +42,8 @@ export function requireToken(needs: TokenNeeds) {
 }
 
 /**
- * Whether the request failed because a session has ended. A token ends with its sessions, and its proof may be older than that. It then gets
- * the answer of every wrong token now, not only when the proof is forgotten.
+ * Whether the request failed because its session has ended. A session also ends when its token is revoked, and the reused answer about the
+ * token may be older than that. So the token is proved again, and a revoked token gets the same answer as any other invalid token.
  */
 function reportsEnd({ res, error }: Context<GatewayEnv>): boolean {
   return res.status === 401 || (error instanceof PlaneError && error.code === 'SESSION_INVALID');

@@ -10,7 +10,7 @@ import { limitStrangers } from './strangers.ts';
 
 const KNOWN = { isStillGood: async (bearer: string): Promise<boolean> => bearer === 'known' };
 
-/** An app that answers every request at once; an answer is under way until it is closed. */
+/** An app that answers every request at once. An answer counts as under way until the test closes it. */
 function startApp(authenticator: Pick<Authenticator, 'isStillGood'> = KNOWN): {
   ask(address: string, bearer?: string): Promise<{ readonly status: number; close(): void }>;
 } {

@@ -13,8 +13,8 @@ const TITLES: Readonly<Record<ApprovalDecision | typeof WAIT, string>> = {
 
 /**
  * Builds the form that the person at a client sees. A person who may not decide learns that another person decides, and can wait or cancel
- * the call. A form cannot reveal masked values. So for a question with masks it offers no yes, and names the places where the question can
- * be revealed and allowed.
+ * the call. A form cannot reveal masked values. So for a question with masks it does not offer to allow the call, and names the places
+ * where the question can be revealed and allowed.
  */
 export function approvalForm({ question }: Approval, mayDecide: boolean): ElicitRequestFormParams {
   const shown = renderQuestion(question);
@@ -78,7 +78,7 @@ export type FormAnswer =
   /** Not an answer to this question, so the question is asked again. */
   | { readonly kind: 'none' };
 
-/** A yes must be explicit: anything other than exactly one of the offered decisions is not an answer. */
+/** A decision must be explicit: anything other than exactly one of the offered decisions is not an answer. */
 export function readFormAnswer(answer: unknown, mayDecide: boolean, decisions: readonly string[]): FormAnswer {
   if (!isJsonObject(answer)) return { kind: 'none' };
   const { action, content } = answer;

@@ -60,7 +60,7 @@ function serveTasks(server: Server, shared: McpShared, caller: McpCaller): void 
   server.setRequestHandler('tasks/get', { params: taskParams }, ({ taskId }, ctx) =>
     task(ctx, (peer) => getTask(shared, peer, taskId)),
   );
-  // The SDK moves the answers out of the params, as it does for retried calls.
+  // The SDK moves `inputResponses` from the params to `ctx.mcpReq`, as it does for a call that a client repeats with its answers.
   server.setRequestHandler('tasks/update', { params: taskParams }, ({ taskId }, ctx) =>
     task(ctx, (peer) => updateTask(shared, peer, taskId, ctx.mcpReq.inputResponses)),
   );

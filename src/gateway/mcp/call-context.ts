@@ -18,9 +18,7 @@ export interface McpCallContext {
   /** Aborted when the client has gone or cancels, but not when the request is simply over. */
   readonly signal: AbortSignal;
   readonly owner: StateOwner;
-  /**
-   * Whether the client got an earlier reply about this call and now comes back for its outcome. Known once `begin` has its first answer.
-   */
+  /** Whether the client comes back with this request for a call that an earlier request made. Known once `begin` has its first answer. */
   comesBack(): boolean;
   /** Digest of the entry that this request holds among the calls owed, if any. A client that shows a form gets it in its sealed state. */
   owedDigest(): string | undefined;
@@ -29,11 +27,14 @@ export interface McpCallContext {
    * entry.
    */
   resumed(callId: CallId, digest: string | undefined): Promise<void>;
-  /** The reply to the client when the call goes on. */
+  /** The reply for a call that has no outcome yet. */
   pending(at: { readonly callId: CallId; readonly approval?: ApprovalId }): Result;
-  /** Makes the call. With `input`, makes it once more, with what its tool asked for. */
+  /** Makes the call. With `input`, makes the call again, and gives the tool the input that it asked for. */
   begin(input?: Answered): CallUnderWay;
-  /** Makes a new call if `begin` took an earlier one and `outcome` shows that the request that made it cancelled it before it ran. */
+  /**
+   * Called with the outcome of an earlier call that `begin` took. If the request that made that call cancelled it before it ran, makes a
+   * new call.
+   */
   anew?(outcome: Outcome): Promise<CallUnderWay | undefined>;
 }
 
@@ -51,7 +52,7 @@ export type Pursued =
       readonly reply: Result | InputRequiredResult;
       /**
        * `come-back`: the reply asks the client to call again. `form`: the client shows its person a form and comes back with the answer.
-       * `done`: the client has what it needs.
+       * `done`: the reply is a task or the input requests of the tool, and the client need not come back for this call.
        */
       readonly next: 'come-back' | 'form' | 'done';
       /** The question that the call is waiting for. */

@@ -157,7 +157,7 @@ async function isForgotten({ plane }: McpShared, { callId, madeAt }: EarlierCall
 
 /**
  * Makes a new call if the earlier one was cancelled, before it ran, by the request that made it. This is done only while the request is
- * open. The promise of the earlier call can resolve later, and no client would wait for a call that is made then.
+ * open: the outcome of the earlier call may arrive after that, and then no client would wait for the new call.
  */
 async function makeAnew(
   request: OwnRequest,
@@ -170,7 +170,7 @@ async function makeAnew(
   return begin(request, answered);
 }
 
-/** Waits for an earlier call. If the client stops waiting, the call is not cancelled: the client was told that it can come back for it. */
+/** Waits for an earlier call. If the client stops waiting, the call is not cancelled, because the client was asked to come back for it. */
 async function attach(
   request: OwnRequest,
   answered: Answered | undefined,
@@ -217,8 +217,8 @@ function call(
 
 /**
  * Holds the entry of the call whose id the client sent. For a call of another subject nothing is held, and the answer reports it as
- * unknown. The entry of a call of another agent, tool or arguments has another digest and is not taken: only the client that made the call
- * can come back for it.
+ * unknown. Only the client that made the call can come back for it: the digest of this request differs if the agent, tool or arguments
+ * differ, and then the entry is not found.
  */
 async function holdNamed(request: OwnRequest, callId: string, digest = digestOf(request)): Promise<void> {
   const { shared, session, signal, owed, cameAt } = request;
@@ -260,16 +260,16 @@ function wayBackOf({ owed, callMeta }: OwnRequest): 'arguments' | 'key' | 'id' {
 }
 
 /**
- * How long a client can come back for a call without a question: the longest time that a question, which may still be asked, can stay open,
- * and an hour.
+ * How long a client can come back for a call about which no person has been asked yet. A person may still be asked, so this is the longest
+ * time that a question can stay open, plus an hour.
  */
 function owedMs({ plane }: McpShared): number {
   return plane.config.gateway.mcp.owedMs ?? APPROVAL_LIMITS.maxTimeoutMs + OWED_LONGER_MS;
 }
 
 /**
- * How long a client can come back for a call with a question: as long as the question stays open, and an hour. A configured `owedMs` takes
- * precedence.
+ * How long a client can come back for a call about which a person is asked: as long as the question stays open, plus an hour. A configured
+ * `owedMs` takes precedence.
  */
 async function owedAfterQuestion({ shared, session }: OwnRequest, approval: ApprovalId | undefined): Promise<number> {
   if (approval === undefined || shared.plane.config.gateway.mcp.owedMs !== undefined) return owedMs(shared);

@@ -22,8 +22,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface McpEndpoint {
   /**
-   * Serves one HTTP request of a bearer whose token, Host and Origin were checked. `exchange` reports what became of the response. Without
-   * it, every returned response counts as written: a client that had gone by then cannot come back for its call.
+   * Serves one HTTP request of a bearer whose token, Host and Origin were checked. `exchange` reports whether the response was written.
+   * Without it, every returned response counts as written, and a client that had gone by then cannot come back for its call.
    */
   fetch(request: Request, bearer: McpBearer, exchange?: Exchange): Promise<Response>;
   close(): Promise<void>;

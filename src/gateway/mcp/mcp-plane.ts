@@ -31,8 +31,8 @@ export interface McpPlane {
     /** The bearer's session, with its run of this name. */
     handleOf(bearer: McpBearer, runName?: string): Promise<SessionHandle>;
     /**
-     * Makes a call in that session and run. If the run that was chosen for the bearer is over, makes it once more in a new one. Without
-     * this method the call is made only once, in that session and run.
+     * Makes a call in the session and run that `handleOf` returns. If that run is over and was chosen for the bearer, makes the call once
+     * more in a new run. Without this method the call is made only once.
      */
     callIn?(
       bearer: McpBearer,

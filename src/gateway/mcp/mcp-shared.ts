@@ -11,8 +11,8 @@ import { createSeals, type Seals } from './sealed-state.ts';
 import { createShownTools, type ShownTools } from './shown-tools.ts';
 
 /**
- * A tool name is looked up in the list that the bearer was shown at most this long ago. The worker decides for each call whether the
- * bearer may make it.
+ * How long the gateway looks up tool names in the list of tools that it read before. An outdated list allows nothing: the worker decides
+ * for each call whether the bearer may make it.
  */
 const TOOLS_KNOWN_MS = 2000;
 const MAX_KNOWN = 1000;
@@ -28,8 +28,8 @@ export interface McpCaller {
   /** 2025: URIs of the resources that the session has subscribed to. */
   readonly subscriptions?: Set<string>;
   /**
-   * One of the caller's requests, and what became of its response. Undefined if the transport cannot see that. A cancelled request gets no
-   * response.
+   * Returns when a request of the caller arrived and what became of its response. Undefined if the transport cannot know that. `cancelled`
+   * is aborted when the client cancels the request, which then gets no response.
    */
   exchange?(requestId: JsonRpcId, cancelled: AbortSignal): Exchange | undefined;
 }

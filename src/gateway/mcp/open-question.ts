@@ -13,9 +13,9 @@ export interface OpenQuestion {
 }
 
 /**
- * Finds the one approval record that the console, the command line and every client decide. Undefined if it was decided, is gone, or has
- * another binding than the one that was shown. The person at the client counts as the session's subject, and may do only what the policy
- * lets the requester do.
+ * Finds a pending question for the person at the client. The console, the command line and every client decide the same record. Undefined
+ * if it was decided, is gone, or has another binding than the one that was shown. The person at the client counts as the session's subject,
+ * and may do only what the policy lets the requester do.
  */
 export async function findQuestion(
   { shared, session, peer }: QuestionNeeds,

@@ -12,8 +12,8 @@ interface Place {
 }
 
 /**
- * The open requests of this process, by subject and digest. A request counts as open from the same synchronous step in which it stops
- * waiting, so of two requests that arrive in one step the second sees the first.
+ * The open requests of this process, by subject and digest. A request is counted as open in the synchronous step in which it stops waiting.
+ * So if two identical requests arrive at the same time, the second always finds the first.
  */
 export class OpenRequests {
   readonly #places = new Map<string, Place>();
@@ -26,9 +26,9 @@ export class OpenRequests {
   }
 
   /**
-   * Counts a request as no longer open. `lost`, its connection ended without an answer: wakes one waiting request, which may be its repeat.
-   * `over`, it was answered: wakes one if no other request is open. `told`, its client is told to come back: wakes none, because the client
-   * has not come back yet.
+   * Counts a request as no longer open. `lost`: its connection ended without an answer, so one waiting request is woken, which may be its
+   * repeat. `over`: it was answered, so one is woken if no other request is open. `told`: its client is asked to come back, so none is
+   * woken, because the client has not come back yet.
    */
   leave(name: string, how: 'over' | 'told' | 'lost'): void {
     const place = this.#places.get(name);

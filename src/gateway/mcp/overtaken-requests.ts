@@ -1,10 +1,10 @@
 import type { JsonRpcId } from './json-rpc.ts';
 
-/** How long a cancellation is remembered. A request on another connection does not arrive later than that. */
+/** How long a cancellation is remembered. The request that it overtook, on another connection, arrives within this time. */
 const REMEMBERED_MS = 10_000;
 /**
- * Max remembered cancellations: more than a client has requests open at once. Cancellations that arrive after the answer are remembered,
- * too.
+ * Max remembered cancellations. More than the requests that a client has open at once, because cancellations that arrive after the answer
+ * are remembered, too.
  */
 const MAX_REMEMBERED = 64;
 

@@ -7,7 +7,10 @@ import { NOTICE_GONE_MS, OpenRequests } from './open-requests.ts';
 import { MAX_UNFINISHED, mayBeDone, UnfinishedWork } from './unfinished-work.ts';
 import { pause } from '../../base/pause.ts';
 
-/** A gateway that sends no beat for this long counts as dead: repeats at other gateways can then take the calls that it held. */
+/**
+ * If a gateway writes no beat to the store for this long, it counts as dead: repeats at other gateways can then take the calls that it
+ * held.
+ */
 const LEASE_MS = 3000;
 const BEAT_MS = 1000;
 /** Time between two polls of an entry that another gateway holds. That gateway may release it at any time. */
@@ -25,13 +28,13 @@ export interface HeldCall {
   /** Removes the entry: the outcome was written to a client. */
   leave(): Promise<void>;
   /**
-   * Lets a repeat that arrives from now on take the call: its client is told to come back. With `afterMs` only a repeat after that time
-   * can: until then the client has another way to come back. The default `lifetimeMs` is that of the held entry.
+   * Lets a repeat that arrives from now on take the call, because the client is asked to come back. With `afterMs`, only a repeat after
+   * that time can take it: until then the client has another way to come back. The default `lifetimeMs` is that of the held entry.
    */
   owe(options?: { readonly afterMs?: number; readonly lifetimeMs?: number }): Promise<void>;
   /**
-   * Lets any repeat take the call, also one that has arrived already: the client got no answer. Also used after `owe`, if the answer is
-   * lost.
+   * Lets any repeat take the call, even one that has already arrived, because the client got no answer. Also used after `owe`, if the
+   * answer could not be written.
    */
   lose(): Promise<void>;
 }
@@ -53,9 +56,9 @@ export interface HoldOptions {
   /** Aborted when the client has gone and needs no answer. */
   readonly signal: AbortSignal;
   /**
-   * Whether the connection of the request is gone. A request that was lost before it holds an entry makes no call: its client may have
-   * sent it again, and the repeat would find no entry to take. The system may also hand the second connection to this process before it
-   * reports the end of the first.
+   * Whether the connection of the request is gone. If it is lost before the request holds an entry, the request makes no call: its client
+   * may have sent it again, the repeat found no entry, and both would make the call. The repeat can arrive before this process learns of
+   * the loss.
    */
   readonly isLost?: () => boolean;
 }
@@ -66,7 +69,7 @@ export type Holding =
   | { readonly kind: 'full'; readonly of: 'subject' | 'store' };
 
 /**
- * This gateway's part in the calls owed: those whose client was told to come back, or lost its connection before the answer. See
+ * This gateway's part in the calls owed: those whose client was asked to come back, or lost its connection before the answer. See
  * `OwedStore`.
  */
 export interface OwedCalls {
@@ -124,8 +127,8 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
     let next: ReleaseOwedRequest = { callId, attempt, ...change };
     const work = unfinished.add(entry, digest, () => {
       const now = next;
-      // If this attempt fails, the next one marks the call as lost: the client was told to come back meanwhile, so its repeat may arrive
-      // before the store records the release, and must still find the call.
+      // If this attempt fails, the next one marks the call as lost. The client was asked to come back, so its repeat may arrive before the
+      // store records the release. A call marked as lost can be taken by such a repeat, too.
       if (now.to === 'owed' && now.owedAfterMs === 0) next = { ...now, to: 'lost' };
       return store.releaseOwed(now);
     });
@@ -137,7 +140,7 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
   }
 
   /**
-   * Undoes a `holdOwed` whose answer was lost; the store may have carried it out. With `of` set to the request's own id, the store reports
+   * Undoes a `holdOwed` that failed although the store may have carried it out. With `of` set to the request's own id, the store reports
    * what the request holds, and neither takes nor creates anything else.
    */
   function undo(request: HoldOwedRequest): void {
@@ -194,7 +197,8 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
             keepBeating();
             return { kind: 'held', held: toHeld(entry, earlier) };
           }
-          // The other gateway also needs a moment to notice that a connection is gone, so a beat that it sent before that proves nothing.
+          // A live gateway releases an entry when its client has gone, but needs up to `NOTICE_GONE_MS` to notice that. So only a beat
+          // after that time shows that the client is still there.
           waitingSince ??= answer.since + NOTICE_GONE_MS;
           await pause(LOOK_EVERY_MS, signal);
           // A lost request must not become the holder: its repeat may be waiting here too, and has to find the entry free.

@@ -4,7 +4,7 @@ import type { CallId } from '../../domain/identity/ids.ts';
 import type { HeldCall } from './owed-calls.ts';
 import { isCalledOff, OwedRequest, type Sent } from './owed-request.ts';
 
-/** A request that holds one entry, and what was asked of the store about it. */
+/** A request that holds one entry. `released` records how the entry was released. */
 async function holding(sent?: Promise<Sent>, signal = new AbortController().signal) {
   const released: string[] = [];
   const held: HeldCall = {

@@ -51,8 +51,8 @@ export class OwedRequest {
   }
 
   /**
-   * Keeps the entry until the request is answered. `isNamed`: the client sent the call's id, so the answer does not call it an earlier
-   * call.
+   * Keeps the entry until the request is answered. `isNamed`: the client itself sent the call's id, so the answer need not say that it is
+   * about an earlier call.
    */
   async keep(holding: Promise<Holding>, { isNamed = false } = {}): Promise<Holding> {
     const found = await holding;
@@ -72,7 +72,10 @@ export class OwedRequest {
     await last.leave();
   }
 
-  /** Lets a repeat take the calls: the client is told to come back. If that answer is lost, the calls are marked as lost instead. */
+  /**
+   * Lets a repeat take the calls, because the client is asked to come back. If that answer cannot be written, the calls are marked as lost
+   * instead.
+   */
   async owe(lifetimeMs: number): Promise<void> {
     this.#isAnswered = true;
     const held = [...this.#held];
@@ -82,7 +85,10 @@ export class OwedRequest {
     });
   }
 
-  /** Marks the calls as lost, so that any repeat can take them: the client gets no answer, or none that shows what became of its call. */
+  /**
+   * Marks the calls as lost, so that any repeat can take them: the client gets no answer, or an answer that does not show the outcome of
+   * its call.
+   */
   async lose(): Promise<void> {
     this.#isAnswered = true;
     await Promise.all([...this.#held].map((each) => each.lose()));
@@ -120,7 +126,7 @@ export class OwedRequest {
 
 /**
  * True if the call ended before it ran because the request that made it was cancelled: there is no outcome that a repeat could get. A call
- * that was cancelled by its id, in particular by an operator, stays cancelled.
+ * that was cancelled by its id, in particular by an operator, is not made again.
  */
 export function isCalledOff({ kind, executed, error }: Outcome): boolean {
   return kind === 'cancelled' && executed === 'no' && error?.facts?.['by'] === 'request';

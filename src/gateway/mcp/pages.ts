@@ -2,14 +2,17 @@ import { invalidParams } from './protocol-problem.ts';
 
 const PAGE = 500;
 /**
- * How long a client may cache a page. Equal to `TOOLS_KNOWN_MS`: for that time a tool name is looked up in the list that was shown. Clients
- * that listen are also notified of changes.
+ * How long a client may cache a page. Equal to `TOOLS_KNOWN_MS`, the time for which the gateway still looks up tool names in this list.
+ * Clients that listen are also notified of changes.
  */
 const TTL_MS = 2000;
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** The other fields of the result: where the next page starts, how long the page may be cached, and that it is only for this client. */
+  /**
+   * The fields of the result next to the items: where the next page starts, how long the page may be cached, and that it is only for this
+   * client.
+   */
   readonly more: { readonly nextCursor?: string; readonly ttlMs: number; readonly cacheScope: 'private' };
 }
 

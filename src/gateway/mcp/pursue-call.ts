@@ -22,7 +22,7 @@ interface HandedOver {
   readonly callId: CallId;
   readonly approval: ApprovalId;
   readonly binding: string;
-  /** Digest of the entry that was held. Absent if none was, or if an older release sealed the state. */
+  /** Digest of the entry that the request held among the calls owed. Absent if it held none, or if an older release sealed the state. */
   readonly owed?: string;
 }
 

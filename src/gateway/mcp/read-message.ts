@@ -26,7 +26,7 @@ export async function readMessage(request: Request): Promise<ReadMessage> {
   return rejected(rejectMessage(status, code, problem, { id }));
 }
 
-/** Why bytes are no message that may be served, in the words of HTTP and JSON-RPC. The problem never repeats a value of the message. */
+/** Why a message is refused, with its HTTP status and JSON-RPC error code. The problem never repeats a value of the message. */
 export interface RefusedMessage {
   readonly kind: 'refused';
   readonly status: number;
@@ -53,7 +53,8 @@ export function parseMessage(bytes: Uint8Array): ParsedMessage {
   const { value } = parsed;
   const problem = shapeProblem(value);
   if (problem === undefined) return { kind: 'message', message: value as JsonRpcMessage };
-  // The id of a response names a request of the server. An answer with it could be taken for the answer to a request of the client.
+  // A response has the id of a request that the server sent. If the error repeated it, the client could take the error for the answer to a
+  // request of its own with the same id.
   const id = isResponse(value) ? null : idOf(value);
   return { kind: 'refused', status: 400, code: RPC.invalidRequest, problem, id };
 }

@@ -9,7 +9,7 @@ const BEARER = { id: 'one', identity: { tenant: 'acme', subject: 'ann', agent: '
 const OWNER: StateOwner = { bearer: BEARER, method: 'tools/call', params: { name: 'send', arguments: { text: 'x' } } };
 const STATE = { callId: 'call', approval: 'question' };
 
-/** As a store does: the first attempt is the only one. */
+/** Like a real store, accepts only the first attempt to use a digest. */
 function store() {
   const used = new Map<string, string>();
   return {

@@ -13,7 +13,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Max length of a sealed state, in characters. A tool's own state may be 256 KiB, before it is encrypted and encoded. */
 const MAX_LENGTH = 512 * 1024;
-/** Authenticated with every state. So if the same key also seals other things, none of them can be opened here. */
+/** Authenticated together with every state. If the same key is also used to seal other data, that data cannot be opened as a state. */
 const PURPOSE = Buffer.from('sallyport mcp request state 1');
 
 /** The bearer and the request that a state was made for. A state is accepted only from the same bearer with the same request. */
@@ -25,8 +25,8 @@ export interface StateOwner {
 }
 
 /**
- * The state that a client carries between two requests of one call. The client can neither read nor change it. It works only for the same
- * bearer and the same request, and only once.
+ * The state that a client carries between two requests of one call. The client can neither read nor change the state. It is accepted only
+ * once, from the same bearer with the same request.
  */
 export interface Seals {
   seal(owner: StateOwner, state: JsonObject, lifetimeMs: number): string;

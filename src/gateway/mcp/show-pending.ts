@@ -17,7 +17,9 @@ export interface PendingCall {
   readonly approval?: string;
   readonly wayBack: WayBack;
   readonly earlier?: EarlierCall | undefined;
-  /** The tool was listed with an output schema. Clients accept a result without structured content only if it is an error. */
+  /**
+   * The tool was listed with an output schema. A client then accepts a result without structured content only if the result is an error.
+   */
   readonly hasOutputSchema?: boolean | undefined;
 }
 

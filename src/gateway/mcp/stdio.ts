@@ -45,8 +45,8 @@ export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoi
     },
     { transport: wire, onerror: (error) => plane.log.debug({ error: String(error) }, 'a message was not served') },
   );
-  // This runs before the SDK sees the end of the input, because the SDK would cancel the calls under way. A client that goes away only
-  // stops waiting for its calls. A client that no longer reads has gone too, although its end of the input may still be open.
+  // The listeners are added in front of those of the SDK, because the SDK would cancel the calls under way when the input ends. A client
+  // that goes away only stops waiting for its calls. A client that no longer reads has gone too, although it may still keep the input open.
   const gone = (): void => {
     shared.stop();
     end();

@@ -19,7 +19,7 @@ import { earlierMeta, showBlock, showResource } from './show-outcome.ts';
 
 const NOT_YET = 'It is not there yet: try again later.';
 
-/** Carries a reply that the client has to act on first. It is thrown past the code that waits for the outcome. */
+/** Carries the reply that the client gets instead of an outcome. It is thrown, because the `call` of `createSurfaces` cannot return it. */
 class Detour extends Error {
   readonly reply: Result | InputRequiredResult;
   constructor(reply: Result | InputRequiredResult) {
@@ -125,7 +125,8 @@ export function complete(
   ctx: ServerContext,
   asked: CompletionRequest,
 ): Promise<Result> {
-  // A random key, so that each completion is a new call and never the outcome of an earlier one: the next one is for another text.
+  // A random key makes each completion a new call. No client comes back for the outcome of an earlier completion: its text has changed by
+  // then.
   const request = { method: 'completion/complete', params: {}, callMeta: { key: randomId() } };
   return useSurfaces(shared, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.complete(session, asked);

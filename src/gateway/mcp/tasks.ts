@@ -43,7 +43,7 @@ export async function getTask(shared: McpShared, peer: McpPeer, taskId: string):
   return { ...base, status: 'input_required', inputRequests: requestsOf(question) } as JsonObject;
 }
 
-/** Applies the client's answers to what the task asked for. Answers to anything else are ignored. */
+/** Applies the client's answer to the question that the task asks. Answers to anything else are ignored. */
 export async function updateTask(
   shared: McpShared,
   peer: McpPeer,
@@ -96,7 +96,10 @@ function baseOf(shared: McpShared, callId: CallId, record: CallRecord | undefine
   };
 }
 
-/** Whatever the tool returned is a result, also a failure that it reported. A crash, an exception or an unknown ending is an error. */
+/**
+ * A crash, an exception or an indeterminate call becomes an error of the task. Any other outcome, except `cancelled`, becomes its result,
+ * even a failure that the tool reported.
+ */
 function ended(outcome: Outcome, callId: CallId): JsonObject {
   const { kind, error } = outcome;
   if (kind === 'cancelled') return { status: 'cancelled' };

@@ -4,8 +4,8 @@ import type { McpCaller, McpShared } from './mcp-shared.ts';
 export type ToolChange = 'tools' | 'resources' | 'prompts' | 'ended';
 
 /**
- * Notifies a listener when the tools, resources or prompts that its bearer is shown have changed, and when there is nothing left to show
- * (`ended`).
+ * Notifies a listener when the tools, resources or prompts that its bearer is shown have changed. `ended`: the bearer has no session any
+ * more, so there is nothing left to watch.
  */
 export type WatchTools = (caller: McpCaller, listener: (change: ToolChange) => void) => () => void;
 

@@ -1,7 +1,10 @@
 import { PlaneError, type PlaneErrorCode } from '../../domain/errors/errors.ts';
 import type { Log } from '../../domain/ports/log.ts';
 
-/** One change that the store has to make to an entry with this digest. It is retried with each beat until the store has made it. */
+/**
+ * One change that the store has to make to an entry with this digest. It is retried with each beat until the store has made it or refuses
+ * it for good.
+ */
 export interface Work {
   readonly digest: string;
   /** Makes one attempt, or waits for the attempt that is under way. Rejects if the attempt fails. */
@@ -9,8 +12,8 @@ export interface Work {
 }
 
 /**
- * Max changes that may wait for the store; more than a gateway can serve at once. Beyond it, no new request is sent to a store that does
- * not answer.
+ * Max changes that may wait for the store; more than a gateway can serve at once. Above this limit new requests are refused, because the
+ * store does not answer.
  */
 export const MAX_UNFINISHED = 10_000;
 

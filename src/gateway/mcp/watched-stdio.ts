@@ -10,7 +10,7 @@ const BLANKS: ReadonlySet<number> = new Set(Buffer.from(' \t\r'));
 
 /**
  * Standard input and output of one client. Each line is read as strictly as the body of an HTTP request, and a refused line gets the same
- * answer. Reports for each request whether its answer was written to the client before the client went away.
+ * error. Reports for each request whether its answer was written to the client before the client went away.
  */
 export class WatchedStdio extends StdioServerTransport {
   /** Standard input with a line feed after its last line, which a client may have left out. */
@@ -48,7 +48,7 @@ export class WatchedStdio extends StdioServerTransport {
     const known = readAsMcp(message);
     if (known === undefined) return this.#refuse(invalid('The message is not one of MCP.', asked ?? null));
     if (asked !== undefined) this.#open.add(asked);
-    // A cancelled request gets no answer.
+    // A cancelled request gets no answer, so the client may use its id again.
     const cancelled = cancelledBy(message);
     if (cancelled !== undefined) this.#open.delete(cancelled);
     this.onmessage?.(known);
@@ -56,7 +56,7 @@ export class WatchedStdio extends StdioServerTransport {
 
   #refuse({ code, problem, id }: RefusedMessage): void {
     this.#onRefused(problem);
-    // All answers share one stream. With the id of an open request, the client would take this for the answer to that request.
+    // All answers share one stream. If the error had the id of an open request, the client would take it for the answer to that request.
     const error = {
       jsonrpc: '2.0',
       id: id !== null && this.#open.has(id) ? null : id,
@@ -96,13 +96,13 @@ export class WatchedStdio extends StdioServerTransport {
   }
 }
 
-/** Adds a line feed at the end. After a whole line that is one more empty line, which is no message. */
+/** Adds a line feed at the end, in case the last line has none. If it has one, this adds only an empty line, which is ignored. */
 function endLastLine(): Transform {
   return new Transform({
     transform: (chunk, _, done) => done(null, chunk),
     flush(done) {
       this.push('\n');
-      // The transport stops answering at the end, so the line must be served before it, as if the end had been read on its own.
+      // The transport stops answering when its input ends, so the end is delayed until the last line is served.
       setImmediate(done);
     },
   });

@@ -11,7 +11,7 @@ export interface AdapterUnderTest {
   newKey?(): Promise<EffectKey>;
   /** Texts of the messages that a reader of the channel sees, oldest first. */
   texts(): Promise<string[]>;
-  /** Makes the platform answer with errors, or not at all, from now on. Absent: it cannot be broken. */
+  /** Makes the platform answer with errors, or not at all, from now on. Absent: these failures cannot be tested. */
   breakPlatform?(): Promise<void>;
   close(): Promise<void>;
 }

@@ -9,7 +9,9 @@ export interface OutboundSettings {
   readonly platforms: Readonly<Record<string, ServedPlatform>>;
   readonly retentionMs: number;
   readonly maxKeptBytes: number;
-  /** A gateway that does not respond for this long loses its effects to other gateways. One attempt may take half of this time. */
+  /**
+   * If a gateway does not finish a claimed effect within this time, another gateway may claim it. One attempt may take half of this time.
+   */
   readonly leaseMs?: number;
   /** Max concurrent attempts per lane. */
   readonly atOnce?: number;
@@ -34,7 +36,7 @@ interface Needs {
 
 const DEFAULT_LEASE_MS = 60_000;
 const DEFAULT_AT_ONCE = 16;
-/** How long a claim waits. A due retry is noticed at most this late. */
+/** How long the store holds a claim open if no effect is due. A retry that becomes due meanwhile is claimed at most this much later. */
 const WAIT_MS = 250;
 const REDIRECTS_EVERY_MS = 500;
 const REDIRECTS_AT_ONCE = 100;
@@ -52,7 +54,7 @@ export function runOutbound(settings: OutboundSettings, { store, log, onAttempt 
 
   async function claimLane(lane: number): Promise<void> {
     const running = new Set<Promise<void>>();
-    // Kept until an answer arrives: if an answer was lost, the same claim returns the same effects again.
+    // Kept until an answer arrives. If the answer to a claim was lost, repeating the claim with the same id returns the same effects again.
     let claimId = randomId();
     let redirectsAt = 0;
     while (!stopping.signal.aborted) {
