@@ -13,7 +13,7 @@ import {
 const VERSION = 1;
 export const SERVICES_LIBRARY = `sallyport_services_${VERSION}`;
 /** Raised with every change of the Lua code, by the rules of the store's own library (`src/stores/redis/function-library.ts`). */
-const REVISION = 2;
+const REVISION = 3;
 const FOLDER = new URL('functions/', import.meta.url);
 const FUNCTIONS = ['commit-scope', 'keep-vectors'] as const;
 
