@@ -85,7 +85,7 @@ describe.each([
     await sink.close();
     const again = await old.open();
     expect(await again.lastStatement()).toEqual(last);
-    // No trusted key has signed those three: verify says so, although statement 1 covers them.
+    // The three old statements are signed with a key that is not trusted. Verify reports it, although statement 1 covers them.
     const { problem } = await verifyTrail(again, readTrustedKeys(keys));
     expect(problem?.what).toContain('signed statement -2: it is signed by key k');
     await again.close();

@@ -74,7 +74,7 @@ describe('sallyport explain', () => {
     const after = await explain('main', 'basic.wait');
     expect(after.code).toBe(0);
     const { checks } = (await plane.json('explain', 'main', 'basic.wait')) as { checks: Record<string, unknown>[] };
-    // The record holds more than the file now, so no line can be told.
+    // The stored policy has a selection that the file does not have, so no line of the file can be named.
     expect(checks.find(({ check }) => check === 'selection')).not.toHaveProperty('place');
   });
 

@@ -52,7 +52,7 @@ describe('a running plane', () => {
     const args = JSON.stringify({ file: plane.file('slow.txt'), line: 'x', ms: 60_000 });
     const waiting = await plane.startWaiting('call', 'basic.slowRead', args, '--wait', '1m');
     await plane.untilWritten('slow.txt', 'S');
-    // A plane that does not answer any more, so that leaving takes the caller a moment.
+    // A stopped plane does not answer, so the caller is still busy leaving when the second signal arrives.
     running.kill('SIGSTOP');
     waiting.kill('SIGINT');
     await waiting.waitForLine(/the call goes on/);
@@ -123,7 +123,7 @@ describe('a running plane', () => {
     const write = `require('node:fs').appendFileSync(${JSON.stringify(seen)}, process.pid + '\\n')`;
     writeFileSync(evil, `if (require('node:worker_threads').isMainThread) ${write};`);
     running = await plane.start('dev', [], { NODE_OPTIONS: `--require "${evil}"` });
-    // Runs in a process of its own.
+    // A tool that runs in a separate process: it must not load the file.
     expect((await plane.call('odd.text', {})).code).toBe(0);
     expect(readFileSync(seen, 'utf8')).toBe(`${running.pid}\n`);
   });

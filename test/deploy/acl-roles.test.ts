@@ -10,7 +10,7 @@ import type { WatchedProcess } from '../support/watched-process.ts';
 import { newTokenText } from '../../src/domain/identity/token-text.ts';
 import { startAclServer, type AclServer } from './acl-server.ts';
 
-// Each starts a dozen processes one after the other.
+// Each test starts a dozen processes one after the other.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 let server: AclServer;
@@ -68,7 +68,7 @@ describe('with a user of its role', () => {
   });
 
   it('the administrator makes the store', async () => {
-    // As on a new server: the way of docs/deploy.md has no other step before.
+    // A new server has no functions: docs/deploy.md has no earlier step that loads them.
     await server.redis.cli('FUNCTION', 'FLUSH');
     const made = await as('admin').cli('store', 'adopt', '--yes');
     expect(made).toMatchObject({ code: 0 });

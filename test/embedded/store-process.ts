@@ -21,7 +21,7 @@ export async function startOwner(folder: string): Promise<WatchedProcess> {
   return owner;
 }
 
-/** The same, but the system refuses to make any of its files larger than this. */
+/** Starts an owner whose files the system limits to this size. */
 export async function startOwnerWithSmallFiles(folder: string, maxKib: number): Promise<WatchedProcess> {
   const command = `trap '' XFSZ; ulimit -f ${maxKib}; exec "$0" "$@"`;
   const owner = await startProgram('bash', ['-c', command, process.execPath, SCRIPT, folder, 'own'], {
@@ -37,8 +37,8 @@ export function canMount(): boolean {
 }
 
 /**
- * The same on a small disk of its own, in memory, which only this process sees and which goes with it. Others reach its files under
- * `files`. The folder of its socket is not on it.
+ * Starts an owner on a small disk in memory, which only that process sees and which disappears with it. Other processes reach its files
+ * under `files`. The folder of the owner's socket is not on that disk.
  */
 export async function startOwnerOnSmallDisk(
   folder: string,

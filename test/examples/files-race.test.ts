@@ -72,7 +72,7 @@ function swap(name: string, target: string): void {
   swapped = once(swapper, 'exit').catch(() => {});
 }
 
-/** Runs until enough tries were made and the swapper was really at work beside them. */
+/** Repeats the tool until there were enough tries and the swapper made enough rounds in the same time. */
 async function race(tool: string, args: Record<string, string>): Promise<Set<string>> {
   const seen = new Set<string>();
   for (let tries = 0; broken === undefined && (tries < TRIES || rounds() < TRIES); tries += 1) {

@@ -61,7 +61,7 @@ export async function runExample(
     ...platform,
   };
   const { inputSchema, normalises } = describeModule(module).tools.find(({ id }) => id === facts.toolId)!;
-  // As the plane does before the rules: a schema that changes arguments is applied once, of the others only the defaults are.
+  // As the plane does before the rules: a schema that changes arguments is applied once; for other tools only the defaults are filled in.
   const first =
     normalises === true ? await runTool(async () => module, tool, { ...facts, step: 'normalise' }, host) : undefined;
   if (first !== undefined && first.kind !== 'normalised') return first;

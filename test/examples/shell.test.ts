@@ -191,7 +191,7 @@ const FAMILY = "sh -c 'echo $$ > grandchild; exec sleep 600' & echo $$ > child; 
 const pidIn = (name: string): number => Number(readFileSync(join(folder.path, name), 'utf8'));
 const isWritten = (name: string): boolean => existsSync(join(folder.path, name)) && pidIn(name) > 0;
 
-/** A zombie that nobody has collected yet is as dead. */
+/** A zombie that its parent has not collected yet counts as dead. */
 function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -55,7 +55,7 @@ function callingModel(): MockLanguageModelV3 {
   });
 }
 
-/** Sends every call to Bergen and writes down how it ended. */
+/** A gate with a hook that gives this answer to every call, and a hook that records how each call ended. */
 function gateTo(answer: object | undefined, more: GateOptions = {}) {
   const ended: AfterToolCall[] = [];
   const gate = createGate({
@@ -262,7 +262,7 @@ describe('loop detection around tools of the AI SDK', () => {
     ]);
     for (const text of read.slice(0, 4)) expect(text).toContain('rain');
     expect(read[4]).toContain('This call did not run: weather was called 4 times');
-    // What the program gets is what the tool gave, unless that is text.
+    // Advice for the model changes what the program gets only if the tool returned text.
     const [plain, , advised] = steps.map(({ toolResults }) => toolResults[0]?.output as unknown);
     expect(typeof plain === 'string' ? plain : advised).toStrictEqual(plain);
   });

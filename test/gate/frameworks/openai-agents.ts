@@ -7,7 +7,7 @@ setTracingDisabled(true);
 
 /** `Runner` runs the loop. */
 export async function runWithOpenAiAgents(scenario: Scenario, style: Style): Promise<Ran> {
-  // Newer versions give the model a fixed sentence for whatever is thrown, unless they are told what to say.
+  // Newer versions give the model a fixed sentence for every error, unless `errorFunction` returns another text.
   const telling =
     style === 'definition' ? { errorFunction: (_context: unknown, error: unknown) => (error as Error).message } : {};
   const tools = guardedTools(scenario, style, ({ name, description, execute }) =>
@@ -25,7 +25,7 @@ export async function runWithOpenAiAgents(scenario: Scenario, style: Style): Pro
   return { finalText: String(finalOutput), read };
 }
 
-/** What the SDK asks of a model, and no more. */
+/** A scripted model with only the members that the SDK uses. */
 function scriptedModel(read: string[]): Model {
   let at = 0;
   const model = {
