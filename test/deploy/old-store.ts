@@ -107,7 +107,7 @@ export async function finishOldStore(store: Store, facts: OldStoreFacts): Promis
   expect(await store.startCall(startRequest(deliveries[0]!))).toStrictEqual({ kind: 'may-have-run' });
   expect(await store.settleCall(settleRequest(deliveries[0]!))).toBe('settled');
 
-  // The old question has no list of masks, so the store cannot know whether approvers saw all of it. It allows the call only after a reveal.
+  // The old question has no list of masks, so the store cannot know whether approvers see all of it: it can be allowed only after a reveal.
   expect(await store.decideApproval(decideRequest(asked))).toStrictEqual({ kind: 'not-revealed' });
   const { id, binding } = asked.question;
   await store.revealApproval({ id, binding, by: ALICE, audit: detail('seen') });

@@ -219,7 +219,7 @@ describe.each(ERAS)('an approval at a client of %s that shows nothing', (era) =>
     const result = await client.callTool(letter(text));
     expect([idOf(result), result.structuredContent]).toEqual([idOf(pending), { sent: text }]);
     expect(sent(text)).toBe(1);
-    // That one is over; the same once more is another.
+    // That call is over, so the same call is a new one now.
     expect(idOf(await client.callTool(letter(text)))).not.toBe(idOf(pending));
     await decide('deny');
     await client.close();

@@ -21,7 +21,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** No request waits long enough to go on without an identical one, however slow the machine is. */
+/** Stops the timer after which a request no longer waits for an identical one, so that a slow machine does not change the result. */
 const stopTimers = (): unknown => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 
 const LOG = { warn: () => undefined };
@@ -90,7 +90,7 @@ it('of two requests that wait for the same one, the second waits for the first w
   await gateway.handOver();
 });
 
-/** A request says how long ago it came, and its trip to the store comes on top: longer than that trip takes on a busy machine. */
+/** A request states how long ago it came, without its way to the store. This is longer than that way takes on a busy machine. */
 const TRIP_MS = 1000;
 
 it('a client that is asked to come back is owed its call, and a request that was open before is not', async () => {
@@ -220,7 +220,7 @@ it('a repeat at the same gateway first sends the release that the store did not 
     beatOwed: (request) => store.beatOwed(request),
     releaseOwed: async (request) => {
       if (isAway) throw new Error('the store is away');
-      // The repeat is there before the store knows.
+      // The release reaches the store late, so that the repeat arrives before it.
       await storeTimeAfter(store, (await store.now()) + TRIP_MS);
       return store.releaseOwed(request);
     },

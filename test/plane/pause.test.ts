@@ -58,7 +58,7 @@ describe.each(BACKENDS)('a worker paused past its lease on %s', (backend) => {
       expect(marksOf(plane, 'S', label).map(({ pid }) => pid)).toStrictEqual([paused.process.pid, other.process.pid]);
     }
 
-    // It is a worker again, and nothing of the old calls is left with anybody.
+    // The resumed worker takes calls again, and no worker holds anything of the old calls.
     await other.process.stop();
     expect((await callFor(plane, session, 'scenario.write', runOnce(plane, 'afterwards'))).kind).toBe('ok');
     expect(await queueCounts(plane)).toStrictEqual({ queued: 0, leased: 0 });

@@ -99,7 +99,7 @@ describe.each(BACKENDS)('resources and prompts on %s', (backend) => {
       expect(await plane.client.readResource(session, 'book://burnt/1')).toMatchObject({
         outcome: { kind: 'failed', executed: 'yes', error: { message: 'It burnt.', facts: { code: 'BURNT' } } },
       });
-      // Not what the client library would send: the worker looks for itself.
+      // The client library would not send this URI, so the worker has to check it.
       const forged = await plane.client.call(session, `${id}.resource--page`, { uri: 'shelf:///etc/passwd' });
       expect(await outcomeOf(plane, session, forged)).toMatchObject({
         error: { facts: { code: 'RESOURCE_NOT_FOUND' } },

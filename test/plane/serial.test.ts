@@ -7,7 +7,7 @@ import { endingsOf, marksOf, untilMarks } from './support/watch-plane.ts';
 
 const MODULES = fileURLToPath(new URL('../fixtures/serial-plane', import.meta.url));
 const CALLS = 50;
-/** The one that is running when its worker is killed. */
+/** The index of the call that is running when its worker is killed. */
 const STRUCK = 20;
 
 describe.each(BACKENDS)('calls of a serial tool on %s', (backend) => {

@@ -95,7 +95,7 @@ describe('the Redis store whose first commands are cut off', () => {
   });
 });
 
-/** WAIT speaks of the writes of its own connection; what was written before them has arrived then too. */
+/** WAIT covers only writes of its own connection, so one is made here. All writes before it have reached the replica by then too. */
 async function untilReplicated(url: string): Promise<void> {
   const connection = new Redis(url);
   await connection.set('replicated', 'up to here');

@@ -16,8 +16,8 @@ export interface SentTool {
 }
 
 /**
- * What a model would do with the tools that reached it: calls them by the names it was given. It knows them by position only, so that
- * the way back to an id is the code's under test.
+ * What a model would do with the tools that it got: calls them by the names that were sent. It finds its arguments by position only, so
+ * that the code under test has to map names back to ids.
  */
 export function callsByModel(sent: readonly SentTool[]): { readonly name: string; readonly args: JsonObject }[] {
   return sent.map(({ name }, index) => ({ name, args: CALLS[index]!.args }));

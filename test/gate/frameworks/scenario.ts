@@ -49,7 +49,7 @@ const TOOLS: Readonly<Record<ToolName, (input: Input) => unknown>> = {
   search: ({ n }) => `page ${n}`,
 };
 
-/** A hook as OpenClaw plugins register it. `askAboutDeploys` below is another one, with every member that OpenClaw's documentation names. */
+/** A hook as OpenClaw plugins register it. So is `askAboutDeploys` below, with every member that OpenClaw's documentation names. */
 const blockSecrets: OpenClawHandler = async ({ toolName }) =>
   toolName === 'read_secret' ? { block: true, blockReason: 'Secrets stay where they are.' } : undefined;
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Identity } from '../../../src/domain/identity/session.ts';
 import { newTenant, stageServices, type Scene } from '../scene.ts';
 
-/** Few values, so that they meet; some that would run into each other if they were only joined. */
+/** Few values, so that identities share some. Some of them would become equal if their parts were joined without quoting. */
 const part = fc.constantFrom('a', 'b', 'a:b', 'a"', '["a"]', '');
 const optional = fc.option(part, { nil: undefined });
 const anybody = fc.record({
