@@ -80,7 +80,7 @@ const verify = async (): Promise<Verification> => verifyTrail(sink, readTrustedK
 const statements = async () =>
   (await sink.listStatements({ after: 1, limit: 100 })).map(({ text }) => JSON.parse(text) as Record<string, unknown>);
 
-/** Returns the ids of the calls, each settled with one record. */
+/** Accepts and settles calls, and returns their ids. Each settled call has written one record. */
 async function settle(count: number): Promise<string[]> {
   await acceptMany(store, session, count);
   const settled: string[] = [];

@@ -26,7 +26,7 @@ afterAll(async () => {
   failOnLeaks();
 });
 
-/** A sink as the release before had it: tables of version 1, and statements without numbers. */
+/** A sink of the previous release: tables of version 1, and statements without numbers. */
 interface OldSink {
   add(text: string): Promise<void>;
   open(): Promise<AuditSink>;

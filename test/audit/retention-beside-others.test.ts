@@ -186,7 +186,7 @@ describe.each(Object.keys(STAGES))('retention beside another gateway, on %s', (n
     await signer.acceptRollback(staged.trail, { at: 3, reason: 'a restore', by: 'ann' });
     await staged.intend(() => new Uint8Array());
     await staged.fill(4);
-    // The signature has to be by a trusted key: a writer of the sink could make up a rollback.
+    // The signature must be by a trusted key, because a writer of the sink could invent a rollback.
     const refused = signHeads(staged.trail, signer, 4, last, () => readTrustedKeys(otherKeys));
     await expect(refused).rejects.toMatchObject({ code: 'AUDIT_CHAIN_CHANGED' });
     const { heads, number } = await signHeads(staged.trail, signer, 4, last, readKeys);

@@ -197,7 +197,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect(ok.length + other.length).toBe(calls.length);
     expect(other.every(({ outcome }) => outcome === 'failed')).toBe(true);
     expect(await found({}, 3)).toEqual(all.slice(0, 3));
-    // What looks like SQL is text.
+    // A value that looks like SQL is treated as text.
     expect(await found({ subject: "' OR '1'='1" })).toEqual([]);
   });
 

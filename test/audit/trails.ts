@@ -18,7 +18,7 @@ import { temporaryFolder } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts';
 
-/** Every kind of trail. Starts the PostgreSQL server that one of them needs, for the tests of the file that asks. */
+/** Every kind of trail, by name. Also starts and stops a PostgreSQL server for the test file that calls this. */
 export function stageTrails(): Readonly<Record<string, () => Promise<StagedTrail>>> {
   let server: PostgresServer;
   beforeAll(async () => void (server = await startPostgres()));
@@ -35,7 +35,7 @@ export interface StagedTrail {
   readonly store: string;
   /** The folder with the trail's files; undefined for a trail in PostgreSQL. */
   readonly folder?: string;
-  /** Adds so many records to lane 0, of subjects `ann` and `bob` in turn. */
+  /** Adds `count` records to lane 0, of the subjects `ann` and `bob` in turn. */
   fill(count: number): Promise<void>;
   /** Adds the record that a privileged call is about to run, and returns the id of the call. */
   intend(makeDetail: DetailMaker): Promise<string>;

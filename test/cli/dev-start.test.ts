@@ -39,7 +39,7 @@ describe('sallyport dev says at its start', { timeout: 180_000 }, () => {
     for (const id of ['cup', 'dice']) writeModule(id);
     await (await startDev('--modules', 'mine')).stop();
     running.length = 0;
-    // The module moves to another pool after it was published in the pool of dev.
+    // The module is moved to another pool after dev has published it in its own pool.
     writeFileSync(
       plane.file('manifest.yaml'),
       'modules: [{ file: mine/cup.mjs }, { file: mine/dice.mjs, pool: games }]',

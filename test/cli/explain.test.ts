@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 const explain = (...args: string[]): Promise<CliResult> => plane.cli('explain', ...args);
 const version = async (): Promise<unknown> => (await plane.json('policy', 'show'))['version'];
-/** The commands a user would copy, with this program under its name. */
+/** Runs the printed commands as a user would, with `sallyport` as a shell function that starts this build. */
 const runShown = (lines: readonly string[]): Promise<CliResult> =>
   plane.shell(`sallyport() { '${process.execPath}' '${MAIN}' "$@"; }; ${lines.join(' && ')}`);
 const commandsOf = ({ stdout }: CliResult): string[] =>

@@ -16,7 +16,7 @@ afterEach(async () => {
   failOnLeaks();
 });
 
-/** A call that runs for so long in the plane; resolves with its id once the tool has begun. */
+/** Makes a call that runs for `ms` milliseconds; resolves with its id once the tool has begun. */
 async function callSlowly(tool: 'basic.slowWrite' | 'basic.slowRead', ms: number): Promise<string> {
   const { stdout } = await plane.call(tool, { file: plane.file('slow.txt'), line: 'x', ms }, '--detach');
   await plane.untilWritten('slow.txt', 'S');
@@ -159,7 +159,7 @@ describe('a gateway', () => {
     const args = ['-c', UNREAD_OUTPUT, 'bash', process.execPath, MAIN, 'gateway', '--http-port', '0'];
     const gateway = await startProgram('bash', args, { cwd: plane.path });
     const pid = Number((await gateway.waitForLine(/^pid \d+$/)).slice('pid '.length));
-    // A gateway that reloads its configuration has printed where it serves, and handles signals.
+    // A gateway that reports a reload of its configuration has started completely, and handles signals.
     let level = 'info';
     await eventually(
       () => {

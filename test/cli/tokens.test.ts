@@ -16,7 +16,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface Place {
   readonly plane: PlaneFolder;
-  /** The same store, as a gateway would have it. */
+  /** A connection to the same store, as a gateway would have it. */
   readonly store: Store;
   close(): Promise<void>;
 }

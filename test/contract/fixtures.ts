@@ -285,7 +285,7 @@ export function decideRequest(
   };
 }
 
-/** Queues a parked call again, as an approver's yes does. */
+/** Queues a parked call again, as an approver who allows it does. */
 export async function allow(store: Store, asked: AskRequest, overrides: Partial<DecideRequest> = {}): Promise<void> {
   expect(await store.decideApproval(decideRequest(asked, 'allow-once', overrides))).toEqual({
     kind: 'decided',

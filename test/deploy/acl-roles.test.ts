@@ -17,7 +17,7 @@ let server: AclServer;
 let worker: WatchedProcess | undefined;
 const planes: PlaneFolder[] = [];
 
-/** A working directory whose commands log in as this role. */
+/** A working directory whose commands log in to Redis as this role. */
 function as(role: Role): PlaneFolder {
   const plane = planeFolder([], server.login(role));
   planes.push(plane);

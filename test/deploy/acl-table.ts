@@ -99,7 +99,7 @@ async function cellOf(ask: Ask, role: Role, family: string, prefix: string): Pro
   return cell === '' ? '–' : cell;
 }
 
-/** The table of docs/security.md, as the server itself answers. Families with the same rights share a row. */
+/** Builds the table of docs/security.md from the answers of the server. Families with the same rights share a row. */
 export async function keyTable(ask: Ask): Promise<string> {
   const places: { readonly family: string; readonly prefix: string; readonly of?: string }[] = [
     ...[...LANE_FAMILIES, ...AUDIT_FAMILIES].map((family) => ({ family, prefix: '{sallyport:0}:' })),

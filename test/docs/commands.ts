@@ -21,7 +21,7 @@ export function shownCommands(page: Page): ShownCommand[] {
   );
 }
 
-/** Why a reader who types it would be refused; undefined when the line can be understood. */
+/** The reason why the program would refuse the line; undefined if it would accept it. */
 export function problemOf({ line, whole }: ShownCommand, program: Command): string | undefined {
   const words = splitWords(line.replace(PROGRAM, ''));
   let command = program;

@@ -32,7 +32,7 @@ console.log(JSON.stringify(Object.hasOwn(pages, query)
   : { error: 'There is no page about ' + query + '.' }));
 `;
 
-/** The files of the page, each under the name in its first line; gives the command that runs a tool. */
+/** Writes the Python files of the page, each under the name in its first line. Returns the command that runs a tool. */
 function writeOldTools(folder: string): string[] {
   mkdirSync(join(folder, 'tools'));
   for (const text of blocksIn('python')) writeFileSync(join(folder, /^# ([\w./]+)/.exec(text)![1]!), text);

@@ -31,7 +31,7 @@ export async function startOwnerWithSmallFiles(folder: string, maxKib: number): 
   return owner;
 }
 
-/** Whether this user may have a mount of its own that nobody else sees. */
+/** Whether this user may mount a file system that only its own process sees. */
 export function canMount(): boolean {
   return spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
 }

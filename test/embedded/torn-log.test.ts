@@ -98,7 +98,7 @@ describe('the log of a killed owner', () => {
       last = history;
     }
     expect(last).toEqual(whole);
-    // The cuts have met more than the first and the last commit.
+    // The cuts have led to more states than those after the first and the last commit.
     expect(seen.size).toBeGreaterThan(8);
   });
 

@@ -9,7 +9,7 @@ import { runExample } from './run-example.ts';
 
 const TRIES = 500;
 
-/** Puts a link to the outside in place of a name and takes it away again, until told to stop. Counts its rounds. */
+/** Puts a link to the outside in place of a name and takes it away again, until it is stopped. Counts its rounds. */
 const SWAPPER = `
   const { renameSync, rmSync } = require('node:fs');
   const { workerData } = require('node:worker_threads');

@@ -125,7 +125,7 @@ describe('shell.run surroundings', () => {
   test('stdin is what was given, and empty otherwise', async () => {
     expect(await valueOf(run({ command: ['cat'], stdin: 'grüße' }))).toMatchObject({ stdout: 'grüße' });
     expect(await valueOf(run({ command: ['cat'] }))).toMatchObject({ ok: true, stdout: '' });
-    // More than a pipe holds, for a program that does not read.
+    // The input is larger than a pipe, and the program does not read it.
     expect(await valueOf(run({ command: ['true'], stdin: 'x'.repeat(1024 * 1024) }))).toMatchObject({ ok: true });
   });
 
@@ -237,7 +237,7 @@ describe('shell.run killing', () => {
   });
 
   test('a worker that is killed takes children and grandchildren with it', async () => {
-    // The input comes after the guard was told, so that the test does not race with the start.
+    // The module sends the input only after the guard has the process, so the children start late enough to be guarded.
     const host = await startHost(folder.path, ['sh', '-c', `read -r go; ${FAMILY}`]);
     await eventually(() => isWritten('child') && isWritten('grandchild'));
     process.kill(host, 'SIGKILL');

@@ -17,7 +17,7 @@ import { z } from 'zod';
 const built = (path: string): string => join(TOP, 'dist/examples', path);
 
 describe('the example hooks', () => {
-  /** Loaded as a worker does, with the example modules. */
+  /** Loads the example hooks as a worker does, with the example modules. */
   async function load() {
     const found = await loadModules(built('modules'), { pool: 'default', known: new Map() });
     expect(found.broken).toStrictEqual([]);

@@ -24,7 +24,7 @@ const usage: Generated['usage'] = {
 };
 const ASKED = { city: 'Oslo', units: 'metric' };
 
-/** Calls `weather` once, then says what it was told. */
+/** Calls `weather` once, then answers with the last message that it was given. */
 function callingModel(): MockLanguageModelV3 {
   return new MockLanguageModelV3({
     doGenerate: ({ prompt }): Promise<Generated> => {
@@ -191,7 +191,7 @@ describe('loop detection around tools of the AI SDK', () => {
   const SAME = { sky: 'rain' };
   const readByModel = (prompt: readonly unknown[]): string => JSON.stringify(prompt.at(-1));
 
-  /** Calls `weather` again and again, and writes down what it reads. */
+  /** Calls `weather` again and again, and records what it reads. */
   function stubbornModel(read: string[]): MockLanguageModelV3 {
     return new MockLanguageModelV3({
       doGenerate: ({ prompt }): Promise<Generated> => {

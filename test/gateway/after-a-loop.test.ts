@@ -23,7 +23,7 @@ const REST_MS = 1000;
 /** More calls than any of these agents may make before its run is ended. */
 const MANY = 40;
 
-/** The first blocked call ends the run. Only `quick` may begin another one soon. */
+/** The first blocked call ends the run. Only the agent `quick` may start another run soon. */
 const AGENTS: Record<string, LoopOptions> = {
   assistant: { repeat: { warn: 1, block: 2 }, endRun: 1 },
   quick: { repeat: { warn: 1, block: 2 }, endRun: 1, restMs: REST_MS },

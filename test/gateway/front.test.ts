@@ -39,7 +39,7 @@ async function attack(sockets: number, requests: number): Promise<Socket[]> {
   return opened;
 }
 
-/** How many answers begin in what is read until the gateway has closed the socket. */
+/** Reads until the gateway has closed the socket, and returns the number of answers that began. */
 async function readToItsEnd(socket: Socket): Promise<number> {
   let answers = 0;
   socket.on('data', (chunk) => (answers += chunk.toString('latin1').split('HTTP/1.1 ').length - 1));
@@ -64,7 +64,7 @@ describe('a gateway beside sockets that send requests ahead and read nothing', (
           expect((await gateway.request('/v1/me', { token: operator, headers })).status).toBe(200);
         }
         expect((await gateway.request('/healthz')).status).toBe(200);
-        // Each has sent more ahead than may wait, and was cut for it. A socket that was not would be answered in full now, and stay open.
+        // Each socket has sent more requests ahead than may wait, so it was closed. One that stayed open would get all its answers now.
         const answers = await Promise.all(opened.map(readToItsEnd));
         expect(Math.max(...answers)).toBeLessThanOrEqual(1 + MAX_REQUESTS_AHEAD);
       } finally {

@@ -41,7 +41,7 @@ describe.each(['embedded', 'redis'] as const)('who decides and who opens session
   });
 
   let runs = 0;
-  /** A call that waits for a person, in a run of its own. */
+  /** Makes a call that needs an approval, in a new run, and returns its question. */
   async function ask(token: { readonly text: string }): Promise<Question> {
     const answer = await gateway.request('/v1/calls', {
       method: 'POST',

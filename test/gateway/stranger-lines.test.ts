@@ -5,7 +5,7 @@ import { failOnLeaks } from '../support/reaper.ts';
 import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
 import { openSocket } from './raw-http.ts';
 
-/** One address may use a quarter of these connections for requests without a token: ten at the same time. */
+/** One address may use a quarter of these connections for pages and logins: ten at the same time. */
 const CONNECTIONS = 40;
 const REFUSED = 300;
 /** The limit in `docs/gateway.md`: this many log lines at once, then one per second. */

@@ -264,7 +264,7 @@ describe('a revocation that is killed with -9 in the middle', () => {
     await proxy.stop();
   });
 
-  /** Stops the process when the token is marked and its first session is about to be revoked. */
+  /** Kills the process when the token is marked as revoked and its first session is about to be revoked. */
   async function killInTheMiddle(victim: WatchedProcess): Promise<void> {
     killed.push(victim);
     await eventually(() => proxy.counts.heldRequests === killed.length, { what: 'the revocation to begin' });

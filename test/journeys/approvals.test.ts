@@ -73,7 +73,7 @@ describe.each([
     const result = await ending;
     const runs = journey.runs(mail);
     const mine = plane.ran().filter((line) => line.includes(`"${mail.to}"`));
-    // The order of members means nothing.
+    // The order of an object's members has no meaning, so parsed values are compared.
     expect(mine.map((line) => JSON.parse(line) as unknown)).toEqual(
       runs === undefined ? [] : [{ tool: journey.tool, args: runs }],
     );

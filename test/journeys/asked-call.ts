@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 
-/** Where it connects, and as whom. */
+/** The address that a client connects to, and the token that it sends. */
 export interface Door {
   readonly url: string;
   readonly token: string;

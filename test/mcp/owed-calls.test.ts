@@ -174,7 +174,7 @@ it('a request that lost its connection while it waited for another gateway takes
   expect(looks).toBe(2);
 });
 
-/** Carries out what it is asked for, but the answer is lost while `isAway`. */
+/** The real store, but the answer to `holdOwed` is lost while `isAway`. */
 function losingAnswers(): OwedStore & { isAway: boolean } {
   const lossy = {
     isAway: false,
@@ -255,7 +255,7 @@ it('a release that the store does not take is sent again with the next beat', as
   expect((await hold(createOwedCalls(store, LOG), digest)).key).toBe(first.key);
 });
 
-/** The real store, except for what fails. */
+/** The real store, with some methods replaced by ones that fail. */
 const failing = (parts: Partial<OwedStore>): OwedStore => ({
   holdOwed: (request) => store.holdOwed(request),
   beatOwed: (request) => store.beatOwed(request),

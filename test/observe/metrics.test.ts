@@ -14,7 +14,7 @@ const OK_CALLS = 7;
 const FAILED_CALLS = 3;
 const NESTED_CALLS = 2;
 
-/** A real worker that counts, and the gateway's view of the same store. */
+/** A real worker with metrics, and the gateway's metrics of the same store. */
 describe.each(BACKENDS)('metrics on %s', (backend) => {
   let plane: StagedPlane;
   let worker: PlaneWorker;

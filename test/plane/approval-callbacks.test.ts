@@ -12,7 +12,7 @@ const OPERATOR = { kind: 'operator', name: 'ops' } as const;
 /** The timeout of the hook. Together with the lease of the tests it is the time for which a worker keeps a callback that it has claimed. */
 const HOOK_MS = 1500;
 
-/** Writes a line when it is entered and one when it has ended; dies or waits in between when a file says so. */
+/** A plugin that writes a line when its hook is entered and one when it has ended. A file makes it die or wait in between. */
 const PLUGIN = (folder: string): string => `
 import { appendFileSync, existsSync } from 'node:fs';
 const folder = ${JSON.stringify(folder)};

@@ -39,7 +39,7 @@ interface Traces {
   readonly keys: readonly string[];
 }
 
-/** Everything a refused input could have left behind. Reply streams come and go with answered calls. */
+/** Everything that a refused input could have left behind, except reply streams, which calls that were answered leave too. */
 async function tracesIn(plane: StagedPlane): Promise<Traces> {
   const keys = plane.redis === undefined ? '' : await plane.redis.cli('KEYS', '*');
   const sessions = await plane.store.listSessions(1000);

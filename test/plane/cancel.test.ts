@@ -208,7 +208,7 @@ describe.each(BACKENDS)('cancelling a call on %s', (backend) => {
       keys.map(async (key, index) => {
         const tool = index % 2 === 0 ? 'scenario.write' : 'scenario.read';
         const calling = callFor(plane, session, tool, runOnce(plane, key), { key });
-        // Some are cancelled before they are accepted, most somewhere on their way.
+        // Some calls are cancelled before they are accepted, most of them later, on their way to a worker or back.
         const record = (index % 5) + 1;
         for (let asked = 0; asked < record; asked += 1) await plane.store.readCall(callIdOf(key));
         const answer = await plane.client.cancel(session, callIdOf(key)).catch(() => 'not there yet');
@@ -242,7 +242,7 @@ describe.each(BACKENDS)('cancelling a call on %s', (backend) => {
       lanes: plane.store.lanes,
       async recheckSessions(request) {
         rounds += 1;
-        // At this moment the supervisor has listed the held calls and has not read the cancellations yet.
+        // At this moment the supervisor knows which lanes have held calls, and has not read the cancellations yet.
         if (rounds === 3) {
           held.hold(owned, 0);
           await plane.client.cancel(session, owned.callId);

@@ -9,7 +9,7 @@ import { SILENT_LOG } from '../support/sample-call.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 
 const MODULES = fileURLToPath(new URL('../fixtures/events-plane/modules', import.meta.url));
-/** Two, so that a tool in a process can call another. */
+/** Two calls at a time, so that a tool in a process can call another tool. */
 const CONCURRENCY = 2;
 const SUBJECT = 'subject-ada';
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';

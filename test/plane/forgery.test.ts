@@ -295,7 +295,7 @@ describe('an entry written to a redis stream by hand', () => {
     return (await redis.xadd(keys.stream('default'), '*', ...fields))!;
   }
 
-  // A `read` tool would run and answer nobody: whoever holds Redis credentials is trusted that far (docs/security.md).
+  // A `read` tool would run, without a waiter for its answer: Redis credentials are trusted that far (docs/security.md).
   it.each(['scenario.write', 'scenario.root'])('does not run %s, and is swept away', async (tool) => {
     const before = (await endingsOf(plane)).length;
     const label = `hand-made-${tool}`;

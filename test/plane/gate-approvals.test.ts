@@ -32,7 +32,7 @@ const NO_LETTERS: Rule = { id: 'no-letters', verdict: 'deny', tools: ['desk.send
 
 type Question = Approval['question'];
 
-/** A desk whose `send` has another definition, and does the same. */
+/** The source of a desk whose `send` does the same but has another definition. */
 const OTHER_DESK = `import { appendFileSync } from 'node:fs';
 import { defineModule, jsonSchema, tool } from 'sallyport/tool';
 export default defineModule({
@@ -267,7 +267,7 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
   });
 
   describe('answered with always', () => {
-    /** Makes a grant, and the session that asked for it. */
+    /** Returns a grant together with the session whose call was asked about. */
     async function granted(text: string, grant: { readonly uses?: number } = {}) {
       const parked = await send(text);
       const answer = await decide(plane, parked.approval, 'allow-always', { grant });
@@ -311,7 +311,7 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
       expect(sentLetters(plane, text)).toHaveLength(3);
     });
 
-    /** Each with a subject and a rule of its own, so that one change of the policy is about all of them. */
+    /** Each case has its own subject and rule, so that one change of the policy tests all of them. */
     it('ask again when the grant is revoked, its rule has changed or one more asks, also about a call that waits', async () => {
       const subjects = ['revoked', 'changed', 'more', 'as-before'];
       const ruleOf = (subject: string): Rule => ({ ...OUTGOING, id: `of-${subject}`, subjects: [subject] });

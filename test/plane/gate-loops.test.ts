@@ -36,7 +36,7 @@ const advisedOf = (outcomes: readonly Outcome[]): number[] =>
   outcomes.flatMap(({ advice }, index) => (advice === undefined ? [] : [index + 1]));
 const codeOf = ({ kind, error }: Outcome): string => error?.code ?? kind;
 
-/** What repeats itself, in words: [word, how often] for neighbours that are the same. */
+/** Shortens a list: neighbours that are the same become one entry [word, how often]. */
 function shorten(words: readonly string[]): [string, number][] {
   const short: [string, number][] = [];
   for (const word of words) {
@@ -47,7 +47,7 @@ function shorten(words: readonly string[]): [string, number][] {
   return short;
 }
 
-/** Redis remembers the calls of a run only from the first that looks repeated on, so one round more is needed there. */
+/** Redis keeps the attempts of a run only from the first repetition on, so one more round is needed there. */
 const unseen = (backend: BackendName, round = 1): number => (backend === 'redis' ? round : 0);
 
 /** An open policy with the default settings of loop detection. */
@@ -344,7 +344,7 @@ describe.each(BACKENDS)('an allowed call on %s', (backend) => {
     );
     await call({ text: 'to know the policy' });
     const withGate = await call({ text: 'gated' });
-    // The same call again: now its history travels with it.
+    // The same call is repeated, so it is delivered with the history of its run.
     const repeated = await call({ text: 'gated' });
     expect(without).toEqual(['settleCall']);
     expect([withGate, repeated]).toEqual([without, without]);

@@ -57,7 +57,7 @@ describe('load and recovery on redis alone', () => {
     await untilLeased(plane, 2);
     await plane.redis!.cli('CONFIG', 'SET', 'maxmemory', '1');
     await plane.setPolicy({ ...OPEN_POLICY, paused: { all: true } });
-    // Longer than a worker trusts its snapshot of the policy.
+    // Longer than a worker trusts the store's last answer about a call (`TRUST_SNAPSHOT_MS`).
     await untilStoreTime(plane, 300);
     run.release();
     expect((await running).kind).toBe('ok');

@@ -65,7 +65,7 @@ describe.each(BACKENDS)('load and recovery on %s', (backend) => {
       const calling = callFor(plane, other, 'load.read', runOnce(plane, 'revoked'));
       await untilLeased(plane, 2);
       expect(await plane.client.revokeSession(other.id)).toBe('revoked');
-      // Longer than a worker trusts its snapshot of the policy.
+      // Longer than a worker trusts the store's last answer about a call (`TRUST_SNAPSHOT_MS`).
       await untilStoreTime(plane, 500);
       run.release();
       expect((await stalling).kind).toBe('ok');
@@ -160,7 +160,7 @@ describe.each(BACKENDS)('load and recovery on %s', (backend) => {
     const [started] = await untilMarks(plane, 'S', 'paused');
     worker.process.kill('SIGSTOP');
     await untilStoreTime(plane, SHORT_LEASE_MS + 100);
-    // The lease is taken away and left to run out again, so that the worker's own recovery finds the call at once.
+    // The test takes the lease over and lets it run out again, so that the worker's own recovery finds the call at once.
     const workerId = 'the-test' as WorkerId;
     const taking = { lane: 0, pool: 'default', workerId, limit: 10, leaseMs: SHORT_LEASE_MS };
     const { deliveries } = await plane.store.reclaimCalls(taking);
@@ -200,7 +200,7 @@ describe.each(BACKENDS)('load and recovery on %s', (backend) => {
   });
 
   it('a lost run without a start mark is not said not to have run', async () => {
-    // The lease outlives the deadline: otherwise the next worker runs the call again.
+    // The lease is longer than the deadline: otherwise another worker would run the call again before the deadline.
     const leaseMs = 8000;
     const worker = await start({ leaseMs });
     const run = holdRun(plane, 'unmarked');

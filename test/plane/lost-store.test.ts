@@ -4,7 +4,7 @@ import { eventually } from '../support/process.ts';
 import { stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import { callFor, endingsOf, holdRun, marksOf, runOnce, untilMarks } from './support/watch-plane.ts';
 
-/** Only Redis can be lost by one worker alone: the embedded store is a file of this machine. */
+/** Only the connection to Redis can be lost by a single worker: the embedded store is a file of this machine. */
 describe('a worker that loses redis after its claim', () => {
   let plane: StagedPlane;
   let proxy: ChaosProxy;

@@ -151,7 +151,7 @@ describe.each(BACKENDS)('resources and prompts on %s', (backend) => {
       expect(content[1]).not.toHaveProperty('mediaType');
     });
 
-    /** Every way to read: what finds the resource by its URI, and a plain call of its entry. */
+    /** Reads in both ways: by the URI, which finds the resource, and by a plain call of the resource's entry in the catalog. */
     async function readBoth(name: string, uri: string) {
       const found = await plane.client.readResource(session, uri);
       const called = await plane.client.call(session, `${id}.resource--${name}`, { uri });

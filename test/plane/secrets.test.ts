@@ -52,7 +52,7 @@ describe.each(BACKENDS)('secrets on %s', (backend) => {
 
   beforeAll(async () => {
     plane = await stagePlane(backend);
-    // Not below the plane's folder: what is found there has leaked.
+    // This file is outside of the plane's folder, because every value that is found in that folder has leaked.
     outside = join(plane.folder, '..', `sallyport-proof-${randomBytes(6).toString('hex')}`);
     const modules = join(plane.folder, 'modules.json');
     const setup = { key: '${secret:CANARY}', other: 'secret:UNDECLARED' };
@@ -140,7 +140,7 @@ describe.each(BACKENDS)('secrets on %s', (backend) => {
       });
       for (const form of structured.forms) expect(form).toMatch(/\[secret CANARY\w*\]/);
       expect(outcome.writeBacks?.files).toHaveLength(2);
-      // Its process finds them in its arguments only; the worker has one of them in its own environment.
+      // A tool process gets the values only in its arguments. An inline tool can also find one of them in the worker's environment.
       const mayHaveLeaked = runner === 'inline';
       expect(
         proofs()

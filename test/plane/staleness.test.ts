@@ -8,7 +8,7 @@ import { eventually } from '../support/process.ts';
 import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import { callFor, endingsOf, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from './support/watch-plane.ts';
 
-/** A module whose tools mark their run, may be held, and say which version of the file ran. */
+/** A module whose tools write a mark when they run, can be held, and return the version of the file that ran. */
 function notesText(version: string, runner = 'inline', tools: readonly string[] = ['add']): string {
   return `import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';

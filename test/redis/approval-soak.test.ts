@@ -41,7 +41,7 @@ async function parkMany(store: Store, session: TestSession): Promise<Parked[]> {
   return parked;
 }
 
-/** Two approvers who disagree, over two connections, at the same moment. */
+/** Lets two approvers decide differently at the same moment, over two connections. */
 function race(stores: readonly [Store, Store], { asked }: Parked): Promise<[DecideAnswer, DecideAnswer]> {
   const [one, other] = stores;
   return Promise.all([

@@ -28,10 +28,10 @@ export function backToTools(said: readonly { readonly name: string; readonly arg
   return said.map(({ name, args }) => ({ tool: toolIdOf(name), args }));
 }
 
-/** The schemas as published, in the order of the ids: what has to arrive, unchanged. */
+/** The schemas as published, in the order of the ids. They have to arrive unchanged. */
 export const PUBLISHED_SCHEMAS = sampleToolkit().map(({ tool }) => tool.inputSchema);
 
-/** Answers a client's request in the process: nothing leaves it. */
+/** Answers the requests of a client within this process, so that nothing is sent. */
 export function answeringFetch(answer: (body: JsonObject) => unknown): { fetch: typeof fetch; bodies: string[] } {
   const bodies: string[] = [];
   return {

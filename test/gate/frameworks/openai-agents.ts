@@ -2,7 +2,7 @@ import { Agent, Runner, setTracingDisabled, tool, Usage, type Model } from '@ope
 import { z } from 'zod';
 import { guardedTools, STEPS, type Ran, type Scenario, type Style } from './scenario.ts';
 
-// The SDK sends traces to OpenAI unless told otherwise.
+// Without this the SDK sends traces to OpenAI.
 setTracingDisabled(true);
 
 /** `Runner` runs the loop. */

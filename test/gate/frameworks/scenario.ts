@@ -7,8 +7,8 @@ import {
   type OpenClawHandler,
 } from 'sallyport/gate';
 
-// Runs in the test suite with the frameworks that are installed here, and by scripts/frameworks.mjs with the newest ones. So it uses
-// nothing but the package itself.
+// Runs in the test suite with the frameworks that are installed here, and by scripts/journey-frameworks.mjs with the newest ones. So it
+// uses nothing but the package itself.
 
 export interface Step {
   readonly tool: ToolName;
@@ -154,7 +154,7 @@ export function guardedTools<Tool extends object>(
   const run = gate.openRun();
   return definitions.map((definition) => {
     const inner = style === 'tool' ? definition : run.wrapTool(definition);
-    // A new function, as decorations make them: nothing shows that a gate is behind it.
+    // A new function, as decorators make them, does not show that there is a gate behind it.
     const built = make(style === 'both' ? { ...inner, execute: (input) => inner.execute(input) } : inner);
     return style === 'definition' ? built : run.wrapTool(built, { id: definition.name });
   });

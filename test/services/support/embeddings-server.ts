@@ -7,7 +7,7 @@ export interface AskedEmbeddings {
   readonly body: { readonly model: string; readonly input: readonly string[]; readonly dimensions?: number };
 }
 
-/** A server that speaks the embeddings API, and can be told to misbehave. */
+/** A server that speaks the embeddings API, and whose answers a test can replace. */
 export interface EmbeddingsServer {
   readonly baseUrl: string;
   readonly asked: AskedEmbeddings[];

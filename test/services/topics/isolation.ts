@@ -46,7 +46,7 @@ export function describeIsolation(scene: Scene): void {
           const found = await conversations.search({ text: 'secret', limit: 50 });
           expect(found.map(({ text }) => text).sort()).toEqual(said);
           expect((await conversations.window()).map(({ text }) => text).sort()).toEqual(said);
-          // Not even by number: somebody else's word must not lead to a document of one's own.
+          // A word that another subject wrote must not lead to a document here, not even to one with the same number in the index.
           const foreign = writers[(index + 1) % writers.length]!.mark;
           const led = (await conversations.search({ text: foreign })).map(({ text }) => text);
           expect(led).toEqual(said.filter((text) => text === `secret ${foreign}`));
