@@ -101,7 +101,7 @@ describe.each(ERAS)('an approval at a client of %s that shows forms', (era) => {
         messages.push(message);
         return { action: 'decline' };
       });
-      // A call that was denied is not asked about a second time; these calls differ, so all of them are.
+      // A call that was denied twice is denied without a question the third time. These calls differ, so each one is asked about.
       for (const [, text] of DRESSED_COMMANDS) await client.callTool(letter(text));
       await client.close();
       expect(messages).toHaveLength(DRESSED_COMMANDS.length);
