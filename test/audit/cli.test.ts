@@ -82,7 +82,7 @@ describe('sallyport audit beside a running dev', () => {
     const until = plane.file('two days later');
     const env = wrongClock(2 * 24 * 3_600_000, until);
     const tail = await startCli(['audit', 'tail', '--follow', '--tool', 'basic.progress'], { cwd: plane.path, env });
-    // The heading is printed after the first look at the clock.
+    // `tail` prints its heading after it has read the clock for the first time. Only then may the clock jump forward.
     await tail.waitForLine(/^TIME +EVENT/);
     writeFileSync(until, '');
     await plane.call('basic.progress', {});
@@ -209,7 +209,7 @@ describe('sallyport gateway', () => {
     expect(await redis.cli('LLEN', '{sallyport:0}:journal')).toBe('0');
     const { statement } = (await plane.json('audit', 'verify')) as { statement: { number: number; hash: string } };
     expect(await redis.cli('HGET', '{sallyport}:statements', 'hash')).toBe(statement.hash);
-    // The store has a mark of its own, for the case that the one beside the keys is gone too.
+    // The store keeps a mark too, for the case that the file with the mark next to the keys is gone.
     rmSync(plane.file('.sallyport/audit-keys/last-statement.json'));
     await postgres.query('CREATE TABLE sallyport.saved AS SELECT * FROM sallyport.audit_statement');
     await postgres.query('DELETE FROM sallyport.audit_statement WHERE number > 1');

@@ -69,7 +69,7 @@ beforeEach(async () => {
   store = await openRedisStore({ url: redis.url, name });
   sink = await openPostgresSink({ url: postgres.url, schema });
   session = await openSession(store);
-  // These tests count records of calls, so that of the session goes.
+  // These tests count records of calls, so the record of the opened session is deleted.
   await redis.cli('DEL', laneKeys(name, 0).audit);
   await redis.cli('HSET', laneKeys(name, 0).meta, 'auditSequence', '0');
 });
@@ -91,7 +91,7 @@ async function settleSome(count: number): Promise<void> {
   }
 }
 
-/** What a drain that found nothing special says. */
+/** Fields of the request of a drain that has found nothing unusual. */
 const NOTHING_FOUND = { lane: 0, surplus: 0, foreign: 0, leaseMs: 60_000, bounds: FAR };
 
 const drainer = (
@@ -104,7 +104,7 @@ const drainer = (
     { store: parts.store ?? store, sink, statements: drainStatements(sink, keys), log: SILENT_LOG },
   );
 
-/** By hand, as only a role that drains can. */
+/** Deletes one element directly in Redis, which no role that only appends could do. */
 async function removeElement(index: number): Promise<void> {
   await redis.cli('LSET', journalKey(), String(index), 'to be removed');
   await redis.cli('LREM', journalKey(), '1', 'to be removed');
@@ -232,7 +232,7 @@ describe('the drain of a lane', () => {
     await damage();
     await lane.round();
     expect(lane.state.alarm).toBe(alarm);
-    // Whichever way it stopped: what is in the trail is in order, and verify does not say that all is.
+    // Whatever made the drain stop, verify must not report the trail as complete.
     expect((await verifyTrail(sink, new Map(), await knownLengths(store))).problem).toMatchObject({ lane: 0 });
   });
 });
@@ -246,7 +246,7 @@ describe('the drain into PostgreSQL', () => {
     const start = genuine.length - settleRequest(await holdOne(store, session)).audit.length;
     const madeUp = [
       Buffer.concat([genuine.subarray(0, start), Buffer.from(encode({ outcome: 'a\0b', comment: '\ud800' }))]),
-      // A call id that no index could hold.
+      // A call id of 65,536 bytes, far longer than an id that a store makes.
       Buffer.concat([
         genuine.subarray(0, 18),
         Buffer.from([0, 0, 1, 0]),
@@ -294,7 +294,7 @@ describe('a lane that is late', () => {
     await settleSome(2);
     expect(await refuses()).toBe('everything');
     expect(await store.acceptCall(acceptRequest(session))).toMatchObject({ kind: 'overloaded', what: 'audit' });
-    // What was accepted before still ends.
+    // A call that was accepted before can still be settled.
     expect(await store.settleCall(settleRequest(privileged))).toBe('settled');
     expect(await drainAll(lane)).toBe(6);
     expect(await refuses()).toBe('nothing');

@@ -14,7 +14,7 @@ import { cutTo, stageEmbedded, stageSqlite } from './trails.ts';
 afterAll(failOnLeaks);
 
 const MARKER = 'marker-of-a-payload';
-/** In a page with others, and in pages of its own. */
+/** Details of three sizes: the small ones share a page of the file with other rows, the largest one fills pages of its own. */
 const DETAILS = [10, 50, 20_000].map((times) => encode({ arguments: MARKER.repeat(times) }));
 
 function holdsMarker(folder: string): string[] {
@@ -38,7 +38,7 @@ describe.each([
     expect(holdsMarker(staged.folder!)).not.toEqual([]);
     await eraseSubject(staged.trail, signer, { tenant: 'acme', subject: 'ann', at: 5 });
     await eraseSubject(staged.trail, signer, { tenant: 'acme', subject: 'bob', at: 6 });
-    // The trail is open: its log is there.
+    // The trail is still open, so its write-ahead log is among the files.
     expect(holdsMarker(staged.folder!)).toEqual([]);
     expect((await verifyTrail(staged.trail, readTrustedKeys(join(keys.path, 'keys')))).problem).toBeUndefined();
     await staged.close();

@@ -58,7 +58,7 @@ describe.each(Object.keys(STAGES))('the columns that the trail of %s finds its r
   it('are compared with the record by verify, which names it', async () => {
     expect(await problem()).toBeUndefined();
     const changes = name === 'postgres' ? [...CHANGES, ...POSTGRES_CHANGES] : CHANGES;
-    // From the end on: verify names the first record that is wrong.
+    // Changed from the last record to the first, because verify names only the first wrong record.
     for (const [index, [what, column, value]] of changes.entries()) {
       const sequence = 10 - index;
       await staged.tamper(`UPDATE auditRecord SET ${column} = ${value} WHERE sequence = ${sequence}`);
@@ -91,7 +91,7 @@ describe.each(Object.keys(STAGES))('the columns that the trail of %s finds its r
     expect(await query({ callId: four.callId! })).toEqual({ found: [], strays: [5] });
     await staged.tamper('UPDATE auditRecord SET at = 5 WHERE sequence = 4');
     expect(await query({ from: 5, to: 6 })).toEqual({ found: [], strays: [4] });
-    // The record is still shown where its own text answers the question.
+    // A query without a filter does not use the changed columns, so it still shows the record.
     expect((await query({})).found).toContain(4);
   });
 

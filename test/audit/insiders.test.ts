@@ -21,7 +21,7 @@ import { startAclServer, type AclServer } from '../deploy/acl-server.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { SILENT_LOG } from '../support/sample-call.ts';
 
-/** What a user with the Redis password of one role can do to the audit, and what becomes of it. */
+/** The roles whose password lets a user append to the journal. These tests show what such a user can do to the audit. */
 const APPENDING: readonly Role[] = ['client', 'worker', 'operator'];
 const JOURNAL = '{sallyport:0}:journal';
 const META = '{sallyport:0}:meta';
@@ -53,7 +53,7 @@ beforeEach(async () => {
   store = await openRedisStore({ url: server.redis.url });
   sink = await openSqliteSink(join(folder.path, 'audit.sqlite'));
   session = await openSession(store);
-  // The tests count records of calls: without the one of the session.
+  // The tests count records of calls, so the record of the opened session is deleted.
   await server.redis.cli('DEL', JOURNAL);
   await server.redis.cli('HSET', META, 'auditSequence', '0');
 });
@@ -80,7 +80,7 @@ const verify = async (): Promise<Verification> => verifyTrail(sink, readTrustedK
 const statements = async () =>
   (await sink.listStatements({ after: 1, limit: 100 })).map(({ text }) => JSON.parse(text) as Record<string, unknown>);
 
-/** Returns the ids of the calls, each settled with one record. */
+/** Accepts and settles calls, and returns their ids. Each settled call has written one record. */
 async function settle(count: number): Promise<string[]> {
   await acceptMany(store, session, count);
   const settled: string[] = [];
@@ -124,7 +124,7 @@ describe.each(APPENDING)('the audit against the %s', (role) => {
       madeUp({ identity: long }),
       madeUp({ at: 2 ** 53 - 1 }),
     );
-    // About the deployment, whose lane this role cannot write.
+    // This event is recorded in the lane of the deployment, which this role cannot write; in lane 0 it is no valid record.
     await as(role, 'RPUSH', JOURNAL, madeUp({ event: 'policy.changed' }));
     const after = await settle(1);
     expect((await drainAll()).state).toEqual({ lane: 0, backlog: 0 });
@@ -213,7 +213,7 @@ describe.each(APPENDING)('the audit against the %s', (role) => {
       await settle(1);
     }
     expect(await store.auditState({ lane: 0 })).toMatchObject({ sequence: 11 });
-    // The last one is as large as a count can be, and further ahead than any lane has lost records.
+    // The second value is a possible count, but further ahead than any lane can have lost records.
     for (const nonsense of ['garbage', '500000000000000']) {
       await as(role, 'HSET', META, 'auditSequence', nonsense);
       expect((await drainAll()).state).toEqual({ lane: 0, backlog: 0 });
@@ -390,7 +390,7 @@ async function accept(): Promise<void> {
   await acceptGap(sink, openSigner(keys()), 0, await store.auditState({ lane: 0 }), word);
 }
 
-/** An element as a function would write it, about a session. */
+/** Builds an element of the journal with a record about a session, in the form that the store's Redis functions write. */
 function madeUp({
   event = 'session.opened',
   identity = '{"tenant":"a","subject":"b","agent":"c"}',

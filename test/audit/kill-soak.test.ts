@@ -4,7 +4,7 @@ import { startPostgres, type PostgresServer } from '../support/postgres-server.t
 import { failOnLeaks } from '../support/reaper.ts';
 import { runKillSoak } from './kill-soak.ts';
 
-/** The long form: `npm run soak:audit`. */
+/** The number of calls; `npm run soak:audit` sets a larger one. */
 const CALLS = Number(process.env['SALLYPORT_SOAK_CALLS'] ?? '150');
 const PER_CALL_MS = 400;
 

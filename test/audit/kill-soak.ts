@@ -24,7 +24,7 @@ import {
 
 const WORKERS = 2;
 const AT_ONCE = 24;
-/** A kill after so many answers. */
+/** The number of answers after which the next process is killed. */
 const KILL_EVERY = 45;
 const LEASE_MS = 1200;
 
@@ -43,7 +43,7 @@ const TOOLS = [
   'basic.write',
 ] as const;
 
-/** Calls of all kinds while workers and gateways are killed; then every call has its records, and the chain is whole. */
+/** Makes calls of all kinds while workers and gateways are killed, then checks that every call has its records and the chain is whole. */
 export async function runKillSoak(backend: BackendName, calls: number, postgres: PostgresServer): Promise<void> {
   const plane = await stagePlane(backend);
   await plane.setPolicy({
@@ -61,7 +61,7 @@ export async function runKillSoak(backend: BackendName, calls: number, postgres:
       workers[victim] = await startWorker(plane);
       if (kill % 3 === 0) await drained?.crash();
     });
-    // What was killed in a nested call ends by itself too.
+    // No caller of this test waits for nested calls. Those whose worker was killed have to end too.
     await eventually(async () => (await plane.store.listCalls({ limit: 1 })).length === 0, { what: 'all calls ended' });
     const trail = keepsTrail(plane.store) ? plane.store : await drained!.finish();
     await judge(trail, ended, plane, drained?.keys);
@@ -118,7 +118,10 @@ async function endOf(plane: StagedPlane, session: SessionHandle, tool: string, a
 
 const TERMINAL: readonly string[] = ['call.settled', 'call.expired', 'call.cancelled'];
 
-/** Exactly one ending per call, that of its outcome; one intent before the run of a privileged tool; nothing else. */
+/**
+ * Expects of each call one record of its end that agrees with the outcome. Only a privileged tool has one more record, the intent, which
+ * has to be there if the tool ran. All other calls in the audit have to be nested calls.
+ */
 async function judge(trail: AuditTrail, ended: readonly Ended[], plane: StagedPlane, keys?: string): Promise<void> {
   const known = await Promise.all(
     Array.from({ length: plane.store.lanes }, async (_, lane) => {
@@ -167,7 +170,7 @@ function expectIntent(records: readonly AuditRecord[], isPrivileged: boolean): v
   if (isPrivileged && mayHaveRun) expect(events[0]).toBe('call.intended');
 }
 
-/** The real program, killed and started again. */
+/** Starts the real gateway program, which drains the audit and which the test kills and starts again. */
 async function stageGateway(plane: StagedPlane, postgres: PostgresServer) {
   const schema = `soak${process.hrtime.bigint()}`;
   const keys = join(plane.folder, 'keys');

@@ -29,7 +29,7 @@ it('without a sink privileged calls are refused first, then all; when it is ther
     paused: {},
     loops: { default: { enabled: false } },
   });
-  // Its own record is the first one that waits.
+  // Opening the session writes the first of the records that wait for the sink.
   const session = await plane.openSession();
   const audit = { privileged: { ...FAR, records: 2 }, everything: { ...FAR, records: 4 } };
   await plane.startWorker({ audit, health: false });

@@ -26,7 +26,7 @@ afterAll(async () => {
   failOnLeaks();
 });
 
-/** A sink as the release before had it: tables of version 1, and statements without numbers. */
+/** A sink of the previous release: tables of version 1, and statements without numbers. */
 interface OldSink {
   add(text: string): Promise<void>;
   open(): Promise<AuditSink>;
@@ -85,7 +85,7 @@ describe.each([
     await sink.close();
     const again = await old.open();
     expect(await again.lastStatement()).toEqual(last);
-    // No trusted key has signed those three: verify says so, although statement 1 covers them.
+    // The three old statements are signed with a key that is not trusted. Verify reports it, although statement 1 covers them.
     const { problem } = await verifyTrail(again, readTrustedKeys(keys));
     expect(problem?.what).toContain('signed statement -2: it is signed by key k');
     await again.close();

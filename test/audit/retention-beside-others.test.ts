@@ -19,9 +19,8 @@ import { changed, stageTrails, type StagedTrail } from './trails.ts';
 const STAGES = stageTrails();
 const FAR_FUTURE = Number.MAX_SAFE_INTEGER;
 const ALL = { maxAgeMs: 1 };
-/** The machine may be busy with other tests. */
 
-/** Two gateways with a folder of keys each care for one trail. */
+/** Two gateways, each with its own folder of keys, take care of the same trail. */
 describe.each(Object.keys(STAGES))('retention beside another gateway, on %s', (name) => {
   let staged: StagedTrail;
   let folder: TemporaryFolder;
@@ -49,7 +48,7 @@ describe.each(Object.keys(STAGES))('retention beside another gateway, on %s', (n
     const records = await staged.trail.readTrail({ store: staged.store, lane: 0, fromSequence: 1, limit: 100 });
     return records.map(({ text }) => parseRecord(text)!.sequence);
   };
-  /** What an operator does for `audit.trustedKeys`. */
+  /** Copies the public keys of these folders into one folder, as an operator does for the setting `audit.trustedKeys`. */
   const trust = (...folders: string[]): string => {
     const trusted = join(folder.path, 'trusted');
     mkdirSync(trusted, { recursive: true });
@@ -83,7 +82,7 @@ describe.each(Object.keys(STAGES))('retention beside another gateway, on %s', (n
     const nowhere = join(folder.path, 'nowhere');
     const refused = { code: 'AUDIT_TRUSTED_KEYS_MISSING', fix: 'Make the folder, or correct audit.trustedKeys.' };
     expect(() => readTrustedKeys(keys, nowhere)).toThrow(expect.objectContaining(refused) as Error);
-    // A file in the place of the folder.
+    // A file where the folder should be is refused in the same way.
     writeFileSync(nowhere, '');
     expect(() => readTrustedKeys(keys, nowhere)).toThrow(expect.objectContaining(refused) as Error);
     expect(EXIT_OF.AUDIT_TRUSTED_KEYS_MISSING).toBe(78);
@@ -122,7 +121,7 @@ describe.each(Object.keys(STAGES))('retention beside another gateway, on %s', (n
     const { cuts } = await retainTrail({ trail, signer, statements }, ALL, FAR_FUTURE);
     expect(cuts).toMatchObject([{ sequence: 10 }]);
     expect(rows).toBeLessThan(8);
-    // What the cut has dropped is forgotten, and all that stays is as a fresh reader finds it.
+    // The follower has forgotten the statements that the cut dropped: it knows the same as a follower that reads the trail anew.
     const after = await statements.read();
     expect(after).toEqual(await followStatements(staged.trail, readKeys).read());
     expect((await verifyTrail(staged.trail, readKeys())).problem).toBeUndefined();
@@ -187,7 +186,7 @@ describe.each(Object.keys(STAGES))('retention beside another gateway, on %s', (n
     await signer.acceptRollback(staged.trail, { at: 3, reason: 'a restore', by: 'ann' });
     await staged.intend(() => new Uint8Array());
     await staged.fill(4);
-    // The signature has to be by a trusted key: a writer of the sink could make up a rollback.
+    // The signature must be by a trusted key, because a writer of the sink could invent a rollback.
     const refused = signHeads(staged.trail, signer, 4, last, () => readTrustedKeys(otherKeys));
     await expect(refused).rejects.toMatchObject({ code: 'AUDIT_CHAIN_CHANGED' });
     const { heads, number } = await signHeads(staged.trail, signer, 4, last, readKeys);

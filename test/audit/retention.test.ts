@@ -28,7 +28,7 @@ describe.each(Object.keys(STAGES))('retention of the trail of %s', (name) => {
     signer = openSigner(keys);
     staged = await STAGES[name]!();
     await staged.fill(4);
-    // The embedded store takes the time of this machine: the others are younger than the first four.
+    // The embedded store takes times from this machine's clock. Waiting for the next millisecond makes the next six records younger.
     const filledAt = Date.now();
     await eventually(() => Date.now() > filledAt, { everyMs: 1 });
     await staged.fill(6);
@@ -92,7 +92,7 @@ describe.each(Object.keys(STAGES))('retention of the trail of %s', (name) => {
     expect((await verify()).problem).toMatchObject({ sequence: 1 });
   });
 
-  /** What a writer of the sink can do without the key: other records, with links and a head that fit. */
+  /** What a writer of the sink can do without the key: change records, and compute links and a head that fit the changed records. */
   const makeChainAnew = async (): Promise<void> => {
     let chain = firstLink(staged.store, 0);
     const changes = (await records()).map((record, index) => {

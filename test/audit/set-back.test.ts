@@ -8,7 +8,7 @@ const GONE =
   /^The trail ends at statement \d+, and the folder of the keys knows statement \d+: an older copy was put back/;
 const ACCEPT = ['audit', 'accept-rollback', '--yes', '--reason'];
 
-/** Lived twice: what the second life has added to the trail is neither in the backup nor in the copy of the first. */
+/** A store that was started twice. Neither the backup nor the copied file has what the second start added to the trail. */
 let plane: PlaneFolder;
 beforeAll(async () => {
   plane = planeFolder();

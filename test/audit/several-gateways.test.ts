@@ -57,7 +57,7 @@ it('two gateways with a folder of keys each stay ready, and delete old records o
       }),
     );
   const signers = async () => new Set((await sink.listStatements({ limit: 1000 })).map(({ keyId }) => keyId));
-  // Both have signed, so neither knows all of the other's statements.
+  // When both have signed, each gateway finds statements by a key that it does not know.
   await eventually(
     async () => {
       await store.settleCall(settleRequest(await holdOne(store, session)));

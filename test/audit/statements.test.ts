@@ -15,7 +15,7 @@ import { cutTo, stageTrails, type StagedTrail } from './trails.ts';
 
 const STAGES = stageTrails();
 
-/** What a release without numbers has signed, at the places that the new tables give it. */
+/** Returns SQL that inserts `count` statements as an older release signed them, without numbers in the text. Their rows end at number 0. */
 function oldStatements(keys: string, heads: readonly unknown[], count: number): string {
   const { key } = openSigningKey(keys);
   return Array.from({ length: count }, (_, index) => {
@@ -42,7 +42,7 @@ describe.each(Object.keys(STAGES))('signed statements of %s', (name) => {
     folder.remove();
   });
 
-  /** Statement `n` vouches for `2 n` records. */
+  /** Signs four times. Statement `n` covers the first `2 n` records. */
   async function signFour(): Promise<void> {
     for (let round = 1; round <= 4; round += 1) {
       await staged.fill(2);
@@ -157,7 +157,7 @@ describe.each(Object.keys(STAGES))('signed statements of %s', (name) => {
     const { problem, statement, notices } = await verify();
     expect({ problem, number: statement?.number }).toEqual({ problem: undefined, number: 6 });
     expect(notices).toEqual([expect.stringMatching(/^statement 5: .* ada gave up .* after 2 up to 4: the disk died$/)]);
-    // The folder of a gateway that was away then: its mark is among what was given up.
+    // The key folder of a gateway that was off during the rollback: its mark names statement 3, which was given up.
     writeFileSync(join(keys, 'last-statement.json'), JSON.stringify({ number: 3, hash: 'ab'.repeat(32) }));
     expect((await verify()).problem).toBeUndefined();
     await staged.fill(2);
@@ -188,7 +188,7 @@ describe.each(Object.keys(STAGES))('signed statements of %s', (name) => {
     );
   });
 
-  // The embedded store shares the rest with the SQLite sink, and takes longer to set up.
+  // The embedded store shares the code that the tests below check with the SQLite sink, and takes longer to set up.
   if (name === 'embedded') return;
 
   it('may have a mark that is behind, as a crash leaves it, and none of another history', async () => {
@@ -242,7 +242,7 @@ describe.each(Object.keys(STAGES))('signed statements of %s', (name) => {
     const numbers = (await staged.trail.listStatements({ limit: 9 })).map(({ number }) => number);
     expect(numbers).toEqual([5, 6, 7]);
     expect((await verify()).problem).toBeUndefined();
-    // A mark of what was dropped is in order too: of a gateway that was away for long.
+    // A mark of a dropped statement is no problem either: a gateway that was off for long still has one.
     const old = { number: 2, hash: 'ab'.repeat(32), keeper: 'x' };
     expect((await verify({ marks: [old] })).problem).toBeUndefined();
     expect(await cutAt(8)).toBeUndefined();
@@ -273,7 +273,7 @@ describe.each(Object.keys(STAGES))('signed statements of %s', (name) => {
     });
     await signHeads(staged.trail, signer, at + 1001);
     expect((await verify({ unsigned: { ...limits, now: at + 9999 } })).problem).toBeUndefined();
-    // A fresh statement shows that the signer lives; what came late from a sink that was away is signed next.
+    // A recent statement shows that a signer is running. A record that it does not cover came late from the drain and is signed next.
     await staged.fill(1);
     expect((await verify({ unsigned: { ...limits, now: at + 2001 } })).problem).toBeUndefined();
     expect((await verify({ unsigned: { ...limits, now: at + 99_999 } })).problem).toMatchObject({ sequence: 2 });
@@ -294,7 +294,7 @@ describe.each(Object.keys(STAGES))('signed statements of %s', (name) => {
     });
     const longer = expected.lanes.map((each) => ({ ...each, sequence: 99 }));
     expect((await verify({ expected: { lanes: longer } })).problem).toMatchObject({ sequence: 11 });
-    // All of it set back, the folder of the keys too: only the exported file knows.
+    // The trail is set back and the marks of the key folder are ignored: only the exported file knows that statements are missing.
     await staged.tamper(BACK_TO_4);
     expect((await verify({ marks: [] })).problem).toBeUndefined();
     expect((await verify({ marks: [], expected })).problem?.what).toContain('the exported file knows statement 4');

@@ -63,7 +63,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect(await problemAfter(sql)).toMatchObject({ sequence: 4, what: expect.stringContaining('record 5') });
   });
 
-  /** With the head put back too: nothing unsigned tells that there was more. */
+  /** Deletes the last three records and sets the head back too, so that nothing but a signature or the store shows that there were more. */
   const TRUNCATE = `DELETE FROM auditRecord WHERE sequence > 7; DELETE FROM auditPayload WHERE sequence > 7;
     UPDATE auditLane SET sequence = 7, chain = (SELECT chain FROM auditRecord WHERE sequence = 7)`;
 
@@ -183,7 +183,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).toSorted((one, other) => other - one));
     expect(await found({ subject: 'ann', tenant: 'acme' })).toHaveLength(5);
     expect(await found({ subject: 'ann', tenant: 'other' })).toEqual([]);
-    // The embedded store has opened two sessions for them.
+    // In the embedded store two of the ten records are about sessions: it opened one for each subject.
     const sessions = await found({ event: 'session.opened' });
     const calls = await found({ tool: 'files.write', event: 'call.settled' });
     expect([...sessions, ...calls]).toHaveLength(10);
@@ -197,7 +197,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect(ok.length + other.length).toBe(calls.length);
     expect(other.every(({ outcome }) => outcome === 'failed')).toBe(true);
     expect(await found({}, 3)).toEqual(all.slice(0, 3));
-    // What looks like SQL is text.
+    // A value that looks like SQL is treated as text.
     expect(await found({ subject: "' OR '1'='1" })).toEqual([]);
   });
 

@@ -18,7 +18,7 @@ import { temporaryFolder } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts';
 
-/** Every kind of trail. Starts the PostgreSQL server that one of them needs, for the tests of the file that asks. */
+/** Every kind of trail, by name. Also starts and stops a PostgreSQL server for the test file that calls this. */
 export function stageTrails(): Readonly<Record<string, () => Promise<StagedTrail>>> {
   let server: PostgresServer;
   beforeAll(async () => void (server = await startPostgres()));
@@ -29,17 +29,17 @@ export function stageTrails(): Readonly<Record<string, () => Promise<StagedTrail
   return { postgres: () => stagePostgres(server), sqlite: stageSqlite, embedded: stageEmbedded };
 }
 
-/** A trail with records in it, and a hand that can change what is stored behind its back. */
+/** A trail with records in it, whose stored data a test can change without its knowledge. */
 export interface StagedTrail {
   readonly trail: AuditTrail;
   readonly store: string;
-  /** Of its files, if they are files. */
+  /** The folder with the trail's files; undefined for a trail in PostgreSQL. */
   readonly folder?: string;
-  /** Adds so many records to lane 0, of subjects `ann` and `bob` in turn. */
+  /** Adds `count` records to lane 0, of the subjects `ann` and `bob` in turn. */
   fill(count: number): Promise<void>;
   /** Adds the record that a privileged call is about to run, and returns the id of the call. */
   intend(makeDetail: DetailMaker): Promise<string>;
-  /** Written in the names of SQLite; see `TO_POSTGRES`. Then the trail is opened again. */
+  /** Runs SQL that uses the names of the SQLite tables (see `TO_POSTGRES`), then opens the trail again. */
   tamper(sql: string): Promise<AuditTrail>;
   close(): Promise<void>;
 }
@@ -187,7 +187,7 @@ export async function stageEmbedded(): Promise<StagedTrail> {
       for (const subject of ['ann', 'bob']) {
         const half = subject === 'ann' ? Math.ceil(count / 2) : Math.floor(count / 2);
         if (half === 0) continue;
-        // The session has a record of its own.
+        // One call fewer, because opening the session adds a record too.
         const session = await openSession(opened, { subject });
         await acceptMany(opened, session, half - 1);
         for (const delivery of await claimMany(opened, { lane: 0 })) {

@@ -73,7 +73,7 @@ describe.each([
     try {
       const published = async () => (await store.readCatalog()).modules.map(({ id }) => id);
       const place = { pool: 'default', placement: undefined };
-      // Both load before one of them publishes.
+      // Both workers load their modules before one of them publishes.
       const [first, second] = await Promise.all(
         twins.map(({ path }) => loadServedModules(path, place, SILENT_LOG, published, async (found) => found)),
       );

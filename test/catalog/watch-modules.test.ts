@@ -13,7 +13,7 @@ afterEach(async () => {
 interface Watched {
   readonly folder: ModuleFolder;
   readonly watch: ModuleWatch;
-  /** Does something to the files and waits for the reload it causes. */
+  /** Changes files with `change` and waits for the reload that it causes. */
   readonly reloadedBy: (change: () => void) => Promise<Reloaded>;
   readonly reloads: Reloaded[];
 }
@@ -208,7 +208,7 @@ describe('watchModules', () => {
     const published = ['box'];
     const files = { 'Abox.js': moduleText({ id: 'Box' }), 'box.js': moduleText({ id: 'box' }) };
     const { folder, reloads, reloadedBy } = await watchFolder(files, '', published);
-    // The worker takes a module whose file is gone out of the catalog when it is told of it.
+    // Emptying `published` stands for the worker, which takes the removed module out of the catalog when it learns of this reload.
     const withdrawn = reloadedBy(() => folder.remove('box.js')).then(() => published.splice(0));
     await withdrawn;
     await expect.poll(() => reloads.map(versionsOf), { timeout: 30_000 }).toStrictEqual([[], ['Box@1.0.0']]);

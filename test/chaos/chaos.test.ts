@@ -6,7 +6,7 @@ import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/chaos/main.js', import.meta.url));
-/** Seconds on an idle machine; a busy one may take its time. */
+/** A run takes seconds on an idle machine, but much longer on a busy one. */
 const TIMEOUT_MS = 600_000;
 
 interface Told {

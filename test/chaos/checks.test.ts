@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkHistory, CHECKS } from '../../chaos/checks/checks.ts';
 import { goodHistory, idOf, type Draft } from './sample-history.ts';
 
-/** Of each check that found something: its id and how often. */
+/** Returns the ids of the checks that found a violation. */
 function violatedBy(draft: Draft): string[] {
   return checkHistory(draft as Parameters<typeof checkHistory>[0])
     .checks.filter(({ result }) => result.violations.length > 0)
@@ -22,7 +22,10 @@ function startAgain(draft: Draft, key: string, change: { atMs?: number; fence?: 
   draft.effects.push({ ...fresh, ...line, ...change });
 }
 
-/** Each plants one thing that must not happen. The first id has to turn red; others may, where one mishap breaks more. */
+/**
+ * Each case plants one thing that must not happen. The check with this id has to report it; other checks may report it too, because
+ * one mishap can break several rules.
+ */
 const PLANTED: readonly [id: string, what: string, plant: (draft: Draft) => void][] = [
   ['I1', 'a second ending in the audit', (draft) => void (draft.audit.at(-1)!.event = 'call.settled')],
   [

@@ -5,7 +5,7 @@ import { run as runInterleavings } from './layers/interleavings.ts';
 import { run as runReplyLoss } from './layers/reply-loss.ts';
 import { run as runStorage } from './layers/storage.ts';
 
-/** The short forms, without what other tests do already: the contract suite has the model's runs. */
+/** The layers in their short form. The model-based layer is missing, because the contract suite runs it already. */
 const LAYERS: Readonly<Record<string, (options: LayerOptions) => Promise<LayerResult>>> = {
   interleavings: runInterleavings,
   storage: runStorage,

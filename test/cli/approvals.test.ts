@@ -40,14 +40,14 @@ afterAll(async () => {
   failOnLeaks();
 });
 
-/** The gate's part: a call that somebody has to be asked about. */
+/** Does the gate's part: makes a call and asks approvers about it. */
 async function ask(question: Partial<ApprovalQuestion> = {}): Promise<ApprovalQuestion> {
   const session = await openSession(store, { tenant: 'default', subject: 'ann' });
   const asked = await askAbout(store, await holdOne(store, session), { question });
   return asked.question;
 }
 
-/** So that a claim of the next test finds only its own. */
+/** Settles the calls that were allowed, so that the next test claims only its own call. */
 async function runAllowed(): Promise<void> {
   for (const delivery of await claimMany(store)) await store.settleCall(settleRequest(delivery));
 }
@@ -235,7 +235,7 @@ describe('sallyport approvals', () => {
   it('the end of an id, as the console shows it, names one approval', async () => {
     const question = await ask();
     const end = `…${question.id.slice(-8)}`;
-    // Without the dots an end that begins with a hyphen would be an option.
+    // Typed without the ellipsis, an end that begins with a hyphen would be read as an option, so its hyphens are left out.
     for (const asked of [end, question.id.slice(-9).replace(/^-+/, '')]) {
       expect((await plane.cli('approvals', 'show', asked)).stdout).toContain(question.id);
     }

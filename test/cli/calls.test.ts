@@ -72,7 +72,7 @@ describe('calls list and calls show', () => {
       outcome: { kind: 'ok', structured: { text: 'later' } },
     });
     expect((await list('--state', 'settled')).map(({ callId }) => callId)).toStrictEqual([queued, running]);
-    // How long it waited and how long it ran have names of their own, and the same figures in both.
+    // `ran for` is not the same as the total time, and `calls show` and `calls list` print the same figure for it.
     const [, ranFor] = /^ *ran for +(.+)$/m.exec(shown.stdout)!;
     expect(shown.stdout).toMatch(/^ *accepted → settled +\d/m);
     const listed = (await plane.cli('calls', 'list', '--state', 'settled')).stdout.split('\n');

@@ -207,7 +207,7 @@ describe('a configuration file', () => {
 
   it('F25 is refused when it belongs to another user', async () => {
     const cwd = folderWith('store: embedded\n');
-    // Only root can give a file away; for others a file of root is as far as the test can go, and that one is fine.
+    // Only root can give the file to another user. Run by any other user, the test keeps its own file, which is accepted.
     const isRoot = process.getuid?.() === 0;
     if (isRoot) chownSync(join(cwd, 'sallyport.yaml'), 65_534, 65_534);
     const result = await runCli(['config', 'show'], { cwd });

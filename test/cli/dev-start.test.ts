@@ -10,7 +10,7 @@ beforeEach(() => {
   plane = planeFolder();
 });
 afterEach(async () => {
-  // The last one first: workers leave before the plane whose store they use.
+  // Stopped in reverse order, because workers have to stop before the plane whose store they use.
   for (const one of running.splice(0).toReversed()) await one.stop();
   plane.remove();
 });
@@ -39,7 +39,7 @@ describe('sallyport dev says at its start', { timeout: 180_000 }, () => {
     for (const id of ['cup', 'dice']) writeModule(id);
     await (await startDev('--modules', 'mine')).stop();
     running.length = 0;
-    // The module moves to another pool after it was published in the pool of dev.
+    // The module is moved to another pool after dev has published it in its own pool.
     writeFileSync(
       plane.file('manifest.yaml'),
       'modules: [{ file: mine/cup.mjs }, { file: mine/dice.mjs, pool: games }]',
@@ -56,7 +56,7 @@ describe('sallyport dev says at its start', { timeout: 180_000 }, () => {
     expect((await plane.call('dice.roll', {})).stdout).toBe('4\n');
     await worker.stop();
     running.pop();
-    // The worker of the other pool has not taken the module of dev along.
+    // The worker of the other pool has not withdrawn the module that dev serves.
     expect((await plane.call('cup.roll', {})).stdout).toBe('4\n');
   });
 

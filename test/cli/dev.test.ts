@@ -10,7 +10,7 @@ let plane: PlaneFolder;
 let dev: WatchedProcess;
 beforeAll(async () => {
   plane = planeFolder();
-  // Its commands are typed again below, so they name the launcher of this clone.
+  // The tests below run the commands that dev prints. Without this variable dev prints them with the launcher of this build.
   dev = await plane.start('dev', [], { SALLYPORT_STARTED_AS: undefined });
 });
 afterAll(async () => {
@@ -428,7 +428,7 @@ describe('sallyport dev with other modules than before', () => {
         first.kill('SIGKILL');
         await first.exited;
         mkdirSync(own.file('mine'));
-        // Perhaps it is one of those that are published.
+        // The broken file may be one of the published modules, so nothing is withdrawn yet.
         writeFileSync(own.file('mine/dice.mjs'), 'export default {');
         const second = await own.startWaiting('dev', '--modules', own.file('mine'));
         await second.waitForLine(/^Ctrl-C ends it/, 30_000);
@@ -537,7 +537,7 @@ describe('sallyport dev with other modules than before', () => {
         writeFileSync(own.file('mine.json'), '[{ "file": "mine/cup.mjs" }, { "file": "mine/dice.mjs" }]');
         const running = await own.startWaiting('dev', '--modules', own.file('mine.json'));
         await running.waitForLine(/^Ctrl-C ends it/);
-        // One that was called before, and one that was not.
+        // `dice` is called before the files are deleted, `cup` only afterwards.
         expect((await own.call('dice.roll', {})).stdout).toBe('4\n');
         for (const id of ['cup', 'dice']) rmSync(own.file(`mine/${id}.mjs`));
         const reported = async (): Promise<unknown[]> => {
@@ -562,7 +562,7 @@ describe('sallyport dev with other modules than before', () => {
       try {
         mkdirSync(own.file('mine'));
         writeFileSync(own.file('mine/dice.mjs'), FINE('dice'));
-        // The process that reads descriptions has a channel to its parent; the worker has none.
+        // Only the process that reads descriptions has an IPC channel (`process.send`), so the import fails in the worker.
         const sly = `if (process.send === undefined) throw new Error('not in a worker');${FINE('sly')}`;
         writeFileSync(own.file('mine/sly.mjs'), sly.replace('tools:', "runner: 'inline', tools:"));
         const running = await own.startWaiting('dev', '--modules', own.file('mine'));

@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 const explain = (...args: string[]): Promise<CliResult> => plane.cli('explain', ...args);
 const version = async (): Promise<unknown> => (await plane.json('policy', 'show'))['version'];
-/** The commands a user would copy, with this program under its name. */
+/** Runs the printed commands as a user would, with `sallyport` as a shell function that starts this build. */
 const runShown = (lines: readonly string[]): Promise<CliResult> =>
   plane.shell(`sallyport() { '${process.execPath}' '${MAIN}' "$@"; }; ${lines.join(' && ')}`);
 const commandsOf = ({ stdout }: CliResult): string[] =>
@@ -74,7 +74,7 @@ describe('sallyport explain', () => {
     const after = await explain('main', 'basic.wait');
     expect(after.code).toBe(0);
     const { checks } = (await plane.json('explain', 'main', 'basic.wait')) as { checks: Record<string, unknown>[] };
-    // The record holds more than the file now, so no line can be told.
+    // The stored policy has a selection that the file does not have, so no line of the file can be named.
     expect(checks.find(({ check }) => check === 'selection')).not.toHaveProperty('place');
   });
 

@@ -16,7 +16,7 @@ afterEach(async () => {
   failOnLeaks();
 });
 
-/** A call that runs for so long in the plane; resolves with its id once the tool has begun. */
+/** Makes a call that runs for `ms` milliseconds; resolves with its id once the tool has begun. */
 async function callSlowly(tool: 'basic.slowWrite' | 'basic.slowRead', ms: number): Promise<string> {
   const { stdout } = await plane.call(tool, { file: plane.file('slow.txt'), line: 'x', ms }, '--detach');
   await plane.untilWritten('slow.txt', 'S');
@@ -52,7 +52,7 @@ describe('a running plane', () => {
     const args = JSON.stringify({ file: plane.file('slow.txt'), line: 'x', ms: 60_000 });
     const waiting = await plane.startWaiting('call', 'basic.slowRead', args, '--wait', '1m');
     await plane.untilWritten('slow.txt', 'S');
-    // A plane that does not answer any more, so that leaving takes the caller a moment.
+    // A stopped plane does not answer, so the caller is still busy leaving when the second signal arrives.
     running.kill('SIGSTOP');
     waiting.kill('SIGINT');
     await waiting.waitForLine(/the call goes on/);
@@ -123,7 +123,7 @@ describe('a running plane', () => {
     const write = `require('node:fs').appendFileSync(${JSON.stringify(seen)}, process.pid + '\\n')`;
     writeFileSync(evil, `if (require('node:worker_threads').isMainThread) ${write};`);
     running = await plane.start('dev', [], { NODE_OPTIONS: `--require "${evil}"` });
-    // Runs in a process of its own.
+    // A tool that runs in a separate process: it must not load the file.
     expect((await plane.call('odd.text', {})).code).toBe(0);
     expect(readFileSync(seen, 'utf8')).toBe(`${running.pid}\n`);
   });
@@ -159,7 +159,7 @@ describe('a gateway', () => {
     const args = ['-c', UNREAD_OUTPUT, 'bash', process.execPath, MAIN, 'gateway', '--http-port', '0'];
     const gateway = await startProgram('bash', args, { cwd: plane.path });
     const pid = Number((await gateway.waitForLine(/^pid \d+$/)).slice('pid '.length));
-    // A gateway that reloads its configuration has printed where it serves, and handles signals.
+    // A gateway that reports a reload of its configuration has started completely, and handles signals.
     let level = 'info';
     await eventually(
       () => {

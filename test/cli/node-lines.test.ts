@@ -8,7 +8,7 @@ import { jsonOf } from './run-cli.ts';
 const TOP = fileURLToPath(new URL('../..', import.meta.url));
 const LINES = ['22', '24', '26'];
 const OTHERS = LINES.filter((line) => line !== process.versions.node.split('.')[0]);
-/** Code that asks Node.js itself for an answer: its URL parser, its Unicode tables. */
+/** Tests of code whose results depend on Node.js itself: on its URL parser and its Unicode tables. */
 const DEPENDENT = ['src/base/http/host-of-address.test.ts', 'src/gate/rules'];
 
 let programs: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(failOnLeaks);
 
-/** The small form of `npm run test:nodes`. */
+/** A short form of `npm run test:nodes`. */
 describe.each(OTHERS)('Node %s', (line) => {
   it('serves an embedded plane and answers a call, and prints no warning', async () => {
     const plane = planeFolder([], {}, programs[line]!);

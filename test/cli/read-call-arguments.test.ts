@@ -17,7 +17,7 @@ const WRITTEN = COMMON_BAD_INPUT.flatMap(({ id, what, input, answer }) =>
     : [[`${id} ${what}`, input.kind === 'text' ? Buffer.from(input.text) : input.bytes, answer] as const],
 );
 
-/** What the command line and, behind it, the client make of a file of arguments. */
+/** Whether the command line, and behind it the client library, accept a file with these arguments. */
 async function answerTo(bytes: Uint8Array): Promise<'refused' | 'accepted'> {
   const path = join(folder.path, 'arguments.json');
   writeFileSync(path, bytes);
@@ -31,7 +31,7 @@ async function answerTo(bytes: Uint8Array): Promise<'refused' | 'accepted'> {
 
 describe('readCallArguments', () => {
   it.each(WRITTEN)('has the common answer to %s', async (_, bytes, answer) => {
-    // Only the tool's schema can refuse the `schema` rows; that is the worker's part.
+    // The `schema` rows are refused only by the tool's schema, which the worker checks, not the command line.
     expect(await answerTo(bytes)).toBe(answer === 'ok' || answer === 'schema' ? 'accepted' : 'refused');
   });
 });

@@ -15,7 +15,7 @@ const QUICK = { SALLYPORT_WORKER_LEASE_MS: '1500' };
 beforeAll(async () => {
   redis = await startRedis();
   plane = planeFolder([], { SALLYPORT_STORE: 'redis', SALLYPORT_REDIS_URL: redis.url });
-  // Nobody has written a policy: everything is closed until somebody does.
+  // No policy has been written; until one is, everything is closed.
   writeFileSync(plane.file('open.json'), '{"permissions":{"*":{"allow":["*"]}}}');
 });
 afterAll(async () => {

@@ -19,7 +19,7 @@ rules:
     effects: [unsafe]
     ask: { severity: warning, timeoutMs: 3600000 }
 `;
-/** As the file is, with one thing changed. */
+/** The policy file with `from` replaced by `to`. */
 const changed = (from: string, to: string): string => {
   if (!POLICY.includes(from)) throw new Error(`The policy has no ${from}.`);
   return POLICY.replace(from, to);

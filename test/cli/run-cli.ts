@@ -42,7 +42,7 @@ function cleanEnvironment(more: CliOptions['env'] = {}): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('SALLYPORT_') && !name.startsWith('npm_') && !name.startsWith('LC_'),
   );
-  // The name of the installed command, which hints then show: `sallyport`.
+  // The name of the command, as in an installation. Hints of the program then show `sallyport`.
   const started = { SALLYPORT_STARTED_AS: 'sallyport' };
   const env = { ...Object.fromEntries(inherited), ...started, NO_COLOR: undefined, LANG: 'C.UTF-8', ...more };
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));

@@ -5,7 +5,7 @@ import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 import { planeFolder, type PlaneFolder } from './plane-folder.ts';
 
-// Each starts a dozen processes one after the other.
+// Each test starts a dozen processes one after the other.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 let redis: RedisServer;
@@ -64,11 +64,11 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
     const sequence = Number(await redis.cli('HGET', '{sallyport:0}:meta', 'auditSequence'));
     await plane.call('basic.echo', { text: 'b' });
     await plane.call('basic.echo', { text: 'c' });
-    // What is in the RDB file takes the place of what came after it, under a worker that goes on.
+    // Redis loads its RDB file and loses all that was written after it, while the worker keeps running.
     await redis.cli('DEBUG', 'RELOAD', 'NOSAVE');
     expect(Number(await redis.cli('HGET', '{sallyport:0}:meta', 'auditSequence'))).toBe(sequence);
     expect(await untilStopped()).toContain('sallyport store adopt');
-    // A new process has seen nothing; it is told.
+    // A new process has not seen the later sequence itself. It is refused with what the worker has found.
     const refused = await tryToStart();
     expect(refused).toMatch(
       new RegExp(`a worker had seen audit sequence \\d+ in lane 0, and it went back to ${sequence}\\.`),

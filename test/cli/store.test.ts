@@ -6,13 +6,13 @@ import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 import { planeFolder, type PlaneFolder } from './plane-folder.ts';
 
-// Each starts a dozen processes one after the other.
+// Each test starts a dozen processes one after the other.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
-/** One store and the place that its copy is brought back to. */
+/** One store and the place where its copy is restored. */
 interface Stage {
   readonly plane: PlaneFolder;
-  /** Flags that mean the other, empty place. */
+  /** Flags that name the empty place where the copy is restored. */
   readonly elsewhere: readonly string[];
   start(...flags: readonly string[]): Promise<WatchedProcess>;
   stop(): Promise<void>;
@@ -81,7 +81,7 @@ describe.each([
       expect([name, statSync(plane.file(`copy/${name}`)).mode & 0o077]).toStrictEqual([name, 0]);
     }
     expect(statSync(plane.file('copy')).mode & 0o077).toBe(0);
-    // Nobody was held up or thrown out.
+    // The running worker was neither blocked nor disconnected by the backup.
     expect(await callOnce('after')).not.toBe(settled);
     const again = await plane.cli('store', 'backup', 'copy');
     expect(again).toMatchObject({ code: 1 });
@@ -122,7 +122,7 @@ describe.each([
     running = await stage.start('--concurrency', '1');
     const detach = async (tool: string, args: object): Promise<string> =>
       (await plane.call(tool, args, '--detach', '--deadline', '1h')).stdout.trim();
-    // It has the only slot, so the others stand in the queue when the copy is made, and run afterwards.
+    // This call takes the only slot, so the next two are still queued when the copy is made, and run afterwards.
     const slow = await detach('basic.slowRead', { file: plane.file('slow.txt'), line: 'x', ms: 600_000 });
     await plane.untilWritten('slow.txt', 'S');
     const unsafe = await detach('basic.write', { file: plane.file('unsafe.txt'), line: 'u' });

@@ -16,7 +16,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface Place {
   readonly plane: PlaneFolder;
-  /** The same store, as a gateway would have it. */
+  /** A connection to the same store, as a gateway would have it. */
   readonly store: Store;
   close(): Promise<void>;
 }
@@ -189,7 +189,7 @@ describe.each([
     const unknown = await plane.cli('tokens', 'revoke', 'aaaabbbbccccdddd');
     expect(unknown).toMatchObject({ code: 1, stdout: '' });
     expect(unknown.stderr).toContain('There is no token aaaabbbbccccdddd');
-    // A secret that was pasted alone is not repeated.
+    // When only the secret part of a token was pasted, the message does not repeat it.
     const pasted = await plane.cli('tokens', 'revoke', byText.slice(-43));
     expect(pasted.code).toBe(1);
     expect(pasted.stderr).not.toContain(byText.slice(-43));

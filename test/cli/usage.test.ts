@@ -118,7 +118,7 @@ const ROWS: readonly Row[] = [
   row('L12', ['call', 'a.b'], 77, 'can be read by other users', {
     env: { SALLYPORT_SESSION_FILE: 'open-session.json' },
   }),
-  // Only root can give a file away.
+  // Only root can give a file to another user.
   ...(process.getuid?.() === 0
     ? [
         row('L12', ['call', 'a.b', '--session-file', 'foreign-session.json'], 77, 'belongs to another user'),

@@ -103,7 +103,7 @@ describe('the access matrix', () => {
       const url = new URL(route.request().url());
       url.searchParams.set('limit', '2');
       const answer = await route.fetch({ url: url.href });
-      // The first page is older than the session of `reader`, whose name comes first.
+      // The first page is answered as if `reader`, the first agent by name, had no session yet; later answers are complete.
       const isFirstRead = !url.searchParams.has('cursor') && ++begun === 1;
       const page = (await answer.json()) as MatrixPage;
       const items = page.items.map(({ tool, cells }) => ({ tool, cells: cells.slice(1) }));

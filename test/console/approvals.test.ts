@@ -102,7 +102,7 @@ describe('the approvals page', () => {
     await desk.press('r');
     await question.getByText(body).waitFor();
     expect(await desk.page.getByRole('button', { name: 'Reveal' }).count()).toBe(0);
-    // The revealed text has to be looked at, too.
+    // After the reveal, the question has to be visible for the minimum time again before it can be decided.
     await desk.ready();
     await desk.press('a');
     expect((await plane.untilSettled(callId)).kind).toBe('ok');
@@ -212,7 +212,7 @@ describe('the approvals page', () => {
     await item('desk.mail').nth(2).waitFor();
     await desk.press('x', 'j', 'x', 'j', 'x');
     await desk.page.getByText('3 selected').waitFor();
-    // Somebody else is faster with one of them.
+    // One of the selected questions is closed before this user decides.
     await plane.cancel(calls[1]!);
     await desk.press('a');
     const send = desk.page.getByRole('dialog').locator('.dialog-actions .button-primary');

@@ -23,7 +23,7 @@ const MADE_OF_TEXT =
   'meta[http-equiv], body script, link[href*="attacker"], form[action], a[href^="javascript" i], ' +
   '[onerror], [onload], [onfocus], [onclick], [ontoggle], [onmouseover], [onstart], [srcdoc]';
 
-/** Nothing of it became an element, ran, was refused by the policy, or was asked from anybody else. */
+/** No payload became an element, ran, violated the content security policy, or caused a request to another server. */
 async function expectNoMarkup(): Promise<void> {
   expectCalm(desk);
   const made = `[...document.querySelectorAll(${JSON.stringify(MADE_OF_TEXT)})].map((element) => element.outerHTML)`;
@@ -31,7 +31,7 @@ async function expectNoMarkup(): Promise<void> {
 }
 afterEach(expectNoMarkup);
 
-/** Without a slash: the gateway refuses paths that hide one. */
+/** This payload has no slash, because the gateway refuses paths with an encoded one. */
 const PATH_PAYLOAD = `"'><img src=x onerror=alert(0)>`;
 const who = { subject: SHORT_PAYLOAD };
 const text = PAYLOADS.join('\n');
@@ -47,7 +47,7 @@ describe('text of others in the console', () => {
     await desk.ready();
     await expectShown(SHORT_PAYLOAD);
     await desk.press('o');
-    // In JSON, as it will run, and with everything to be seen.
+    // The opened arguments are shown as JSON, as the tool gets them, with invisible characters escaped.
     await expectShown('<svg onload=alert(3)>', '</code></pre><img src=x onerror=alert(32)>', '\\u202egnp.exe');
     await desk.press('e');
     await desk.page

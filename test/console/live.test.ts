@@ -29,7 +29,7 @@ describe('a console that stays open', () => {
     await plane.crash();
     await approvals.page.getByText('Reconnecting').waitFor();
     await calls.page.getByText('Reconnecting').waitFor();
-    // What was shown stays; nothing is decided into the void.
+    // The shown question stays, and the console says that the decision could not be sent.
     await approvals.press('a');
     await approvals.page.getByText('The gateway does not answer.').waitFor();
     expect(await approvals.page.locator('.question').innerText()).toContain('before@example.com');

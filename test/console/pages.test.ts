@@ -35,7 +35,7 @@ const LOOKS = {
   phone: { colorScheme: 'light', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 } as const;
 
-/** What is there once a page has been read, by page. */
+/** The pages, each with a selector of an element that is there once the page has loaded its data. */
 const PAGES: readonly (readonly [name: string, path: () => string, shown: string])[] = [
   ['overview', () => '/console/overview', '.overview-list .badge-warning'],
   ['approvals', () => '/console/approvals', '.approval-item'],

@@ -80,7 +80,7 @@ describe('the tokens page', () => {
     await revoke.click();
     await desk.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await desk.page.getByText('The session is revoked.').waitFor();
-    // The list is read anew after the message.
+    // The list is loaded again after the message appeared.
     await expect.poll(() => desk.page.getByText('revoked', { exact: true }).count()).toBeGreaterThan(0);
   });
 

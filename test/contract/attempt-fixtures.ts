@@ -39,7 +39,7 @@ export async function attemptOne(
   return delivery;
 }
 
-/** Accepts all calls at the same moment and claims them. Returns the deliveries in the order in which the run counts them. */
+/** Accepts all calls at the same moment and claims them. Returns the deliveries by the number that each call has in its run. */
 export async function holdAll(
   store: Store,
   session: TestSession,

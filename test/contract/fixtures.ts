@@ -79,7 +79,7 @@ export interface SessionOverrides extends Partial<Identity> {
 
 /** Opens a session for a new subject, unless one is given. */
 export async function openSession(store: Store, overrides: SessionOverrides = {}): Promise<TestSession> {
-  // Longer than questions wait: a question ends with its session.
+  // Sessions live longer than questions wait, because a question ends together with its session.
   const { lane, lifetimeMs = 48 * HOUR_MS, idleMs = HOUR_MS, delegatedBy, actor, ...named } = overrides;
   const identity: Identity = { tenant: 'acme', subject: `user-${randomId()}`, agent: 'helper', ...named };
   const id = newSessionId(identity.tenant, identity.subject, store.lanes, agentsOf(identity));
@@ -285,7 +285,7 @@ export function decideRequest(
   };
 }
 
-/** Queues a parked call again, as an approver's yes does. */
+/** Queues a parked call again, as an approver who allows it does. */
 export async function allow(store: Store, asked: AskRequest, overrides: Partial<DecideRequest> = {}): Promise<void> {
   expect(await store.decideApproval(decideRequest(asked, 'allow-once', overrides))).toEqual({
     kind: 'decided',

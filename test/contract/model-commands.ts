@@ -93,7 +93,7 @@ function asWorker(
 }
 
 const always = (): boolean => true;
-// The model does not cover a running call that is parked or given back.
+// The model does not cover a worker that parks or gives back a call that it has started.
 const notRunning = (call: ModelCall, delivery: number): boolean => call.state !== 'running' || call.holder !== delivery;
 
 const startCommand = (key: Key, age: number): Command =>
@@ -221,7 +221,7 @@ export function expectRecovery(recovered: RecoveredCall | undefined, before: Mod
   if (before.state === 'running') expect(recovered).toMatchObject({ wasRunning: true, effect: before.effect });
 }
 
-// Endings are rare and mostly release their key, so that sequences become long enough to cover every combination.
+// Commands that end a call are rare, and most of them release its key, so that sequences become long enough for every combination.
 const key = fc.constantFrom(...KEYS);
 const age = fc.constantFrom(0, 0, 0, 0, 1, 2);
 const body = fc.constantFrom('one', 'one', 'one', 'one', 'two');

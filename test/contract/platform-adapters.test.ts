@@ -12,7 +12,7 @@ import { createEmbeddedBackend } from './embedded-backend.ts';
 import { holdOne, openSession, type TestSession } from './fixtures.ts';
 import { CHANNEL, claimEffectsRequest, finishRequest, PLATFORM, publishRequest } from './outbound-fixtures.ts';
 
-/** A receiver as the page describes one: it drops a key that it has seen, and answers as it did before. */
+/** A receiver of webhooks as the page describes it: for a known key it sends nothing again and repeats its answer. */
 async function webhookUnderTest(): Promise<AdapterUnderTest> {
   const receiver = await startWebhookReceiver();
   const seen = new Map<string, string>();
@@ -35,7 +35,7 @@ async function webhookUnderTest(): Promise<AdapterUnderTest> {
   };
 }
 
-/** The console's messages are the effects themselves: delivered is what the store says is delivered. */
+/** The adapter of the console. Its messages are the effects in the store, so one is delivered when the store says so. */
 async function consoleUnderTest(): Promise<AdapterUnderTest> {
   const backend = await createEmbeddedBackend();
   const store = await backend.open();
@@ -94,7 +94,7 @@ function throughStore(
   };
 }
 
-/** Another delivery of this test may have claimed it. */
+/** Waits until the effect has ended: another delivery loop of this test may have claimed it. */
 async function untilEnded(store: Store, key: EffectKey) {
   for (;;) {
     const found = await store.readEffect(key);

@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** The server's own word, without running anything. */
+/** Asks the server whether the role may run this command, without running it. */
 async function isAllowed(role: Role, command: readonly string[]): Promise<boolean> {
   const answer = String(await sendCommand(connection, 'ACL', ['DRYRUN', `sallyport-${role}`, ...command]));
   if (answer === 'OK') return true;
@@ -49,7 +49,7 @@ const AUDIT_COMMANDS: Readonly<Record<Role, Readonly<Record<string, readonly str
   },
 };
 
-/** All commands of the server that name a key first, as far as this role may send them with this key. */
+/** All commands of the server with at least one key argument that this role may send for this key. */
 async function commandsOn(role: Role, key: string): Promise<string[]> {
   const described = (await sendCommand(connection, 'COMMAND', [])) as [
     string,
@@ -63,7 +63,7 @@ async function commandsOn(role: Role, key: string): Promise<string[]> {
     if (firstKey < 1) continue;
     const length = Math.max(Math.abs(arity), firstKey + 1);
     const words = Array.from({ length }, (_, index) => (index === 0 ? name : index === firstKey ? key : '1'));
-    // Commands with two keys name the same one twice: both have to be allowed.
+    // The arguments after this key are `1`. A command with a second key counts only if the role may use a key of that name too.
     if (await isAllowed(role, words).catch(() => false)) allowed.push(name);
   }
   return allowed.toSorted();
@@ -160,7 +160,7 @@ describe('what a role can do in Redis', () => {
     ['FUNCTION', 'LOAD', 'x'],
     ['CLIENT', 'PAUSE', '1', 'WRITE'],
     ['SCAN', '0'],
-    // Every setting of the server, paths and replication passwords among them.
+    // This shows every setting of the server, also paths and replication passwords.
     ['CONFIG', 'GET', '*'],
     ['DUMP', '{sallyport:0}:calls'],
     ['RESTORE', '{sallyport:0}:calls', '0', 'x'],

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 let server: AclServer;
 const planes: PlaneFolder[] = [];
 
-/** A working directory whose commands log in as this role. */
+/** A working directory whose commands log in to Redis as this role. */
 function as(role: Role): PlaneFolder {
   const plane = planeFolder([], server.login(role));
   planes.push(plane);

@@ -93,7 +93,7 @@ async function onServer(
   }
 }
 
-/** Every role that writes has written: sessions and calls in the lane, a token, policy and services beside it. */
+/** Fills the store through the roles: the administrator makes it, a client adds calls, a worker settles half, a gateway creates a token. */
 async function load(as: Login): Promise<void> {
   await adoptRedisStore(as('admin'), async () => undefined);
   const client = await openRedisStore(as('client'));
@@ -138,7 +138,7 @@ describe('Redis with the users that we ship and print', () => {
   );
 });
 
-/** The printed users with another first line. */
+/** The printed users with another line for the default user. */
 async function withDefault(line: string): Promise<Users> {
   const users = await printedFile();
   return { ...users, lines: users.lines.replace(DEFAULT_USER_LINE, line) };

@@ -10,14 +10,14 @@ import type { WatchedProcess } from '../support/watched-process.ts';
 import { newTokenText } from '../../src/domain/identity/token-text.ts';
 import { startAclServer, type AclServer } from './acl-server.ts';
 
-// Each starts a dozen processes one after the other.
+// Each test starts a dozen processes one after the other.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 let server: AclServer;
 let worker: WatchedProcess | undefined;
 const planes: PlaneFolder[] = [];
 
-/** A working directory whose commands log in as this role. */
+/** A working directory whose commands log in to Redis as this role. */
 function as(role: Role): PlaneFolder {
   const plane = planeFolder([], server.login(role));
   planes.push(plane);
@@ -68,7 +68,7 @@ describe('with a user of its role', () => {
   });
 
   it('the administrator makes the store', async () => {
-    // As on a new server: the way of docs/deploy.md has no other step before.
+    // A new server has no functions: docs/deploy.md has no earlier step that loads them.
     await server.redis.cli('FUNCTION', 'FLUSH');
     const made = await as('admin').cli('store', 'adopt', '--yes');
     expect(made).toMatchObject({ code: 0 });

@@ -14,7 +14,7 @@ export interface AclServer {
   password(role: Role): string;
   /** Environment of a process that logs in as this role. */
   login(role: Role): Record<string, string>;
-  /** Commands that were refused since the last time: `user command object`. */
+  /** Commands that Redis has refused since this was last called, each as `user command object`. */
   refusals(): Promise<string[]>;
   stop(): Promise<void>;
 }

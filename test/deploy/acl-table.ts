@@ -13,7 +13,7 @@ import {
 type Ask = (role: Role, command: readonly string[]) => Promise<boolean>;
 type Kind = 'hash' | 'stream' | 'zset' | 'set' | 'list' | 'string';
 
-/** What kind of key each family is: decides what reading, changing and removing means. */
+/** The type of each family's keys. It selects the commands that stand for reading, changing and deleting. */
 const KINDS: Readonly<Record<string, Kind>> = {
   meta: 'hash',
   calls: 'hash',
@@ -88,7 +88,7 @@ const PROBES: Readonly<Record<Kind, Readonly<Record<'r' | 'c' | 'd', readonly (r
   string: { r: [['GET']], c: [['SET', 'v']], d: [['DEL']] },
 };
 
-/** `rcd`: read, change, delete, by commands sent past the functions. Only what the server says counts. */
+/** What the role may do with plain commands, outside of functions: `r` read, `c` change, `d` delete. The server itself is asked. */
 async function cellOf(ask: Ask, role: Role, family: string, prefix: string): Promise<string> {
   const key = `${prefix}${family.replace('*', 'x')}`;
   let cell = '';
@@ -99,7 +99,7 @@ async function cellOf(ask: Ask, role: Role, family: string, prefix: string): Pro
   return cell === '' ? '–' : cell;
 }
 
-/** The table of docs/security.md, as the server itself answers. Families with the same rights share a row. */
+/** Builds the table of docs/security.md from the answers of the server. Families with the same rights share a row. */
 export async function keyTable(ask: Ask): Promise<string> {
   const places: { readonly family: string; readonly prefix: string; readonly of?: string }[] = [
     ...[...LANE_FAMILIES, ...AUDIT_FAMILIES].map((family) => ({ family, prefix: '{sallyport:0}:' })),

@@ -16,14 +16,14 @@ import {
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { startRedis } from '../support/redis-server.ts';
 
-// Each starts a dozen processes one after the other.
+// Each test starts a dozen processes one after the other.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 let folder: TemporaryFolder;
 beforeEach(() => void (folder = temporaryFolder('sallyport-load')));
 afterEach(() => folder.remove());
 
-/** Enough that a copy takes many steps, so that writes fall between them. */
+/** The number of calls before the backup: enough that the copy takes many steps and that writes fall between them. */
 const BEFORE = 3000;
 const quiet = { onProgress: () => undefined };
 
@@ -48,10 +48,13 @@ function keepWriting(store: Store, session: TestSession): { stop(): Promise<numb
   };
 }
 
-/** The embedded store keeps the trail of the store it was, and begins another; a lane of Redis has what was not drained. */
+/**
+ * Returns the call ids in the audit of a restored store. An embedded store keeps the trail of the original store and begins a new one;
+ * a lane of Redis has the records that were not drained.
+ */
 async function auditOf(store: AnyStore): Promise<(string | undefined)[]> {
   const trail = keepsTrail(store) ? store : undefined;
-  // In no order that says which was first: the store it was has more behind it.
+  // The order of the heads does not say which trail came first. The trail of the original store is the longer one.
   const [head] = ((await trail?.auditHeads()) ?? []).toSorted((one, other) => other.sequence - one.sequence);
   const ids: (string | undefined)[] = [];
   for (;;) {
@@ -106,14 +109,14 @@ describe.each([
       const restored = await openStore(target);
       const audit = await auditOf(restored);
       expect(audit).toHaveLength(manifest.lanes[0]!.auditSequence);
-      // The records of sessions are about no call.
+      // Records about sessions have no call id.
       for (const callId of audit.filter((id) => id !== undefined)) {
         expect(await restored.readCall(callId as never)).toMatchObject({ state: 'settled' });
       }
       const live = await restored.listCalls({ limit: 10_000 });
       expect(live).toHaveLength(manifest.lanes[0]!.liveCalls);
       expect(live.filter(({ callId }) => audit.includes(callId))).toStrictEqual([]);
-      // Whatever stands in it can still be taken and settled.
+      // Every live call is queued or leased, so a worker can take it.
       const [states] = await restored.queueState();
       expect(states!.queued + states!.leased).toBe(live.length);
       await restored.close();

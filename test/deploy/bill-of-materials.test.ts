@@ -25,7 +25,7 @@ describe('the bill of materials', () => {
   const { packages } = readJson('package-lock.json') as { packages: Record<string, LockEntry> };
   const delivered = (how: string): string[] =>
     bill.components.filter(({ properties }) => properties.some(({ value }) => value === how)).map(({ purl }) => purl);
-  /** By the lock file, each release once. */
+  /** The package URLs of these folders according to the lock file, each version of a package once. */
   const purlsOf = (folders: Iterable<string>): string[] => [
     ...new Set(
       [...folders].map((folder) => {

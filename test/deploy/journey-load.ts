@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface Load {
   /** What each call was asked to write. */
   readonly sent: readonly string[];
-  /** Resolves when a third of the calls has ended: the others are under way or to come. */
+  /** Resolves when a third of the calls has ended, so that the others are running or still to be made. */
   readonly under: Promise<void>;
-  /** Resolves when every call has ended well; rejects when one ended otherwise. */
+  /** Resolves when every call has ended with `ok`; rejects when one ended otherwise. */
   readonly ended: Promise<void>;
 }
 
@@ -14,7 +14,7 @@ const CALLERS = 8;
 const TRY_AGAIN_MS = 100;
 const GIVE_UP_MS = 60_000;
 
-/** Calls of an unsafe tool over HTTP, each with a key of its own and repeated with it until it is answered. */
+/** Calls an unsafe tool over HTTP. Each call has its own key and is sent again with that key until it is answered. */
 export function startLoad(gateway: string, tokenFile: string, count: number, name: string): Load {
   const token = readFileSync(tokenFile, 'utf8').trim();
   const sent = Array.from({ length: count }, (_, index) => `${name} ${index}`);

@@ -48,10 +48,10 @@ beforeAll(async () => {
   const ports = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await freePort()] as const)));
   gateway = `http://127.0.0.1:${ports['7411']}`;
   shell = createPageShell(folder.path, ports);
-  // A slow disk of the machine that tests must not lose the last second; that `everysec` can is said on the page.
+  // With `everysec` a crash may lose the last second of writes, as the page says. A slow disk must not make this test lose calls.
   const conf = shell.place('work/deploy/redis/redis.conf');
   writeFileSync(conf, readFileSync(conf, 'utf8').replace('appendfsync everysec', 'appendfsync always'));
-  // A worker that was killed is noticed after its lease: 15 s would be most of this test.
+  // The call of a killed worker is recovered when its lease runs out. The default of 15 s would be most of this test's time.
   const worker = shell.place('work/deploy/worker.yaml');
   writeFileSync(worker, readFileSync(worker, 'utf8').replace('  graceMs:', '  leaseMs: 2000\n  graceMs:'));
 });
@@ -132,7 +132,7 @@ describe('an operator who follows docs/deploy.md and docs/operations.md', () => 
   it('looks at everything, changes the policy and pauses', async () => {
     await as('operator');
     expect(await run(OPERATIONS, 'Operations')).toMatch(/ok +workers +2 alive/);
-    // The page begins with version 3.
+    // The examples on the page expect policy version 3.
     await shell.run('sallyport policy set /etc/sallyport/policy.yaml\nsallyport policy set /etc/sallyport/policy.yaml');
     await run(OPERATIONS, 'Policy and pause');
   });
@@ -153,7 +153,7 @@ describe('an operator who follows docs/deploy.md and docs/operations.md', () => 
       shell.run(`redis-cli -e -p 6379 AUTH sallyport-worker ${secret}`);
     await expect(login(old)).rejects.toThrow('WRONGPASS');
     expect(await login(readFileSync(password, 'utf8').trim())).toContain('OK');
-    // What a restart of Redis reads.
+    // Redis reads this file at its next start, so the old password must be gone from it too.
     expect(readFileSync(shell.place('etc/redis/sallyport-users.acl'), 'utf8')).not.toContain(
       createHash('sha256').update(old).digest('hex'),
     );
@@ -172,7 +172,7 @@ describe('an operator who follows docs/deploy.md and docs/operations.md', () => 
       return ((await answer.json()) as { callId: string }).callId;
     };
     const lost = await begin('lost');
-    // The worker that runs it dies; which one that is, nobody asks.
+    // Both workers are killed, because the test does not know which one runs the call.
     for (const unit of UNITS.slice(1)) process.kill(shell.pidOf(unit), 'SIGKILL');
     await shell.run(`systemctl restart ${UNITS.slice(1).join(' ')}\n`);
     const live = await begin('live');

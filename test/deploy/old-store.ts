@@ -26,9 +26,9 @@ import {
 import { askedCallId, callIdFor, newWorkerId } from '../../src/domain/identity/new-id.ts';
 
 /**
- * Stores as an earlier release left them, with calls in every state. Made by that release's own code and never again: run
- * `MAKE_OLD_STORES=1 npx vitest run --project integration test/deploy/upgrade.test.ts` before the schema or the functions change, under
- * a new name.
+ * Stores as an earlier release left them, with calls in every state. They were made with that release's own code and are never made
+ * again. Before the schema or the functions change, make new ones under a new name:
+ * `MAKE_OLD_STORES=1 npx vitest run --project integration test/deploy/upgrade.test.ts`.
  */
 export const OLD_STORES = fileURLToPath(new URL('../fixtures/stores/', import.meta.url));
 
@@ -40,7 +40,7 @@ export interface OldStoreFacts {
   readonly asked: AskRequest;
 }
 
-/** Nothing in it may end by itself before the year 2100. */
+/** A lifetime so long that nothing in an old store expires by itself. */
 export const CENTURY_MS = 100 * 365 * 24 * 3_600_000;
 
 export async function fillOldStore(store: Store): Promise<OldStoreFacts> {
@@ -78,7 +78,7 @@ async function expectKeysKept(store: Store, { session, settled, running }: OldSt
     expect(await accept(by, 'running')).toMatchObject({ kind: 'attached', callId: running });
     expect(await accept(by, 'settled', { arguments: '{"n":2}' })).toEqual({ kind: 'conflict', callId: settled });
   }
-  // The same key in a new session and then in one of the earlier release: one call.
+  // A key that is first used in a new session and then in the old session stands for one call.
   const made = await accept(renewed, 'made since');
   expect(made).toEqual({ kind: 'accepted', callId: callIdFor(renewed.id, 'made since') });
   expect(await accept(session, 'made since')).toMatchObject({ ...made, kind: 'attached' });
@@ -89,7 +89,7 @@ async function expectKeysKept(store: Store, { session, settled, running }: OldSt
   expect(await store.cancelCall(cancelRequest(callIdFor(renewed.id, 'made since')!))).toBe('cancelled');
 }
 
-/** Everything that stood in the store goes on as if nothing had happened. */
+/** Checks that a new release can continue everything in the old store: keys, queued and running calls, and an open question. */
 export async function finishOldStore(store: Store, facts: OldStoreFacts): Promise<void> {
   const { session, settled, running, queued, asked } = facts;
   expect(await store.readPolicy()).toMatchObject({ version: 1 });
@@ -107,7 +107,7 @@ export async function finishOldStore(store: Store, facts: OldStoreFacts): Promis
   expect(await store.startCall(startRequest(deliveries[0]!))).toStrictEqual({ kind: 'may-have-run' });
   expect(await store.settleCall(settleRequest(deliveries[0]!))).toBe('settled');
 
-  // It has no list of masks, so the store cannot know what an approver sees of it: a yes needs a reveal.
+  // The old question has no list of masks, so the store cannot know whether approvers see all of it: it can be allowed only after a reveal.
   expect(await store.decideApproval(decideRequest(asked))).toStrictEqual({ kind: 'not-revealed' });
   const { id, binding } = asked.question;
   await store.revealApproval({ id, binding, by: ALICE, audit: detail('seen') });

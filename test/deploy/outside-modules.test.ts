@@ -9,12 +9,12 @@ import type { WatchedProcess } from '../support/watched-process.ts';
 
 const TOP = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What no process loads: left out only to be fast. */
+/** Files that no process loads. They are not copied, only to save time. */
 const UNUSED = /\/dist\/(?:bench|chaos|test|examples|console)$|\.(?:d\.ts|map)$/;
 
 /**
- * The layout of the container, below an empty folder: the package in /app, with its packages beside it. Those are linked and not copied, they
- * are the same ones; everything of ours is a copy, so that nothing resolves by being inside this repository.
+ * Makes the layout of the container below an empty folder: the package is in /app, next to the packages that it needs. Those are linked
+ * instead of copied. The files of this repository are copied, so that no import works only because a file is inside this repository.
  */
 function layOut(root: string): string {
   const app = join(root, 'app');

@@ -69,7 +69,7 @@ export function createPageShell(root: string, ports: Readonly<Record<string, num
   }
   const watched = new Map<number, () => void>();
 
-  /** What was started must not outlive the test. */
+  /** Processes that a block has started must not outlive the test. */
   function watchUnits(): void {
     const files = readdirSync(place('run')).filter((file) => file.endsWith('.pid'));
     const running = new Map(files.map((file) => [Number(readFileSync(place(`run/${file}`), 'utf8')), file]));

@@ -17,7 +17,7 @@ describe('the example Redis configuration', () => {
     const users = join(folder.path, 'users.acl');
     const made = await runCli(['store', 'acl', '--passwords', 'secrets'], { cwd: folder.path });
     writeFileSync(users, `${made.stdout}${TESTER_LINE}`);
-    // The file itself, and after it the places of this test.
+    // The shipped configuration file is read first; then the port, folder and users file of this test replace its settings.
     const places = ['--port', String(port), '--dir', folder.path, '--aclfile', users];
     const redis = await startRedis({ ...TESTER, port, directory: folder.path, extra: ['--include', CONF, ...places] });
     try {

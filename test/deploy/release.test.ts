@@ -18,7 +18,7 @@ import { spawnNode, temporaryFolder } from '../support/process.ts';
 const TOP = fileURLToPath(new URL('../../', import.meta.url));
 const IDENTITY = { name: 'A Releaser', email: 'releaser@example.com' };
 
-/** A clone of its own with the files of this tree, and the packages and the build that are here. */
+/** Runs in a new Git repository with the files of this tree. The packages and the build are linked from here. */
 describe('npm run release', () => {
   const clone = temporaryFolder('sallyport-release-test');
   const here = (path: string): string => join(clone.path, path);
@@ -48,7 +48,7 @@ describe('npm run release', () => {
       mkdirSync(dirname(here(file)), { recursive: true });
       cpSync(join(TOP, file), here(file), { force: true });
     }
-    // One file: `npm test` runs the linter on all of them by itself.
+    // The linter checks only one file here: `npm test` checks all files anyway.
     const rules = { 'no-var': 'error' };
     writeFileSync(here('.oxlintrc.json'), JSON.stringify({ ignorePatterns: ['**/*', '!linted.mjs'], rules }));
     writeFileSync(here('linted.mjs'), 'export const right = 1;\n');

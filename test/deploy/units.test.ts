@@ -11,7 +11,7 @@ const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const UNITS = readdirSync(join(DEPLOY, 'systemd')).sort();
 const analyze = (...args: string[]) => spawnSync('systemd-analyze', args, { encoding: 'utf8' });
 const hasSystemd = analyze('--version').status === 0;
-/** Of ten; what is left is what a program with the network and a compiler cannot give up. */
+/** The limit for systemd's exposure score, which goes up to 10. A program that uses the network and compiles code cannot reach 0. */
 const MAX_EXPOSURE = 2;
 
 let folder: TemporaryFolder;
@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => folder.remove());
 
-/** As a package would: the program is there, and a template has an instance. */
+/** Installs a unit as a package would: the program that it names exists, and a template unit has an instance name. */
 function install(unit: string): string {
   const program = join(folder.path, 'sallyport');
   writeFileSync(program, '#!/bin/sh\n');

@@ -1,4 +1,4 @@
-// Runs a command that goes on until it is stopped, and stops it as soon as it says that it is ready; see page-shell.ts.
+// Runs a command that does not end by itself, and stops it as soon as it reports that it is ready; see page-shell.ts.
 import { spawn } from 'node:child_process';
 
 const [program, ...args] = process.argv.slice(2);

@@ -35,7 +35,7 @@ it.runIf(process.env['MAKE_OLD_STORES'] !== undefined)('the old stores are made'
   const file = join(OLD_STORES, `${EMBEDDED}.sqlite`);
   const embedded = await openEmbeddedStore({ folder: folder.path });
   keepFacts(EMBEDDED, await fillOldStore(embedded));
-  // A question lasts for days at most; this one has to last longer.
+  // Questions expire after days at the latest, but this one has to be open whenever the test runs.
   const late = Date.now() + CENTURY_MS;
   rmSync(file, { force: true });
   await embedded.close();
@@ -62,7 +62,7 @@ describe('an embedded store of an earlier release', () => {
   const place = (): string => join(folder.path, 'store.sqlite');
   beforeEach(() => copyFileSync(join(OLD_STORES, `${EMBEDDED}.sqlite`), place()));
 
-  /** Takes back what later versions added, as the release before them left it. */
+  /** Removes with SQL what later schema versions added, and sets the version of the file back. */
   function takeBack(sql: string, version: number): void {
     const database = new Database(place(), 0);
     database.execute(`${sql}; PRAGMA user_version = ${version};`);
@@ -91,7 +91,7 @@ describe('an embedded store of an earlier release', () => {
   });
 
   it('is left as it was when one step of the upgrade fails', async () => {
-    // Schema 4 with a table in the way of the step from 5 to 6: the step from 4 to 5 must not stay either.
+    // The file of schema 4 already has the table `delegate`, so the step from 5 to 6 fails. Then the step from 4 to 5 must be undone too.
     const taken = ['DROP TABLE approval', 'DROP TABLE grant'];
     for (const column of ['approval', 'grantId']) {
       taken.push(`ALTER TABLE call DROP COLUMN ${column}`, `ALTER TABLE audit DROP COLUMN ${column}`);
@@ -117,7 +117,7 @@ describe('a Redis store of an earlier release', () => {
   const options = () => ({ store: 'redis' as const, redis: { url: server.url } });
   const build = (): Promise<string> => server.cli('FCALL_RO', 'sp1_library', '0');
   const library = composeLibrary(readFunctions());
-  /** Over a connection: it is longer than an argument of a process may be. */
+  /** Sends the code over a connection, because it is too long for an argument of a process. */
   async function loadFunctions(code: string): Promise<void> {
     const connection = openConnection({ url: server.url, commandTimeoutMs: 10_000 }, 'commands');
     await untilReady(connection, 10_000);
@@ -157,7 +157,7 @@ describe('a Redis store of an earlier release', () => {
 
   it('loses no record that waited in the stream of that release, and none that it counted is missed', async () => {
     await restoreStore(options(), { folder: join(OLD_STORES, REDIS), ...quiet });
-    // What adopting would do, without a new incarnation: the records belong to the chain that the old release began.
+    // Opens the restored store as adopting would, but keeps its incarnation: the records belong to the chain that the old release began.
     await server.cli('HDEL', '{sallyport}:incarnation', 'condition');
     const [counted, waiting] = [
       Number(await server.cli('HGET', '{sallyport:0}:meta', 'auditSequence')),
@@ -165,7 +165,7 @@ describe('a Redis store of an earlier release', () => {
     ];
     expect([counted, waiting]).toEqual([2, 2]);
     const store = await openRedisStore({ url: server.url });
-    // A worker of the old release still names the stream.
+    // A worker of the old release still passes the key of the stream that held the audit.
     const delivery = await claimOne(store, { lane: 0 });
     const { incarnation, ...keys } = await oldKeys();
     const settled = settleRequest(delivery);

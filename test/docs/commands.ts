@@ -1,11 +1,11 @@
 import type { Command, Option } from 'commander';
 import { codeBlocks, inlineCode, type Page } from './pages.ts';
 
-/** A command line of ours that a page shows. */
+/** A `sallyport` command line on a page. */
 export interface ShownCommand {
   readonly place: string;
   readonly line: string;
-  /** In a block a reader copies it; in the running text it may be only a name. */
+  /** True in a code block, from which readers copy the whole command. In running text it may be only the command's name. */
   readonly whole: boolean;
 }
 
@@ -21,7 +21,7 @@ export function shownCommands(page: Page): ShownCommand[] {
   );
 }
 
-/** Why a reader who types it would be refused; undefined when the line can be understood. */
+/** The reason why the program would refuse the line; undefined if it would accept it. */
 export function problemOf({ line, whole }: ShownCommand, program: Command): string | undefined {
   const words = splitWords(line.replace(PROGRAM, ''));
   let command = program;
@@ -56,7 +56,7 @@ function argumentProblem(command: Command, given: readonly string[]): string | u
   return given.length > registeredArguments.length ? `${command.name()} takes no ${given.at(-1)}` : undefined;
 }
 
-/** As a shell does, for what the pages use: quotes, comments, redirections. */
+/** Splits a line as a shell does, as far as the pages need it: quotes, comments, redirections. */
 function splitWords(line: string): string[] {
   const words = line.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
   const end = words.findIndex((word) => word === '#' || word.startsWith('#') || word === '>' || word === '|');

@@ -8,14 +8,14 @@ import { codeBlocks, readPages, TOP } from './pages.ts';
 const page = readPages().find(({ path }) => path === 'docs/http-api.md')!;
 const blocks = codeBlocks(page).filter(({ language }) => language === 'sh');
 const MAIN = join(TOP, 'dist/cli/main.js');
-/** Nothing of the machine that runs the tests decides how they end. */
+/** Unsets the settings of this machine, so that they cannot change the results of the tests. */
 const env = Object.fromEntries(
   Object.keys(process.env)
     .filter((name) => name.startsWith('SALLYPORT_') || name.startsWith('npm_'))
     .map((name) => [name, undefined]),
 );
 
-/** What a reader has in hand before a block: the id of a call, a question. Keyed by a variable that the block uses. */
+/** Commands that set a variable which a block of the page uses, such as the id of a call. Keyed by the name of the variable. */
 const BEFORE: Record<string, string> = {
   CALL: `CALL=$(curl -sS "$URL/v1/calls" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
     -d '{"tool":"clock.now","arguments":{}}' | field callId)`,

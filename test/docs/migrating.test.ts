@@ -22,7 +22,7 @@ const env = Object.fromEntries(
     .map((name) => [name, undefined]),
 );
 
-/** Speaks as the Python program of the page does, for machines that have no Python. */
+/** Replaces the Python program of the page on machines without Python; it reads and writes the same messages. */
 const WITHOUT_PYTHON = `
 import { text } from 'node:stream/consumers';
 const { arguments: { query }, context } = JSON.parse(await text(process.stdin));
@@ -32,7 +32,7 @@ console.log(JSON.stringify(Object.hasOwn(pages, query)
   : { error: 'There is no page about ' + query + '.' }));
 `;
 
-/** The files of the page, each under the name in its first line; gives the command that runs a tool. */
+/** Writes the Python files of the page, each under the name in its first line. Returns the command that runs a tool. */
 function writeOldTools(folder: string): string[] {
   mkdirSync(join(folder, 'tools'));
   for (const text of blocksIn('python')) writeFileSync(join(folder, /^# ([\w./]+)/.exec(text)![1]!), text);
@@ -91,7 +91,7 @@ describe('an old hook in the gate', () => {
     return registered[0]!;
   }
 
-  /** A desk at which everything is answered in the same way. */
+  /** An approver that answers every question with this decision. */
   function answering(decision: ApprovalDecision): GateApprover & { asked: GateQuestion[] } {
     const asked: GateQuestion[] = [];
     return {

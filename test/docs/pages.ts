@@ -6,10 +6,10 @@ export const TOP = fileURLToPath(new URL('../../', import.meta.url));
 
 /** A page for readers outside the project. */
 export interface Page {
-  /** From the top folder, with slashes. */
+  /** The path from the top folder, with slashes. */
   readonly path: string;
   readonly text: string;
-  /** Made by a script from tables in src/. */
+  /** True if a script makes the page from tables in src/. */
   readonly generated: boolean;
 }
 

@@ -67,7 +67,7 @@ describe('docs/rules.md', () => {
     expect([decision.verdict, decision.by === 'unmatched' ? decision.by : decision.by.id]).toStrictEqual([verdict, by]);
   });
 
-  /** Ways to delete a file that do not have the word `rm` where a list of forbidden words would look for it. */
+  /** Ways to delete a file, most of which a list of forbidden words would not find by the word `rm`. */
   const deleting: readonly (readonly string[])[] = [
     ['rm', 'x'],
     ['/bin/rm', 'x'],

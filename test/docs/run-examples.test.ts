@@ -7,7 +7,7 @@ import type { WatchedProcess } from '../support/watched-process.ts';
 import { TOP } from './pages.ts';
 
 const built = (path: string): string => join(TOP, 'dist', path);
-/** Nothing of the machine that runs the tests decides how they end. */
+/** Unsets the settings of this machine, so that they cannot change the results of the tests. */
 const env = Object.fromEntries(
   Object.keys(process.env)
     .filter((name) => name.startsWith('SALLYPORT_') || name.startsWith('npm_'))
@@ -111,7 +111,7 @@ describe('the examples of the pages', () => {
 
   it('declare agents, and take one away', async () => {
     const { code, stdout } = await run('examples/docs/declare-agents.js');
-    // The other examples are no declared agents.
+    // The agents of the other examples are not declared. They have tools only while the policy declares no agents.
     writeFileSync(
       join(folder.path, 'open.json'),
       JSON.stringify({ permissions: { '*': { allow: ['*'] } }, agents: null }),

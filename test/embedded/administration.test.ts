@@ -4,7 +4,7 @@ import { newTokenText } from '../../src/domain/identity/token-text.ts';
 import { HOUR_MS, openSession } from '../contract/fixtures.ts';
 import { openDirectStore, type DirectStore } from './direct-store.ts';
 
-/** The next record of the lane is there already, so that the store's own cannot be written. */
+/** Plants a record under the lane's next number, so that the store cannot write its own record. */
 function blockAppends({ database, lane }: DirectStore): void {
   database.run(
     'INSERT INTO auditRecord VALUES (?, ?, 0, ?, ?, ?)',

@@ -15,17 +15,17 @@ export interface DirectStore {
   readonly groupCommit: GroupCommit;
   readonly database: Database;
   readonly lane: Lane;
-  /** As `store`, but asked by a peer that can be withdrawn. */
+  /** The same store for requests of this peer, which a test can withdraw. */
   readonly asPeer: (peer: object) => TrailStore;
   readonly remove: () => void;
 }
 
 export interface DirectStoreOptions {
-  /** A file that is there already, and stays. Default: a new one that goes with the store. */
+  /** An existing file, which is kept. Default: a new file that is deleted with the store. */
   readonly file?: string;
   /** Milliseconds; default: the clock of the system. */
   readonly now?: () => number;
-  /** Given a chance to break the connection the store works with. */
+  /** May replace the store's connection to the file with one that fails. */
   readonly breakDatabase?: (database: Database) => Database;
 }
 

@@ -24,7 +24,7 @@ const codeOf = (asking: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof PlaneError ? error.code : error),
   );
 
-/** Everything that is open is settled, and a new call goes all the way. */
+/** Expects that a new call is accepted and that all open calls can be settled. */
 async function expectToWork(store: Store): Promise<void> {
   const callId = await acceptOne(store, await openSession(store));
   const open = new Set((await store.listCalls({ limit: 10_000 })).map((call) => call.callId));
@@ -58,7 +58,7 @@ it.skipIf(!canMount())(
     const load = await startLoad(store);
     expect(new Set(await load.ended)).toEqual(new Set(['STORE_FULL']));
     expect(load.settled.length).toBeGreaterThan(50);
-    // Still full: what is there can be read, and nothing can be added.
+    // The disk is still full: stored data can be read, and nothing can be added.
     expect(await store.readCall(load.accepted[0]!)).toBeDefined();
     expect(await codeOf(openSession(store).then((session) => acceptOne(store, session, { arguments: wide() })))).toBe(
       'STORE_FULL',
@@ -71,5 +71,5 @@ it.skipIf(!canMount())(
   },
 );
 
-/** Larger than what is left of a page somewhere. */
+/** Arguments that are too large for the free space in existing pages. */
 const wide = (): string => JSON.stringify({ text: 'x'.repeat(512 * 1024) });

@@ -274,7 +274,7 @@ it('a request that was with the last owner is not carried into a store that is n
   const owner = await own();
   const store = await open('connect');
   const session = await openSession(store);
-  // It stands still, so that the request has no answer when it dies.
+  // The owner is stopped first, so that the request is still unanswered when the owner dies.
   owner.kill('SIGSTOP');
   const inFlight = refusalOf(store.acceptCall(acceptRequest(session)));
   top.remove();

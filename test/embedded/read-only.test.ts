@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/process.ts';
 import { startProgram } from '../support/watched-process.ts';
 import { canMount } from './store-process.ts';
 
-// Nobody may make a folder in the file system of the kernel, root included.
+// No user, not even root, can make a folder in this file system of the kernel.
 const KERNEL = '/sys';
 
 it('a store on a read-only file system is refused with the path, not as a defect', async () => {

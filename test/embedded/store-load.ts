@@ -5,7 +5,7 @@ import type { Store } from '../../src/domain/ports/store.ts';
 import { acceptOne, claimMany, newWaiter, openSession, settleRequest } from '../contract/fixtures.ts';
 import { drainReplies, readCallAudit, recordOf } from '../contract/observe.ts';
 
-/** Does a step over and over until the store fails; answers with the code it failed with. Nothing: there was nothing left to do. */
+/** Repeats a step until the store fails, and returns the code of the failure. Returns an empty text if the step has nothing left to do. */
 async function untilFailure(step: () => Promise<boolean | void>): Promise<string> {
   for (;;) {
     try {
@@ -21,11 +21,11 @@ export interface Load {
   readonly accepted: CallId[];
   readonly settled: CallId[];
   readonly waiter: ReturnType<typeof newWaiter>;
-  /** The codes with which the store ended the callers, and the workers unless all was done. */
+  /** The codes of the failures that ended the callers and workers. A worker that settled all calls has none. */
   readonly ended: Promise<string[]>;
 }
 
-/** Callers and workers that write down only what was answered. */
+/** Starts callers and workers. They record only what the store answered. */
 export async function startLoad(store: Store): Promise<Load> {
   const accepted: CallId[] = [];
   const settled: CallId[] = [];
@@ -55,7 +55,7 @@ export async function expectNothingLost(store: Store, { accepted, settled, waite
   for (const callId of accepted) if ((await store.readCall(callId)) === undefined) missing.push(callId);
   expect(missing, 'accepted calls that are gone').toEqual([]);
   for (const callId of settled) expect(await recordOf(store, callId)).toMatchObject({ state: 'settled' });
-  // Outcome, reply and audit record are one step: there are as many of each, answered or not.
+  // Outcome, reply and audit record are written in one step, so there is the same number of each, even where the answer was lost.
   const audit = await readCallAudit(store, 0);
   const replies = await drainReplies(store, 0, waiter.callerId);
   expect(new Set(audit.map((entry) => entry.callId)).size).toBe(audit.length);

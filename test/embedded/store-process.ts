@@ -21,7 +21,7 @@ export async function startOwner(folder: string): Promise<WatchedProcess> {
   return owner;
 }
 
-/** The same, but the system refuses to make any of its files larger than this. */
+/** Starts an owner whose files the system limits to this size. */
 export async function startOwnerWithSmallFiles(folder: string, maxKib: number): Promise<WatchedProcess> {
   const command = `trap '' XFSZ; ulimit -f ${maxKib}; exec "$0" "$@"`;
   const owner = await startProgram('bash', ['-c', command, process.execPath, SCRIPT, folder, 'own'], {
@@ -31,14 +31,14 @@ export async function startOwnerWithSmallFiles(folder: string, maxKib: number): 
   return owner;
 }
 
-/** Whether this user may have a mount of its own that nobody else sees. */
+/** Whether this user may mount a file system that only its own process sees. */
 export function canMount(): boolean {
   return spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
 }
 
 /**
- * The same on a small disk of its own, in memory, which only this process sees and which goes with it. Others reach its files under
- * `files`. The folder of its socket is not on it.
+ * Starts an owner on a small disk in memory, which only that process sees and which disappears with it. Other processes reach its files
+ * under `files`. The folder of the owner's socket is not on that disk.
  */
 export async function startOwnerOnSmallDisk(
   folder: string,

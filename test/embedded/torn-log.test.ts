@@ -14,7 +14,7 @@ import { expectToGoOn, expectWhole } from './whole-store.ts';
 
 const HEADER_BYTES = 32;
 const FRAME_BYTES = 24 + 4096;
-/** Settled before the log that is torn begins: these are in the file itself. */
+/** The number of calls that are settled before the torn log begins, so that they are in the file itself. */
 const BEFORE = 5;
 
 let folder: TemporaryFolder;
@@ -57,7 +57,7 @@ async function openWith(tornLog: Uint8Array, { goesOn = false } = {}): Promise<H
   writeFileSync(file, data);
   writeFileSync(`${file}-wal`, tornLog);
   const { store, database, remove } = openDirectStore({ file });
-  // Whatever is written from here on goes with the copy.
+  // Later writes need not survive a crash: the copy is deleted with the test.
   database.execute('PRAGMA synchronous = OFF');
   const audit = await readWholeAudit(store, 0);
   const { calls } = database.get<{ calls: number }>('SELECT count(*) AS calls FROM call')!;
@@ -68,7 +68,7 @@ async function openWith(tornLog: Uint8Array, { goesOn = false } = {}): Promise<H
   return { audited: audit.filter(isAboutCall).map((entry) => entry.callId), accepted: calls };
 }
 
-/** Every so many frames over the whole log and each of the last ones: at its edge, in its head, in its page. */
+/** Places to cut the log: in frames all over the log and in each of the last ones, at the frame's edge, in its head and in its page. */
 function cuts(): number[] {
   const frames = Math.floor((log.byteLength - HEADER_BYTES) / FRAME_BYTES);
   const step = Math.max(1, Math.floor(frames / 20));
@@ -98,7 +98,7 @@ describe('the log of a killed owner', () => {
       last = history;
     }
     expect(last).toEqual(whole);
-    // The cuts have met more than the first and the last commit.
+    // The cuts have led to more states than those after the first and the last commit.
     expect(seen.size).toBeGreaterThan(8);
   });
 

@@ -4,7 +4,7 @@ import type { Database } from '../../src/stores/sqlite/database.ts';
 import { acceptOne, claimMany, openSession, settleRequest } from '../contract/fixtures.ts';
 import { readWholeAudit } from '../contract/observe.ts';
 
-/** A new call goes all the way, and so do those that were there. */
+/** Expects that a new call and all queued calls can be claimed and settled. */
 export async function expectToGoOn(store: Store): Promise<void> {
   const callId = await acceptOne(store, await openSession(store));
   const claimed = await claimMany(store);

@@ -4,11 +4,11 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import { spawnNode, temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 
-// Each starts a plane of its own.
+// Each test starts its own plane.
 vi.setConfig({ testTimeout: 120_000 });
 
 const place = (name: string): string => fileURLToPath(new URL(`../../examples/agent-loop/${name}`, import.meta.url));
-/** Nothing of the machine that runs the tests decides how they end. */
+/** Unsets the settings of this machine, so that they cannot change the results of the tests. */
 const env = Object.fromEntries(
   Object.keys(process.env)
     .filter((name) => name.startsWith('SALLYPORT_') || name.startsWith('npm_'))
@@ -33,7 +33,7 @@ describe.each(['ai-sdk', 'openai-agents'])('the agent loop of %s', (sdk) => {
     expect(code).toBe(0);
     const shown = /```text\n([\s\S]*?)```/.exec(readFileSync(place('README.md'), 'utf8'))![1];
     expect(stdout).toBe(shown);
-    // What it shows, in words that do not depend on the page.
+    // The main points of the output, independent of the text in the README.
     const at = (text: string): number => lines.findIndex((line) => line.includes(text));
     expect(at('person  is asked: shop.order { "item": "lamp-2", "quantity": 3 }')).toBe(at('agent   shop.order') + 1);
     expect(at('tool    {"order":"A-1"')).toBeGreaterThan(at('person  allows it, once'));
@@ -41,7 +41,7 @@ describe.each(['ai-sdk', 'openai-agents'])('the agent loop of %s', (sdk) => {
     expect(lines[at('agent   shop.refund') + 1]).toContain('denied: Rule "refunds"');
     expect(at('You have called shop.track 3 times')).toBeGreaterThan(-1);
     expect(at('blocked: This call did not run: shop.track')).toBeGreaterThan(at('You have called shop.track 3 times'));
-    // Blocked calls did not run, and what was asked about ran once.
+    // The blocked calls did not run, and the allowed order was placed once (`"orders":1`).
     expect(lines.filter((line) => line === 'tool    {"state":"being packed","orders":1}')).toHaveLength(5);
     expect(lines.at(-1)).toContain('Order A-1 for 267 is placed.');
     expect(readdirSync(folder.path)).toEqual([]);

@@ -9,7 +9,7 @@ import { runExample } from './run-example.ts';
 
 const TRIES = 500;
 
-/** Puts a link to the outside in place of a name and takes it away again, until told to stop. Counts its rounds. */
+/** Puts a link to the outside in place of a name and takes it away again, until it is stopped. Counts its rounds. */
 const SWAPPER = `
   const { renameSync, rmSync } = require('node:fs');
   const { workerData } = require('node:worker_threads');
@@ -72,7 +72,7 @@ function swap(name: string, target: string): void {
   swapped = once(swapper, 'exit').catch(() => {});
 }
 
-/** Runs until enough tries were made and the swapper was really at work beside them. */
+/** Repeats the tool until there were enough tries and the swapper made enough rounds in the same time. */
 async function race(tool: string, args: Record<string, string>): Promise<Set<string>> {
   const seen = new Set<string>();
   for (let tries = 0; broken === undefined && (tries < TRIES || rounds() < TRIES); tries += 1) {

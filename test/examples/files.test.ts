@@ -98,7 +98,7 @@ const FORMS = [
 const inPlace = (form: string): string => form.replace('DECOY', join(folder.path, 'decoy'));
 
 describe('files.read', () => {
-  // A name with a slash at its end is the same name here.
+  // A name that ends with a slash means the same file as the name without it here, so that form is left out.
   test.each(FORMS.filter((form) => form !== 'inside.txt/'))('refuses the path %j', async (form) => {
     expect(await refusalOf(run('read', { path: inPlace(form) }))).toMatch(
       /^(?:denied (?:PATH|LINK)_REFUSED|failed (?:NOT_FOUND|NOT_A_FOLDER|NOT_A_FILE|PATH_TOO_LONG))$/,

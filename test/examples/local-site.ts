@@ -11,7 +11,7 @@ export interface LocalSite {
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A real HTTP server on loopback that writes down what reaches it. */
+/** A real HTTP server on loopback that records the requests that reach it. */
 export async function openLocalSite(answer: Answer, address = '127.0.0.1', port = 0): Promise<LocalSite> {
   const requests: LocalSite['requests'] = [];
   const server = createServer((request, response) => {

@@ -19,7 +19,7 @@ export interface ExampleRun {
 
 let calls = 0;
 
-/** Enters a tool as the runners do: schemas, defaults and the judgement of what it returns or throws apply. */
+/** Runs a tool as the runners do, with its schemas, its defaults and the checks of what it returns or throws. */
 export async function runExample(
   module: ModuleDefinition,
   tool: string,
@@ -61,7 +61,7 @@ export async function runExample(
     ...platform,
   };
   const { inputSchema, normalises } = describeModule(module).tools.find(({ id }) => id === facts.toolId)!;
-  // As the plane does before the rules: a schema that changes arguments is applied once, of the others only the defaults are.
+  // As the plane does before the rules: a schema that changes arguments is applied once; for other tools only the defaults are filled in.
   const first =
     normalises === true ? await runTool(async () => module, tool, { ...facts, step: 'normalise' }, host) : undefined;
   if (first !== undefined && first.kind !== 'normalised') return first;
@@ -74,7 +74,7 @@ export async function runExample(
   return ending;
 }
 
-/** What the plane checks of a result before it is settled. */
+/** Checks a result against the output schema, as the plane does before it settles the call. */
 async function mustMatch(schema: unknown, value: unknown): Promise<void> {
   const parsed = await parseWith(schema, value);
   if (parsed.kind === 'issues')

@@ -125,7 +125,7 @@ describe('shell.run surroundings', () => {
   test('stdin is what was given, and empty otherwise', async () => {
     expect(await valueOf(run({ command: ['cat'], stdin: 'grüße' }))).toMatchObject({ stdout: 'grüße' });
     expect(await valueOf(run({ command: ['cat'] }))).toMatchObject({ ok: true, stdout: '' });
-    // More than a pipe holds, for a program that does not read.
+    // The input is larger than a pipe, and the program does not read it.
     expect(await valueOf(run({ command: ['true'], stdin: 'x'.repeat(1024 * 1024) }))).toMatchObject({ ok: true });
   });
 
@@ -191,7 +191,7 @@ const FAMILY = "sh -c 'echo $$ > grandchild; exec sleep 600' & echo $$ > child; 
 const pidIn = (name: string): number => Number(readFileSync(join(folder.path, name), 'utf8'));
 const isWritten = (name: string): boolean => existsSync(join(folder.path, name)) && pidIn(name) > 0;
 
-/** A zombie that nobody has collected yet is as dead. */
+/** A zombie that its parent has not collected yet counts as dead. */
 function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -237,7 +237,7 @@ describe('shell.run killing', () => {
   });
 
   test('a worker that is killed takes children and grandchildren with it', async () => {
-    // The input comes after the guard was told, so that the test does not race with the start.
+    // The module sends the input only after the guard has the process, so the children start late enough to be guarded.
     const host = await startHost(folder.path, ['sh', '-c', `read -r go; ${FAMILY}`]);
     await eventually(() => isWritten('child') && isWritten('grandchild'));
     process.kill(host, 'SIGKILL');

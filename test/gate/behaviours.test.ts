@@ -20,7 +20,7 @@ function readRows(page: string): Row[] {
   });
 }
 
-/** What stands before a title where a test has it: `it(`, `test(`, or the table of an `each`. */
+/** The text before the title of a test: `it(`, `test(`, or the table of an `each`. */
 const BEGINS_TEST = /(?:\b(?:it|test)(?:\.each<.*>)?|\]\)|\]\s+as const\)|\.each\([^()]*(?:\([^()]*\))?[^()]*\))\(\s*$/;
 const LEFT_OUT = /\b(?:describe|it|test)\.(?:skip|skipIf|runIf|todo|only|fails)\b/;
 

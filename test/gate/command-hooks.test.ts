@@ -30,7 +30,7 @@ async function ask(what: string, needs: RecordedNeeds = recordingNeeds()): Promi
 }
 const written = <Value>(what: string): Value => JSON.parse(readFileSync(join(folder.path, what), 'utf8')) as Value;
 
-/** Waits for the end of processes that a command wrote down; should they not end, they go with this one. */
+/** Waits for the end of the processes whose ids a command wrote. Those that do not end are killed together with this process. */
 async function untilGone(pids: readonly number[]): Promise<void> {
   const releases = pids.map((pid) => reapAfterExit({ pid, what: 'a command hook' }));
   await eventually(() => pids.every((pid) => !isAlive(pid)), { what: 'the end of all of them' });
@@ -97,7 +97,7 @@ describe('a command that', () => {
     const needs = recordingNeeds();
     expect(await runBeforeHooks(set, hookedCall(), needs)).toMatchObject({ kind: 'failed' });
     expect(needs.events).toMatchObject([{ how: 'timed-out' }]);
-    // Slow machines may kill it before it wrote down whom it started; then it started nobody.
+    // On a slow machine the hook may be killed before it has written the ids of its processes; then it has started none.
     const pids = existsSync(join(folder.path, 'hang')) ? written<number[]>('hang') : [];
     await untilGone(pids);
   });

@@ -17,7 +17,7 @@ import { z } from 'zod';
 const built = (path: string): string => join(TOP, 'dist/examples', path);
 
 describe('the example hooks', () => {
-  /** Loaded as a worker does, with the example modules. */
+  /** Loads the example hooks as a worker does, with the example modules. */
   async function load() {
     const found = await loadModules(built('modules'), { pool: 'default', known: new Map() });
     expect(found.broken).toStrictEqual([]);
@@ -89,7 +89,7 @@ describe('the examples of docs/gate-library.md', () => {
     const { content } = await wrapping.generate(modelFor('localhost:8080'), find);
     expect(content.at(-1)).toMatchObject({ type: 'tool-error', error: { message: 'Only public pages.' } });
     expect(found).toStrictEqual(['weather']);
-    // Thirty people ask the same. In one run for all of them the twenty-first call would be a loop, and the thirtieth its end.
+    // Many users make the same call. In one run for all of them, the twenty-first call would count as a loop and the thirtieth end the run.
     for (let user = 1; user <= 31; user += 1) {
       const conversation = wrapping.openConversation(`c-${user}`, `user-${user}`);
       const { toolResults } = await wrapping.generate(modelFor('weather'), find, conversation);

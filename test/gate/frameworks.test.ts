@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { checkAgent, FRAMEWORKS, verdictsAlone, type Framework } from './frameworks/check-agents.ts';
 import { STYLES } from './frameworks/scenario.ts';
 
-// The same agents with the newest frameworks: `npm run journey:frameworks`.
+// `npm run journey:frameworks` runs the same agents with the newest frameworks.
 describe('an agent whose tools throw, fail and loop', () => {
   let expected: string[];
   beforeAll(async () => void (expected = await verdictsAlone()));

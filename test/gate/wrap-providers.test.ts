@@ -24,7 +24,7 @@ const usage: Generated['usage'] = {
 };
 const ASKED = { city: 'Oslo', units: 'metric' };
 
-/** Calls `weather` once, then says what it was told. */
+/** Calls `weather` once, then answers with the last message that it was given. */
 function callingModel(): MockLanguageModelV3 {
   return new MockLanguageModelV3({
     doGenerate: ({ prompt }): Promise<Generated> => {
@@ -55,7 +55,7 @@ function callingModel(): MockLanguageModelV3 {
   });
 }
 
-/** Sends every call to Bergen and writes down how it ended. */
+/** A gate with a hook that gives this answer to every call, and a hook that records how each call ended. */
 function gateTo(answer: object | undefined, more: GateOptions = {}) {
   const ended: AfterToolCall[] = [];
   const gate = createGate({
@@ -191,7 +191,7 @@ describe('loop detection around tools of the AI SDK', () => {
   const SAME = { sky: 'rain' };
   const readByModel = (prompt: readonly unknown[]): string => JSON.stringify(prompt.at(-1));
 
-  /** Calls `weather` again and again, and writes down what it reads. */
+  /** Calls `weather` again and again, and records what it reads. */
   function stubbornModel(read: string[]): MockLanguageModelV3 {
     return new MockLanguageModelV3({
       doGenerate: ({ prompt }): Promise<Generated> => {
@@ -262,7 +262,7 @@ describe('loop detection around tools of the AI SDK', () => {
     ]);
     for (const text of read.slice(0, 4)) expect(text).toContain('rain');
     expect(read[4]).toContain('This call did not run: weather was called 4 times');
-    // What the program gets is what the tool gave, unless that is text.
+    // Advice for the model changes what the program gets only if the tool returned text.
     const [plain, , advised] = steps.map(({ toolResults }) => toolResults[0]?.output as unknown);
     expect(typeof plain === 'string' ? plain : advised).toStrictEqual(plain);
   });

@@ -130,7 +130,7 @@ describe.each(['embedded', 'redis'] as const)('administration of a deployment on
       basic: { state: 'served', liveWorkers: 1 },
       ghost: { state: 'unserved', liveWorkers: 0 },
     });
-    // Of the agents only `cli` is declared.
+    // Only the agent `cli` is declared.
     const agent = await gateway.agentToken({ agent: 'cli' });
     expect(await get('/v1/toolkit', agent)).toMatchObject({ unserved: [] });
     const { folder } = gateway;

@@ -23,7 +23,7 @@ const REST_MS = 1000;
 /** More calls than any of these agents may make before its run is ended. */
 const MANY = 40;
 
-/** The first blocked call ends the run. Only `quick` may begin another one soon. */
+/** The first blocked call ends the run. Only the agent `quick` may start another run soon. */
 const AGENTS: Record<string, LoopOptions> = {
   assistant: { repeat: { warn: 1, block: 2 }, endRun: 1 },
   quick: { repeat: { warn: 1, block: 2 }, endRun: 1, restMs: REST_MS },
@@ -72,7 +72,7 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
   }
 
   let subjects = 0;
-  /** A token of a subject of its own. */
+  /** Makes a token for a new subject. */
   const tokenOf = (agent: string): Promise<MadeToken> =>
     gateway.agentToken({ agent, subject: `subject-${(subjects += 1)}` });
 
@@ -86,13 +86,13 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
     body.code ?? body.outcome?.error?.code ?? body.outcome?.kind;
 
   interface Ended {
-    /** Calls before the one that ended the run. */
+    /** The number of calls before the call that ended the run. */
     readonly calls: number;
-    /** Store time right before that one. */
+    /** Store time right before the call that ended the run. */
     readonly after: number;
   }
 
-  /** The same call until loop detection ends the run. */
+  /** Repeats a call until loop detection ends the run. */
   async function untilEnded(once: () => Promise<string | undefined>): Promise<Ended> {
     for (let calls = 0; calls < MANY; calls += 1) {
       const after = await gateway.store.now();
@@ -103,7 +103,7 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
   const endByLoop = (token: MadeToken, more?: RequestWish): Promise<Ended> =>
     untilEnded(async () => codeOf(await call(token, 'the same', more)));
 
-  /** Tries without a pause until a call runs. Everything before is the advice, and it does not run before the rest is over. */
+  /** Repeats a call without a pause until it runs. It must not run before the rest time is over; until then every answer is the advice. */
   async function runsAgain({ after }: Ended, once: () => Promise<string | undefined>): Promise<void> {
     for (let code = await once(); code !== 'ok'; code = await once()) expect(code).toBe('RUN_ENDED_BY_LOOP');
     expect((await gateway.store.now()) - after).toBeGreaterThanOrEqual(REST_MS);
@@ -288,7 +288,7 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
           code: 'RUN_ENDED_BY_LOOP',
         });
       }
-      // 2025-11-25: a new session. 2026-07-28 has none: a run of another name.
+      // In 2025-11-25 a new connection is a new session. 2026-07-28 has no sessions, so the call names another run.
       const next = await connectPlain(era, gateway.url, token.text);
       const call = era === '2025-11-25' ? echo('the same') : echo('the same', 'next-conversation');
       expect(codeOfResult(await next.call(call))).toBe('ok');

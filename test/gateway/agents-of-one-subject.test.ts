@@ -79,7 +79,7 @@ describe.each(['embedded', 'redis'] as const)('two agents of one subject at a ga
     const conflict = await echo(other, 'mine', `${key}-4`);
     expect([differs, conflict, fresh].map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(conflict.outcome?.structured).toEqual({ text: 'mine' });
-    // For the agent itself the key holds.
+    // For the agent itself the key still stands for its call.
     expect((await echo(agent, 'secret', key)).callId).toBe(own.callId);
     expect(await echo(agent, 'mine', key)).toMatchObject({ status: 422, code: 'KEY_CONFLICT' });
   });
@@ -109,7 +109,7 @@ describe.each(['embedded', 'redis'] as const)('two agents of one subject at a ga
       const again = await mine!.call({ ...args, _meta: { 'sallyport/idempotencyKey': key } });
       expect(idOf(again)).not.toBe(idOf(made));
       const differs = { name: ECHO, arguments: { text: 'mine' }, _meta: { 'sallyport/idempotencyKey': key } };
-      // Its own key with another body: that is its own conflict.
+      // The agent's own key with another body is a conflict.
       expect(JSON.stringify(await mine!.call(differs))).toContain('KEY_CONFLICT');
     } finally {
       await Promise.all([mine!.close(), theirs!.close()]);

@@ -54,7 +54,7 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     failOnLeaks();
   });
 
-  /** A call that waits for a person, each in a run of its own: what is denied again and again would be taken for a loop. */
+  /** Makes a call that needs an approval, each in a new run, because repeated denials in one run would count as a loop. */
   let runs = 0;
   async function ask(args: object = { text: 'please' }, tool = 'basic.echo'): Promise<Question> {
     const answer = await gateway.request('/v1/calls', {

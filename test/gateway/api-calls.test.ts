@@ -243,7 +243,7 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
     );
     const good = answers.filter((answer) => answer?.status === 200);
     const ids = new Set(await Promise.all(good.map(async (answer) => ((await answer!.json()) as Settled).callId)));
-    // Those that came when all places were taken are refused with the word to come again.
+    // Requests that came when all places were taken are refused with a time to try again.
     const refused = answers.filter((answer) => answer !== undefined && answer.status !== 200);
     expect(refused.every((answer) => answer!.status === 429 && answer!.headers.has('retry-after'))).toBe(true);
     expect(good.length).toBeGreaterThan(100);
@@ -274,7 +274,7 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
         bytesOf(row),
         Buffer.from('}'),
       ]);
-    // In the middle of a document a second one, or what comes behind the first, is a mistake of the whole.
+    // The arguments are part of a larger document here: a row that ends its value too early makes the whole document invalid.
     it.each(written.filter(({ answer }) => answer !== 'ok' && answer !== 'schema'))(
       '$id $what as the arguments is refused, and nothing runs',
       async (row) => {
@@ -345,7 +345,7 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
       await server.config('SET', setting, bad);
       const answer = await call('corpus.open', { n: 30 });
       const problem = (await answer.json()) as { code: string; detail: string };
-      // By the accept itself, or by the bounds that the store was found to be over just before.
+      // Refused by the accept itself (503), or before it because a recent check had found the store above its limits (429).
       expect([
         { code: 'STORE_FULL', status: 503 },
         { code: 'OVERLOADED', status: 429 },

@@ -92,7 +92,7 @@ describe('the events of the gateway', () => {
     const reader = await open('?topics=calls');
     const first = await reader.until(({ event }) => event === 'resync');
     expect(first).toMatchObject({ id: expect.stringMatching(/^[\w-]{8}\.\d+$/) as string, data: { reason: 'new' } });
-    // What the first look finds is no news; the stream has begun when a call is told.
+    // The feed emits nothing for calls that its first check finds, so the stream has begun once a call is emitted.
     const callId = await untilTold(reader);
     expect(await reader.until(ofCall(callId))).toMatchObject({
       data: { state: 'settled', outcome: 'ok', tool: 'basic.echo' },
@@ -100,7 +100,7 @@ describe('the events of the gateway', () => {
     expect(new Set(reader.events.map(({ event }) => event))).toEqual(new Set(['resync', 'call']));
   });
 
-  /** Calls until one of them is told: how soon the feed has looked for the first time is its own business. */
+  /** Makes calls until one of them is emitted, because it is not known when the feed makes its first check. */
   async function untilTold(reader: EventReader): Promise<string> {
     const made: string[] = [];
     await expect
@@ -142,7 +142,7 @@ describe('the events of the gateway', () => {
     const passing = await gateway.makeToken({ scopes: ['operator'], lifetimeMs: 8000 });
     const reader = await open('', {}, passing);
     await reader.ended;
-    // Its clock may be a moment ahead of the store's.
+    // The gateway's clock may be a moment ahead of the store's, so the token may still be valid for a moment.
     const status = async (): Promise<number> => (await gateway.request('/v1/me', { token: passing })).status;
     await expect.poll(status, { interval: 20 }).toBe(401);
   });

@@ -26,7 +26,7 @@ const ROUTES = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 );
 
-/** Who may do what. A route that is missing here, or has other scopes, is a decision that nobody made. */
+/** The scopes of each route. A route that is missing here, or that has other scopes, was not decided on, and the test fails. */
 const SCOPES: Record<string, string> = {
   'GET /me': 'agent operator approver sessions admin',
   'POST /calls': 'agent',
@@ -116,7 +116,7 @@ describe('the routes', () => {
   let gateway: GatewayFixture;
   const tokens = {} as Record<TokenScope, MadeToken>;
   beforeAll(async () => {
-    // The table below is sent as fast as it can be.
+    // The requests of the table below are sent without pauses, so the rate limit is raised.
     gateway = await startGatewayFixture({ config: { gateway: { http: { rate: { perSecond: 1000, burst: 1000 } } } } });
     for (const scope of TOKEN_SCOPES) tokens[scope] = await gateway.makeToken({ scopes: [scope] });
     const called = await gateway.request('/v1/calls', {

@@ -20,7 +20,7 @@ it('the audit of a gateway whose clock is behind shows the newest records: it as
     expect(answer.status).toBe(200);
     return ((await answer.json()) as { items: { event: string; at: number }[] }).items;
   };
-  // With an end that is given, the gateway's own time is not asked for.
+  // With `to` in the query the gateway does not use its own clock.
   await eventually(async () => (await items(`to=${Date.now() + TEN_DAYS_MS}`)).length > 0, {
     what: 'a record in the sink',
   });

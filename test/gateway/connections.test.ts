@@ -168,7 +168,7 @@ describe('requests that are sent ahead on one socket', () => {
     const [socket, broken] = [await server.open(get('/1') + odd), await server.open(get('/3') + 'no request\r\n\r\n')];
     let read = '';
     socket.on('data', (chunk) => (read += chunk.toString('latin1')));
-    // Nothing is written before, or into, the answer that is under way.
+    // The invalid bytes close this socket. No error is written to it, because the answer to /3 is still under way.
     const chunks: Buffer[] = [];
     broken.on('data', (chunk) => chunks.push(chunk));
     expect(await isClosed(broken)).toBe(true);
@@ -187,7 +187,7 @@ describe('requests that are sent ahead on one socket', () => {
     const ended = once(first, 'close');
     socket.destroy();
     await ended;
-    // A request of another socket comes and goes: what was to begin would have begun.
+    // A later request on another socket has begun by then, so a request that could begin would have begun too.
     await server.open(get('/other'));
     await server.outgoingOf('/other');
     expect(server.begun.map(({ path }) => path)).toEqual(['/1', '/other']);
@@ -212,7 +212,7 @@ describe('requests that many sockets have sent ahead', () => {
   it('begin few at a time, so that a request that comes now is not behind them', async () => {
     server = await new HeldServer({ max: 100 }).start();
     const sockets = 40;
-    // The first answer of each is held; all of them end in one step.
+    // The first answer on each socket is held back; then all of them end in one step.
     for (let at = 0; at < sockets; at += 1) await server.open(get(`/first${at}`) + get('/ahead'));
     const first = await Promise.all(Array.from({ length: sockets }, (_, at) => server!.outgoingOf(`/first${at}`)));
     const aheadNow = (): number => server!.begun.filter(({ path }) => path === '/ahead').length;
@@ -234,7 +234,7 @@ describe('a socket that is cut', () => {
     server = await new HeldServer().start();
     const greedy = await server.open(get('/more').repeat(1000));
     expect(await isClosed(greedy)).toBe(true);
-    // The one that is answered, those that wait, and the one that was too many.
+    // The request that is being answered, those that wait, and the one that was too many.
     expect(server.parsed).toBe(1 + MAX_REQUESTS_AHEAD + 1);
   });
 });
@@ -278,7 +278,7 @@ describe('a client that does not read', () => {
     const sent = new Promise((resolve) => whenSent(outgoing.req, outgoing, resolve));
     outgoing.end(Buffer.alloc(64 * 1024 * 1024));
     expect(await sent).toBe('closed');
-    // It was silent for longer than the one that was cut.
+    // The quiet stream had nothing to send for longer than the stalled connection, which was closed.
     expect(quiet.closed).toBe(false);
     (await server.outgoingOf('/quiet')).end('data: news\n\n');
     expect(String((await once(quiet, 'data'))[0])).toContain('news');

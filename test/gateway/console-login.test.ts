@@ -190,7 +190,7 @@ describe('a page of another origin, in the browser of a logged-in user', () => {
     await foreign.close();
   });
 
-  // The same machine by its address is even the same site, so that the cookie is sent along.
+  // A page at 127.0.0.1 is on the same site as the gateway, although its port differs, so the browser sends the cookie along.
   describe.each(['localhost', '127.0.0.1'])('served by %s', (host) => {
     const openForeign = async (): Promise<Page> => {
       const page = await logged.context.newPage();

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const host = (): string => `Host: 127.0.0.1:${gateway.port}\r\n`;
 
-/** Sockets that each ask so often for a file of the console, and read nothing. */
+/** Opens sockets that each send this number of requests for a file of the console and read nothing. */
 async function attack(sockets: number, requests: number): Promise<Socket[]> {
   const text = `GET ${asset} HTTP/1.1\r\n${host()}\r\n`.repeat(requests);
   const opened: Socket[] = [];
@@ -39,7 +39,7 @@ async function attack(sockets: number, requests: number): Promise<Socket[]> {
   return opened;
 }
 
-/** How many answers begin in what is read until the gateway has closed the socket. */
+/** Reads until the gateway has closed the socket, and returns the number of answers that began. */
 async function readToItsEnd(socket: Socket): Promise<number> {
   let answers = 0;
   socket.on('data', (chunk) => (answers += chunk.toString('latin1').split('HTTP/1.1 ').length - 1));
@@ -59,12 +59,12 @@ describe('a gateway beside sockets that send requests ahead and read nothing', (
       try {
         for (let asked = 0; asked < 20; asked += 1) {
           expect((await gateway.request('/v1/me', { token: operator })).status).toBe(200);
-          // A socket of its own each time: none is kept for callers.
+          // Each request opens a new connection, so that none is reused that was open before.
           const headers = { connection: 'close' };
           expect((await gateway.request('/v1/me', { token: operator, headers })).status).toBe(200);
         }
         expect((await gateway.request('/healthz')).status).toBe(200);
-        // Each has sent more ahead than may wait, and was cut for it. A socket that was not would be answered in full now, and stay open.
+        // Each socket has sent more requests ahead than may wait, so it was closed. One that stayed open would get all its answers now.
         const answers = await Promise.all(opened.map(readToItsEnd));
         expect(Math.max(...answers)).toBeLessThanOrEqual(1 + MAX_REQUESTS_AHEAD);
       } finally {
@@ -95,7 +95,7 @@ describe('requests without a credential', () => {
   it('do not use up the budget of wrong ones', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => gateway.request('/v1/me')));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
-    // One that is wrong is still told so, and not to wait.
+    // A wrong credential is still answered with 401, not with a refusal to try again later.
     const wrong = { authorization: `Bearer ${newTokenText().text}` };
     expect((await gateway.request('/v1/me', { headers: wrong })).status).toBe(401);
   });

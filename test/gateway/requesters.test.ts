@@ -41,7 +41,7 @@ describe.each(['embedded', 'redis'] as const)('who decides and who opens session
   });
 
   let runs = 0;
-  /** A call that waits for a person, in a run of its own. */
+  /** Makes a call that needs an approval, in a new run, and returns its question. */
   async function ask(token: { readonly text: string }): Promise<Question> {
     const answer = await gateway.request('/v1/calls', {
       method: 'POST',
@@ -64,7 +64,7 @@ describe.each(['embedded', 'redis'] as const)('who decides and who opens session
   }
   const NOT_YOURS = { status: 403, code: 'APPROVAL_NOT_YOURS' };
 
-  /** By an approver who has nothing to do with it: what was refused was refused for who asked, and for nothing else. */
+  /** Expects that another approver may decide the question: the refusals before depended only on who had asked for the call. */
   async function expectOthersMay(question: Question): Promise<void> {
     const olga = await gateway.makeToken({ name: 'olga', scopes: ['approver'] });
     expect(await decide(question, olga)).toEqual({ status: 200 });
@@ -171,7 +171,7 @@ describe.each(['embedded', 'redis'] as const)('who decides and who opens session
     const listed = (await gateway.folder.json('sessions', 'list')) as unknown as { id: string; openedBy?: object }[];
     expect(listed.find((session) => session.id === id)).toMatchObject({ openedBy });
     expect((await gateway.folder.cli('sessions', 'list')).stdout).toMatch(/OPENED BY[^]*operator front-desk/);
-    // And nothing else comes with it.
+    // The scope `sessions` allows nothing else.
     for (const path of ['/v1/sessions', '/v1/calls', '/v1/approvals', '/v1/tokens', '/v1/audit']) {
       expect([path, (await gateway.request(path, { token: opener })).status]).toEqual([path, 403]);
     }

@@ -55,7 +55,7 @@ describe('a Host or Origin that is wrong', () => {
     '',
   ])('Origin %j is refused before the body is read, with or without a token', async (given) => {
     const origin = `Origin: ${given.replace('PORT', String(gateway.port))}`;
-    // The body never comes: an answer means that nobody waited for it.
+    // The body is never sent, so an answer shows that the gateway did not wait for it.
     const answer = await send('POST /v1/login HTTP/1.1', host, origin, bearer(), 'Content-Length: 100');
     expect([answer.status, codeOf(answer)]).toEqual([403, 'HTTP_ORIGIN_REFUSED']);
   });

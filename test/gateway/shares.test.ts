@@ -5,9 +5,9 @@ import { failOnLeaks } from '../support/reaper.ts';
 import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
 
 const MIB = 1024 * 1024;
-/** Arguments that a call may just have; a question about them is stored beside them. */
+/** Arguments just below the size limit; a question about such a call is stored in addition. */
 const LONG = 'x'.repeat(900_000);
-/** With both, two such calls fit a share and a third one does not. */
+/** With these limits two such calls with their questions fit the share of a subject, and a third one does not. */
 const ADMISSION = { subjectLiveBytes: 8 * MIB, subjectParkedBytes: 4 * MIB };
 
 interface Answered {

@@ -15,7 +15,7 @@ afterAll(async () => {
   failOnLeaks();
 });
 
-/** Sends a beginning and nothing more; what comes back when the server has had enough. */
+/** Sends the beginning of a request and nothing more. Returns what the server has answered when it closes the socket. */
 async function begin(text: string): Promise<RawAnswer | undefined> {
   const socket = await openSocket(gateway.port);
   const chunks: Buffer[] = [];
@@ -53,7 +53,7 @@ describe('a gateway', () => {
           socket.write(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${gateway.port}\r\nX-Slow: `);
         }
         dripping.push(...opened);
-        // While they pour in as well as afterwards.
+        // Health checks are answered while the sockets are being opened, and also afterwards, below.
         expect((await gateway.request('/healthz')).status).toBe(200);
       }
       const open = (): number => dripping.filter((socket) => !socket.destroyed && !socket.closed).length;

@@ -5,10 +5,10 @@ import { failOnLeaks } from '../support/reaper.ts';
 import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
 import { openSocket } from './raw-http.ts';
 
-/** One address gets a quarter for pages: ten at once. */
+/** One address may use a quarter of these connections for pages and logins: ten at the same time. */
 const CONNECTIONS = 40;
 const REFUSED = 300;
-/** What `docs/gateway.md` promises: so many lines at once, then one each second. */
+/** The limit in `docs/gateway.md`: this many log lines at once, then one per second. */
 const LINES_AT_ONCE = 100;
 
 let gateway: GatewayFixture;
@@ -20,7 +20,7 @@ afterAll(async () => {
   failOnLeaks();
 });
 
-/** Logins whose body never comes, until one address has all that it gets. */
+/** Opens logins whose body never arrives, until this address has all the connections that it may have. */
 async function takeAllPlaces(): Promise<Socket[]> {
   const headers = `Host: 127.0.0.1:${gateway.port}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n`;
   const opened: Socket[] = [];
@@ -43,7 +43,7 @@ it('a gateway that refuses requests without a token writes a bounded number of l
     for (let at = 0; at < REFUSED; at += 1) statuses.push(await status());
     expect(new Set(statuses)).toEqual(new Set([503]));
     for (const socket of opened) socket.destroy();
-    // All that it has to write is written then.
+    // A gateway that has stopped has written all its log lines.
     await gateway.gateway.stop();
     const elapsedSeconds = Math.ceil((performance.now() - startedAt) / 1000);
     const { stdout, stderr } = gateway.gateway;

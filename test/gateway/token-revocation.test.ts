@@ -72,7 +72,7 @@ interface Answer {
 }
 
 type Bearer = Wish['token'];
-/** Another bearer with the same id. */
+/** A bearer with the same id and a wrong secret. */
 function wrongSecretOf({ text }: Bearer): Bearer {
   return { text: text.slice(0, -2) + (text.endsWith('AA') ? 'QQ' : 'AA') };
 }
@@ -102,7 +102,7 @@ async function questionOf(text: string): Promise<Approval> {
   );
 }
 
-/** A call that waits for a person, made with this token. */
+/** Makes a call with this token that waits for a decision, and returns its question. */
 async function park(url: string, token: Wish['token'], text: string): Promise<Approval> {
   expect((await callOf(url, token, text)).status).toBeLessThan(300);
   return questionOf(text);
@@ -111,7 +111,7 @@ async function park(url: string, token: Wish['token'], text: string): Promise<Ap
 const allow = (url: string, { question: { id, binding } }: Approval): Promise<Answer> =>
   ask(url, `/v1/approvals/${id}/decide`, { token: approver, json: { decision: 'allow-once', binding } });
 
-/** That a question was not allowed, ended by itself, and that its call did not run. */
+/** Expects that the question ended without being allowed, and that its call did not run. */
 async function expectEnded(text: string, { question }: Approval): Promise<void> {
   const ended = await eventually(
     async () => {
@@ -147,7 +147,7 @@ describe.each(['embedded', 'redis'] as const)('a token that is revoked, on %s', 
 
   it('has no session left when the API answers, and no question of it can be allowed', async () => {
     const token = await agentToken('mallory');
-    // The sessions are of both gateways, and one of them is asked to revoke.
+    // Each gateway has opened a session for the token; the revocation is sent to only one of them.
     const [here, there] = [await park(fixture.url, token, 'parked-here'), await park(other.url, token, 'parked-there')];
     expect((await revoke(fixture.url, token)).status).toBe(204);
     expect(await areRevoked('mallory')).toEqual([true, true]);
@@ -232,7 +232,7 @@ describe.each(['embedded', 'redis'] as const)('a token that is revoked, on %s', 
     const tokens = await fixture.store.listTokens({ limit: 100 });
     const { expiresAt } = tokens.find(({ id }) => id === token.id)!;
     const [session] = await sessionsOf('short');
-    // The clock is read before the session is opened: what lies between is all that it may live longer.
+    // The gateway reads the clock before it opens the session, so the session may outlive the token by the time in between.
     expect(session!.expiresAt - expiresAt).toBeLessThan(45_000);
   });
 
@@ -264,7 +264,7 @@ describe('a revocation that is killed with -9 in the middle', () => {
     await proxy.stop();
   });
 
-  /** Stops the process when the token is marked and its first session is about to be revoked. */
+  /** Kills the process when the token is marked as revoked and its first session is about to be revoked. */
   async function killInTheMiddle(victim: WatchedProcess): Promise<void> {
     killed.push(victim);
     await eventually(() => proxy.counts.heldRequests === killed.length, { what: 'the revocation to begin' });
@@ -320,7 +320,7 @@ describe('a revocation that is killed with -9 in the middle', () => {
   });
 
   it('is finished by the next gateway before that serves its first request', async () => {
-    // No gateway lives: the test before has killed them.
+    // No gateway is running: the previous test has killed them.
     const token = await fixture.makeToken({ scopes: ['operator'] });
     const { id } = await openSession(fixture.store);
     await fixture.store.noteTokenSession({ id: token.id, session: id, lifetimeMs: 3_600_000 });

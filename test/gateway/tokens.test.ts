@@ -60,7 +60,7 @@ describe.each(['embedded', 'redis'] as const)('tokens at a gateway of the %s sto
     expect(isLetIn(await status({ cookie }))).toBe(true);
     expect(await status({ cookie: `${cookie}; ${cookie}` })).toBe(401);
     expect(await status({ cookie: `__Host-sallyport=${operator.text}` })).toBe(401);
-    // A header that is wrong is not made good by a cookie.
+    // A valid cookie does not make up for a malformed header.
     expect(await status({ cookie, authorization: 'Bearer' })).toBe(401);
   });
 
@@ -173,7 +173,7 @@ describe('many wrong tokens from one address', () => {
       );
       statuses.push(...batch.map((answer) => answer.status));
     }
-    // One at first, and one in the minute that this may take.
+    // One try is allowed at first, and one more if the tries take longer than a minute.
     expect(statuses.filter((status) => status !== 429).length).toBeLessThanOrEqual(2);
   });
 });

@@ -28,7 +28,7 @@ afterEach(async () => {
   await proxy.stop();
 });
 
-/** Ready, and without the client's own repeats: the tests here want to see each loss. */
+/** Connects a client that does not repeat commands by itself, so that the tests see each loss. */
 async function connectThroughProxy(): Promise<Redis> {
   const client = new Redis(proxy.url, {
     autoResendUnfulfilledCommands: false,
@@ -165,7 +165,7 @@ test('delay adds its time each way, once for a burst', async () => {
   await Promise.all([client.ping(), client.ping(), client.ping()]);
   const tookMs = performance.now() - startedAt;
   expect(tookMs).toBeGreaterThanOrEqual(2000);
-  // One after the other they would take 6000.
+  // Three pings that are delayed one after the other would take 6000 ms.
   expect(tookMs).toBeLessThan(5000);
 });
 

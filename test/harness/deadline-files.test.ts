@@ -16,7 +16,7 @@ test('test:load finds the files that have a deadline in them, or in a part of th
   const files = stdout.trim().split('\n');
   expect(code).toBe(0);
   expect(files).toContain('test/plane/bad-input-redis.test.ts');
-  // Its deadlines are in its topics.
+  // This suite has its deadlines in the files of its topics.
   expect(files).toContain('test/contract/redis.test.ts');
   expect(files).not.toContain('test/docs/links.test.ts');
   expect((await testLoad('--list', 'test/contract/')).stdout.trim().split('\n')).toEqual(

@@ -105,7 +105,7 @@ test('the reaper kills the process and deletes the folder of an owner that was k
       reaper.stdin.write(JSON.stringify({ verb: 'watch', ...what }) + '\\n');
     }
   `);
-  // By its port and not by its pid: where nobody collects orphans, a dead process keeps its pid.
+  // The port shows whether the process lives. Its pid does not: a dead process that no parent collects keeps its pid.
   const port = Number((await owner.waitForLine(/^port/)).split(' ')[1]);
   expect(await answers(port)).toBe(true);
   owner.kill('SIGKILL');

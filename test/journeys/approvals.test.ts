@@ -19,7 +19,7 @@ const TOLD: Readonly<Record<ClientKind, RegExp>> = {
 };
 const KINDS = Object.keys(CLIENTS) as ClientKind[];
 const WHATS = Object.keys(JOURNEYS) as (keyof typeof JOURNEYS)[];
-/** Every client meets every decision on one of the planes, and every decision is met on each. */
+/** Every pair of a client and a decision is tested on one of the two planes, and every decision is tested on both. */
 const shareOf = (share: number) =>
   KINDS.flatMap((kind, row) =>
     WHATS.filter((_, column) => (row + column) % 2 === share).map((what) => [kind, what] as const),
@@ -68,12 +68,12 @@ describe.each([
     return { mail, asked };
   }
 
-  /** The tool ran once with exactly these bytes, or never; its client and the audit say the same. */
+  /** Expects that the tool ran once with exactly these arguments, or never, and that the client and the audit agree with that. */
   async function expectEnd(journey: Journey, mail: Mail, ending: ReturnType<AskedCall['end']>): Promise<void> {
     const result = await ending;
     const runs = journey.runs(mail);
     const mine = plane.ran().filter((line) => line.includes(`"${mail.to}"`));
-    // The order of members means nothing.
+    // The order of an object's members has no meaning, so parsed values are compared.
     expect(mine.map((line) => JSON.parse(line) as unknown)).toEqual(
       runs === undefined ? [] : [{ tool: journey.tool, args: runs }],
     );
@@ -85,7 +85,7 @@ describe.each([
     expect(await recordsOf(callIdOf(result))).toMatchObject(journey.audit);
   }
 
-  /** As soon as they tell how it ended: on Redis a gateway brings them to the sink. */
+  /** Returns the records of a call once its end is among them. On Redis a gateway has to drain them to the sink first. */
   function recordsOf(callId: string): Promise<readonly AuditRecord[]> {
     return eventually(
       async () => {
@@ -116,7 +116,7 @@ describe.each([
       await plane.start();
       await journey.decide({ plane, desk, mail });
       await expectEnd(journey, mail, asked.end());
-      // Only a session of 2025 is gone with its gateway; the others go on with what they were given.
+      // Only a session of 2025-11-25 ends with its gateway, so its client makes the call again; the others ask for the call they have made.
       expect(asked.sent()).toBe(kind === 'a client of 2025-11-25 with forms' ? 2 : 1);
     },
   );

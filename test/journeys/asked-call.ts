@@ -1,16 +1,16 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 
-/** Where it connects, and as whom. */
+/** The address that a client connects to, and the token that it sends. */
 export interface Door {
   readonly url: string;
   readonly token: string;
 }
 
-/** A call that a person is asked about, as its client sees it. */
+/** A call that needs an approval, as its client sees it. */
 export interface AskedCall {
-  /** What the client is told while it waits: the text of a form, of a pending result, or of a task. */
+  /** What the client gets while the call waits: the text of a form, of a pending result, or of a task. */
   readonly told: Promise<string>;
-  /** How it ends. A client whose gateway went away comes back, with what it remembers. */
+  /** Resolves with the result of the call. If its gateway went away, the client connects again with what it remembers. */
   end(): Promise<CallToolResult>;
   /** How often the client had to make the call, under one key. */
   sent(): number;

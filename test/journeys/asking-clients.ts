@@ -13,14 +13,14 @@ export const CLIENTS = {
 
 type Era = '2026-07-28' | '2025-11-25';
 
-/** Its person leaves the form open until `end` is asked for, and then says: go on waiting. */
+/** A client with forms. Its user leaves the form open until `end` is called, and then submits it without a decision. */
 function createFormClient(door: Door, era: Era): AskingClient {
   const opened = new Set<Client>();
   return {
     ask(name, args) {
       const form = later<string>();
       const answer = later<{ action: 'accept'; content: object }>();
-      // Of the call, whoever sends it again: so it is one call, however often its gateway goes away.
+      // All attempts send the same key, so they are one call, however often its gateway goes away.
       const key = randomUUID();
       let sent = 0;
       const send = async (): Promise<CallToolResult> => {
@@ -37,7 +37,7 @@ function createFormClient(door: Door, era: Era): AskingClient {
       first.catch(() => undefined);
       return {
         sent: () => sent,
-        // A call that nobody is asked about has ended.
+        // If no form is shown, the call has ended without a question.
         told: Promise.race([form.promise, first.then((ended) => `It has ended: ${textOf(ended)}`)]),
         async end() {
           answer.resolve({ action: 'accept', content: {} });
@@ -51,7 +51,7 @@ function createFormClient(door: Door, era: Era): AskingClient {
   };
 }
 
-/** Knows of no forms and no tasks: it is told the id of its call, and calls again with it. */
+/** A client without forms and tasks: it gets the id of its call, and sends the call again with that id. */
 function createPlainClient(door: Door): AskingClient {
   const connected = connect(door, '2026-07-28', {});
   return {

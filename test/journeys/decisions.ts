@@ -19,7 +19,7 @@ export const mailTo = (to: string): Mail => ({
 
 export interface Scene {
   readonly plane: JourneyPlane;
-  /** The console, opened before anybody asked. */
+  /** The console, opened before the question was asked. */
   readonly desk: ConsolePage;
   readonly mail: Mail;
 }
@@ -117,7 +117,7 @@ export const JOURNEYS = {
   },
 } as const satisfies Readonly<Record<string, Journey>>;
 
-/** The question comes on the screen by itself, and is there long enough to be decided. */
+/** Waits until the question has appeared in the console by itself and has been visible long enough to be decided. */
 async function look(desk: ConsolePage, { to }: Mail): Promise<void> {
   await desk.page.locator('.question', { hasText: to }).waitFor();
   await desk.ready();

@@ -5,10 +5,10 @@ import { startGatewayFixture } from '../gateway/gateway-fixture.ts';
 import { temporaryFolder } from '../support/process.ts';
 
 const HOUR_MS = 3_600_000;
-/** Long enough for a client to be told of the question first, on a busy machine too. */
+/** The timeout of refunds: long enough for a client to get the question first, on a busy machine too. */
 const SOON_MS = 4000;
 
-/** Mails wait for a person for an hour, refunds for seconds. */
+/** An approver has an hour to decide about a mail, and seconds to decide about a refund. */
 const POLICY = {
   permissions: { '*': { allow: ['*'] } },
   unmatched: 'allow',
@@ -20,14 +20,14 @@ const POLICY = {
 
 export interface JourneyPlane {
   readonly url: string;
-  /** Of somebody who opened the console with a login link. */
+  /** The cookie of a user who opened the console with a login link. */
   readonly cookie: string;
   cli(...args: string[]): Promise<CliResult>;
-  /** What tools were really run with: each line as the tool wrote it. */
+  /** What the tools really ran with: each line as the tool wrote it. */
   ran(): readonly string[];
-  /** Ends what serves HTTP. On `dev` that is the worker, too. */
+  /** Ends the process that serves HTTP. With `dev` that process is also the worker. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  /** The same again on the same port. */
+  /** Starts the process that serves HTTP again, on the same port. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }

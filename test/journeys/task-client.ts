@@ -11,7 +11,7 @@ import { BACK, type AskingClient, type Door } from './asked-call.ts';
 const PROTOCOL = '2026-07-28';
 const INFO = { name: 'journey', version: '1' };
 
-/** The requester of the tasks extension: it gets a task instead of a result, and may ask for that from anywhere, later. */
+/** A client with the tasks extension: it gets a task instead of a result, and may ask for the result later, over any connection. */
 export function createTaskClient(door: Door): AskingClient {
   const connected = openSession(door);
   return {
@@ -59,7 +59,7 @@ async function openSession(door: Door): Promise<{ readonly session: TaskEnabledS
   return { session, client };
 }
 
-/** The SDK's client does not let shapes of the extension through, so its requests are sent here. */
+/** Sends requests without the SDK's client, which does not let the shapes of the extension through. */
 function dispatchTo({ url, token }: Door): RawClientDispatch {
   let requests = 0;
   return async (request, { signal } = {}) => {

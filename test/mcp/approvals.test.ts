@@ -101,7 +101,7 @@ describe.each(ERAS)('an approval at a client of %s that shows forms', (era) => {
         messages.push(message);
         return { action: 'decline' };
       });
-      // The same call denied twice would be denied without asking; these differ.
+      // A call that was denied twice is denied without a question the third time. These calls differ, so each one is asked about.
       for (const [, text] of DRESSED_COMMANDS) await client.callTool(letter(text));
       await client.close();
       expect(messages).toHaveLength(DRESSED_COMMANDS.length);
@@ -145,7 +145,7 @@ describe.each(ERAS)('an approval at a client of %s that shows forms', (era) => {
       const text = `--token hunter2-${era}`;
       await client.callTool(letter(text));
       await client.close();
-      // With 2026 the form is shown again. The SDK of 2025 refuses an answer that was not offered, and the form counts as closed.
+      // The client of 2026 gets the form again and denies. The SDK of 2025 rejects an answer that was not offered, which closes the form.
       if (era === '2025-11-25') await decide('deny');
       const [approval] = await staged.plane.client.approvals.list(OPERATOR, { state: 'denied', limit: 1 });
       expect(approval!.votes.map(({ decision }) => decision)).toEqual(['deny']);
@@ -219,7 +219,7 @@ describe.each(ERAS)('an approval at a client of %s that shows nothing', (era) =>
     const result = await client.callTool(letter(text));
     expect([idOf(result), result.structuredContent]).toEqual([idOf(pending), { sent: text }]);
     expect(sent(text)).toBe(1);
-    // That one is over; the same once more is another.
+    // That call is over, so the same call is a new one now.
     expect(idOf(await client.callTool(letter(text)))).not.toBe(idOf(pending));
     await decide('deny');
     await client.close();

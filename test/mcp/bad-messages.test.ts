@@ -162,7 +162,7 @@ describe('M14, M15, M16, M18, M19 what is no JSON-RPC request', () => {
     const { id: _, ...notification } = JSON.parse(String(body)) as { id: number };
     const answer = await post({ headers: headers!, body: JSON.stringify(notification) });
     expect(answer.status).toBe(202);
-    // What came after it has run, so it would have too.
+    // A later call has run, so the notification would have run by now too.
     await ask(echo('later'));
     expect(existsSync(file)).toBe(false);
   });
@@ -271,7 +271,7 @@ it('M33 requests on one connection are answered in order', async () => {
 });
 
 describe('M36 a session of 2025', () => {
-  /** In a copy that the owner of the store makes: nobody else may open its file. */
+  /** Counts in a copy that the owner of the store makes, because no other process may open its file. */
   async function countRuns(): Promise<number> {
     const copy = join(plane.folder, 'runs.sqlite');
     await (plane.store as Store & { copyTo(file: string): Promise<void> }).copyTo(copy);
@@ -306,7 +306,7 @@ describe('M36 a session of 2025', () => {
     expect(unknown.status).toBe(404);
   });
   it('takes its run along when it is ended', async () => {
-    // The first run of a token is that of its session; this one is the session's own.
+    // The token's first request also opens its session with a first run. It is made before counting, so that only the new run counts.
     await initialize(token).then((begun) => list(token, begun.headers.get('mcp-session-id')!));
     const before = await countRuns();
     const session = (await initialize(token)).headers.get('mcp-session-id')!;

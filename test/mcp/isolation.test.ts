@@ -27,7 +27,7 @@ async function openAgent(subject: string): Promise<Agent> {
   return { mark: `${subject}-${randomId()}`, token, session: headers.get('mcp-session-id')! };
 }
 
-/** Odd ones in the session of 2025, even ones without any; both agents use the same ids. */
+/** Odd calls use the session of 2025-11-25; even ones are of 2026-07-28 and have no session. Both agents use the same ids. */
 function call({ mark, token, session }: Agent, at: number): Promise<Answer> {
   const params = { name: 'desk__echo', arguments: { text: `${mark} ${at}` } };
   if (at % 2 === 0) return send(plane.url, token, request2026({ id: at, method: 'tools/call', params }));

@@ -21,7 +21,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** No request waits long enough to go on without an identical one, however slow the machine is. */
+/** Stops the timer after which a request no longer waits for an identical one, so that a slow machine does not change the result. */
 const stopTimers = (): unknown => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 
 const LOG = { warn: () => undefined };
@@ -90,7 +90,7 @@ it('of two requests that wait for the same one, the second waits for the first w
   await gateway.handOver();
 });
 
-/** A request says how long ago it came, and its trip to the store comes on top: longer than that trip takes on a busy machine. */
+/** A request states how long ago it came, without its way to the store. This is longer than that way takes on a busy machine. */
 const TRIP_MS = 1000;
 
 it('a client that is asked to come back is owed its call, and a request that was open before is not', async () => {
@@ -174,7 +174,7 @@ it('a request that lost its connection while it waited for another gateway takes
   expect(looks).toBe(2);
 });
 
-/** Carries out what it is asked for, but the answer is lost while `isAway`. */
+/** The real store, but the answer to `holdOwed` is lost while `isAway`. */
 function losingAnswers(): OwedStore & { isAway: boolean } {
   const lossy = {
     isAway: false,
@@ -220,7 +220,7 @@ it('a repeat at the same gateway first sends the release that the store did not 
     beatOwed: (request) => store.beatOwed(request),
     releaseOwed: async (request) => {
       if (isAway) throw new Error('the store is away');
-      // The repeat is there before the store knows.
+      // The release reaches the store late, so that the repeat arrives before it.
       await storeTimeAfter(store, (await store.now()) + TRIP_MS);
       return store.releaseOwed(request);
     },
@@ -255,7 +255,7 @@ it('a release that the store does not take is sent again with the next beat', as
   expect((await hold(createOwedCalls(store, LOG), digest)).key).toBe(first.key);
 });
 
-/** The real store, except for what fails. */
+/** The real store, with some methods replaced by ones that fail. */
 const failing = (parts: Partial<OwedStore>): OwedStore => ({
   holdOwed: (request) => store.holdOwed(request),
   beatOwed: (request) => store.beatOwed(request),

@@ -66,7 +66,7 @@ it.each(ERAS)(
     await untilEntry(plane, idOf(first), isTaken);
     await cancelAsOperator(idOf(first));
     expect(outcomeOf(await repeat)).toMatchObject({ kind: 'cancelled', executed: 'no' });
-    // The debt is paid: the same again is another call, with the second question and not the third.
+    // The client has got the call that it was owed, so the same request is a new call. Its question is the second: the repeat made none.
     const next = await client.call(letter(text));
     expect([isPending(next), earlierOf(next)]).toEqual([true, undefined]);
     expect((await questions(text)).map(({ state }) => state).toSorted()).toEqual(['cancelled', 'pending']);

@@ -25,7 +25,7 @@ export async function connectPlain(era: Era, url: string, token: string): Promis
     const client = new OldClient({ name: 'plain', version: '1' });
     const transport = new OldTransport(new URL(`${url}/mcp`), {
       requestInit,
-      // A gateway that was killed is not asked again for the stream that it had.
+      // The client does not ask a killed gateway for the rest of a stream.
       reconnectionOptions: {
         maxRetries: 0,
         initialReconnectionDelay: 1,

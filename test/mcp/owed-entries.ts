@@ -28,7 +28,7 @@ export function untilEntry(
   );
 }
 
-/** Another request than the one that made the call has taken its entry. */
+/** Whether the entry is held by a request other than the one that made the call. */
 export const isTaken = (entry: OwedEntry | undefined): boolean =>
   entry !== undefined && entry.attempt !== entry.name && entry.holder !== null;
 

@@ -70,7 +70,7 @@ function sent(text: string): string[] {
 const untilSent = (text: string, count: number): Promise<unknown> =>
   eventually(() => sent(text).length >= count || undefined, { what: `${count} letters ${text}` });
 
-/** A call that is answered later, or not at all. */
+/** Starts a call that may be answered later or never; its rejection is not unhandled. */
 function start(client: PlainClient, call: ToolCall): Promise<CallToolResult> {
   const calling = client.call(call);
   calling.catch(() => undefined);

@@ -63,11 +63,11 @@ it('a call whose client is lost while its form is open is owed an hour longer th
     ...question,
     ...rest,
   }));
-  // A gateway that is killed now could not say anything more about the call.
+  // A gateway that is killed from here on cannot write to the entry, so the entry that it holds has to last long enough.
   const held = await untilEntry(plane, callId, (entry) => entry !== undefined && entry.holder !== null);
   await client.close();
   const owed = await untilEntry(plane, callId, (entry) => entry === undefined || entry.holder === null);
-  // What is held counts from when the call was made, a moment before it was asked about.
+  // The lifetime of a held entry began when the call was made, a moment before its question. Hence half an hour less.
   expect(held === 'gone' ? 0 : held.expiresAt).toBeGreaterThanOrEqual(expiresAt + HOUR_MS / 2);
   expect(owed === 'gone' ? 0 : owed.expiresAt).toBeGreaterThanOrEqual(expiresAt + HOUR_MS);
 });

@@ -118,7 +118,7 @@ interface DesktopServer {
   readonly args: readonly string[];
 }
 
-/** The servers of docs/mcp.md that a client starts itself: first that of a clone, then that of a package. */
+/** The configurations on docs/mcp.md of servers that a client starts itself: first with a clone, then with an installed package. */
 function desktopServers(): DesktopServer[] {
   const page = readFileSync(join(TOP, 'docs', 'mcp.md'), 'utf8');
   const blocks = [...page.matchAll(/```json\n([^]*?)```/g)].map(

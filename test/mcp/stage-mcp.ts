@@ -15,20 +15,20 @@ export interface StagedMcp {
   readonly plane: StagedPlane;
   readonly url: string;
   readonly endpoint: McpEndpoint;
-  /** A bearer of its own; what it is given is its token. */
+  /** Makes a new bearer and returns its token. */
   bearer(identity?: Partial<Identity>): string;
   stop(): Promise<void>;
 }
 
-/** Where a test takes part in what the gateway does for a request. */
+/** Functions that the stage calls while it serves a request, so that a test can take part. */
 export interface McpStops {
-  /** Before a request is given the session of its bearer. */
+  /** Called before a request gets the session of its bearer. */
   beforeSession(): Promise<unknown>;
-  /** The endpoint is told this too, as by the gateway. */
+  /** Called with how the answer was sent, which the endpoint learns too, as from the gateway. */
   onSent(how: Sent): void;
 }
 
-/** The endpoint behind a real HTTP server, with a worker process. Authentication is the gateway's: here a token is a name. */
+/** The endpoint behind a real HTTP server, with a worker process. The stage authenticates in place of the gateway: it looks tokens up. */
 export async function stageMcp(
   settings: Partial<McpPlane['config']['gateway']['mcp']> = {},
   modules = MCP_MODULES,

@@ -7,7 +7,7 @@ export interface Answer {
   readonly body: {
     readonly result?: Record<string, unknown>;
     readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
-    /** Of the gateway in front of the endpoint. */
+    /** The code of a refusal by the gateway in front of the endpoint. */
     readonly code?: string;
   };
 }
@@ -33,7 +33,7 @@ export async function send(url: string, token: string, { method = 'POST', header
   return { status: response.status, headers: response.headers, body: readAnswer(await response.text()) };
 }
 
-/** Of a stream, the last message: that is the answer. */
+/** In a stream, the last message is the answer. */
 function readAnswer(text: string): Answer['body'] {
   const last = text
     .split('\n')

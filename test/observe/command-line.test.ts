@@ -7,7 +7,7 @@ import { eventually } from '../support/process.ts';
 import { scrape } from '../support/scrape.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 
-/** In the tables of the page: names in the first column. */
+/** The names in the first column of the tables on the page. */
 function documented(): string[] {
   const page = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
   return [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name!).sort();

@@ -41,7 +41,7 @@ describe('the Grafana dashboard', () => {
   });
 
   it('groups and filters by labels that they have', () => {
-    // Those that Prometheus and histograms add.
+    // Labels that Prometheus and histograms add.
     const given = ['le', 'instance', 'job'];
     const wrong = queries.flatMap(({ title, expr, legendFormat }) => {
       const labels = (expr.match(METRIC) ?? []).flatMap((name): readonly string[] => METRICS[metricOf(name)!].labels);
@@ -66,7 +66,7 @@ describe('the Grafana dashboard', () => {
 
   it('shows every metric of calls and of the plane somewhere', () => {
     const shown = new Set(queries.flatMap(({ expr }) => (expr.match(METRIC) ?? []).map(metricOf)));
-    // A worker's own numbers are those of the fleet, one by one.
+    // Not needed: a single worker's metrics repeat those of the fleet.
     const left = ['sallyport_worker_', 'sallyport_calls_cancelled_total', 'process_start', 'nodejs_heap'];
     const missing = (Object.keys(METRICS) as MetricName[]).filter(
       (name) => !shown.has(name) && !left.some((each) => name.startsWith(each)),

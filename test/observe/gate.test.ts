@@ -58,7 +58,7 @@ describe.each(BACKENDS)('the gate in metrics and traces on %s', (backend) => {
     expect(metrics.value('sallyport_approval_decision_seconds_count', { resolution: 'allow-once' })).toBe(1);
     expect(metrics.value('sallyport_calls_held_total', { how: 'resumed' })).toBe(1);
     expect(metrics.value('sallyport_calls_given_up_total', { how: 'parked' })).toBe(1);
-    // How long a person took is no time in the queue.
+    // The time that a person takes to decide is not time in the queue.
     expect(metrics.value('sallyport_stage_duration_seconds_count', { stage: 'admit' })).toBe(1);
     await eventually(async () => (await pending()) === 0, { what: 'no question that waits' });
     const spans = await eventually(

@@ -14,7 +14,7 @@ const OK_CALLS = 7;
 const FAILED_CALLS = 3;
 const NESTED_CALLS = 2;
 
-/** A real worker that counts, and the gateway's view of the same store. */
+/** A real worker with metrics, and the gateway's metrics of the same store. */
 describe.each(BACKENDS)('metrics on %s', (backend) => {
   let plane: StagedPlane;
   let worker: PlaneWorker;
@@ -124,7 +124,7 @@ describe.each(BACKENDS)('metrics on %s', (backend) => {
     expect(held.value('sallyport_queue_depth', { pool: 'tools' })).toBe(0);
     await until((each) => each.value('sallyport_worker_running', { pool: 'tools' }) === 1, 'a running call');
     await plane.client.cancel(session, answer.callId);
-    // Nobody drains here: on Redis every record waits, and the embedded store keeps its own.
+    // No gateway drains in this test: on Redis every record waits, and the embedded store keeps its own.
     const waits = held.value('sallyport_audit_backlog_records', { lane: '0' })!;
     expect(waits > 0).toBe(backend === 'redis');
     expect(held.value('sallyport_audit_lag_seconds', { lane: '0' })! > 0).toBe(backend === 'redis');

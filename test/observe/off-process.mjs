@@ -5,7 +5,7 @@ import { startWorker } from '../../dist/exports/worker.js';
 
 const { store, modules, ...options } = JSON.parse(process.env.OPTIONS);
 const worker = await startWorker({ ...store, modules, health: false, ...options });
-// Node.js loads its fetch when it is used, or when node:http is imported whole.
+// Checked before anything else is imported: Node.js loads its fetch also when node:http is imported whole.
 const fetch = process.moduleLoadList.some((name) => name.includes('undici'));
 const { openStore } = await import('../../dist/exports/testing.js');
 const owner = await openStore(store);

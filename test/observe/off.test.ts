@@ -36,7 +36,7 @@ describe('telemetry that is off', () => {
   it('is what the same process does otherwise when it is on', async () => {
     const on = await run({ metrics: {}, traces: { endpoint: 'http://127.0.0.1:9/v1/traces', sampleRatio: 0 } });
     expect(on.packages).toStrictEqual(['@opentelemetry', 'prom-client']);
-    // Begun here and not sampled: whoever is called next is told so.
+    // The trace begins in this process and is not sampled; the last two digits say so to whatever is called next.
     expect(on.trace).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   });
 });

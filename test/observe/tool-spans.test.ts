@@ -32,7 +32,7 @@ describe('spans that a tool makes with @opentelemetry/api', () => {
     expect(new Set(made.map(({ spanId }) => spanId))).toStrictEqual(
       new Set(own.map((answer) => (answer as { spanId: string }).spanId)),
     );
-    // Each below another one: calls at the same time do not see each other's.
+    // Each span has another parent, so calls that run at the same time do not get each other's span.
     expect(new Set(made.map(({ parentSpanId }) => parentSpanId))).toStrictEqual(new Set(runs));
     expect(new Set(runs).size).toBe(3);
   });

@@ -47,7 +47,7 @@ export default defineModule({
 `;
 }
 
-/** As a person declares them: triggers of a setup, lists, maps, everything. */
+/** Agents declared in every way that the policy allows: triggers of a setup, lists, maps, everything. */
 const DECLARED = {
   main: [{ setup_id: 'notes', triggers: { search: true, edit: false } }],
   member: [{ setup_id: 'notes', triggers: { edit: true } }],
@@ -135,7 +135,7 @@ describe.each(BACKENDS)('agents that share a module on %s', (backend) => {
     const trio = ['all', 'searcher', 'editor'] as const;
     const clients = [plane.client, await plane.connect()];
     for (let turn = 0; turn < 1000; turn += 1) {
-      // Now and then another version: everything is worked out anew, while others ask.
+      // Every 50 turns the policy gets a new version, so all toolkits are computed anew while they are requested.
       const changing = turn % 50 === 0 ? plane.setPolicy(POLICY) : undefined;
       const order = ORDERS[turn % ORDERS.length]!.map((index) => trio[index]!);
       const asked = order.map((agent) => clients[turn % 2]!.toolkit(sessions.get(agent)!));
@@ -225,9 +225,9 @@ describe.each(BACKENDS)('agents that share a module on %s', (backend) => {
     expect((await Promise.all(queued)).map(codeOf)).toEqual(['NOT_SELECTED', 'ok']);
     expect(marksOf(plane, 'S', 'taken-away')).toHaveLength(0);
     expect(marksOf(plane, 'S', 'given')).toHaveLength(1);
-    // What ran when the selection changed is not disturbed.
+    // Calls that were running when the selection changed are not disturbed.
     expect((await Promise.all(full)).map(codeOf)).toEqual(full.map(() => 'ok'));
-    // And what it is shown is what it may call.
+    // The agent is shown exactly what it may call now.
     expect(idsOf(await plane.client.toolkit(sessions.get('main')!))).toEqual(['notes.edit']);
     expect((await queueCounts(plane)).queued).toBe(0);
   });
@@ -396,7 +396,7 @@ describe.each(BACKENDS)('a module that is deployed again on %s', (backend) => {
     const old = await plane.startWorker({ modules: modulesOf('1.0.0', TOOLS).path });
     await plane.startWorker({ modules: modulesOf('1.1.0', [...TOOLS, 'remove']).path });
     await untilPublished('1.1.0');
-    // One of the old version comes last, as in a deploy that is rolled out and partly rolled back.
+    // A worker of the old version starts last, as in a deploy that is rolled out and partly rolled back.
     await old.process.stop();
     await plane.startWorker({ modules: modulesOf('1.0.0', TOOLS).path });
     const { sequence, digest } = await plane.store.readCatalog();

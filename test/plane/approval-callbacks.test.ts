@@ -9,10 +9,10 @@ import { audit, untilStoreTime } from './support/watch-plane.ts';
 
 const ASKING: Policy = { ...OPEN_POLICY, rules: [{ id: 'look', verdict: 'ask', tools: ['basic.write'] }] };
 const OPERATOR = { kind: 'operator', name: 'ops' } as const;
-/** With the lease of the tests: so long is a claim its claimant's. */
+/** The timeout of the hook. Together with the lease of the tests it is the time for which a worker keeps a callback that it has claimed. */
 const HOOK_MS = 1500;
 
-/** Writes a line when it is entered and one when it has ended; dies or waits in between when a file says so. */
+/** A plugin that writes a line when its hook is entered and one when it has ended. A file makes it die or wait in between. */
 const PLUGIN = (folder: string): string => `
 import { appendFileSync, existsSync } from 'node:fs';
 const folder = ${JSON.stringify(folder)};
@@ -39,7 +39,7 @@ describe.each(BACKENDS)('callbacks of approvals on %s', (backend) => {
   beforeEach(() => writeFileSync(file('told.txt'), ''));
   afterAll(() => plane.stop());
 
-  /** Exactly so many workers with the hook. Those of the test before are kept when they are alive: a start costs a second of CPU. */
+  /** Makes exactly `count` workers with the hook run. Live workers of the test before are kept: a start costs a second of CPU. */
   async function start(count: number, timeoutMs = HOOK_MS): Promise<void> {
     const alive = workers.filter(({ process }) => process.exit === undefined);
     const kept = timeoutMs === startedWithMs ? alive.slice(0, count) : [];
@@ -104,7 +104,7 @@ describe.each(BACKENDS)('callbacks of approvals on %s', (backend) => {
     await until(id, 'unknown');
     const unknown = (await audit(plane)).filter(({ event }) => event === 'callback.unknown');
     expect(unknown.map((entry) => entry.approval)).toStrictEqual([id]);
-    // The workers that are left look on: what is asked later is told, and this one is not.
+    // The new workers go on looking for callbacks: they invoke the hook for a later question, but not again for this one.
     const later = await ask();
     await deny(later.approval);
     await until(later.approval.question.id, 'done');
@@ -139,7 +139,7 @@ describe.each(BACKENDS)('callbacks of approvals on %s', (backend) => {
     startedWithMs = undefined;
     await deny(approval);
     const { id } = approval.question;
-    // Time enough for one that looks.
+    // Long enough for a worker with the hook to find the callback.
     await untilStoreTime(plane, 2500);
     expect((await plane.store.readApproval(id))?.callback).toBe('waiting');
     await start(1);

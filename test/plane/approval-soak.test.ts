@@ -17,15 +17,15 @@ import {
 import { APPROVERS, CONCURRENCY, stageSoak, WORKERS, type SoakPlane } from './support/approval-soak/soak-plane.ts';
 import { BACKENDS } from './support/stage-plane.ts';
 
-/** The full soak, `npm run soak:approvals`, asks for more calls and more crashes. */
+/** Set by `npm run soak:approvals`: the number of calls. The test then runs in full, with more crashes. */
 const ASKED_FOR = process.env['SALLYPORT_SOAK_CALLS'];
 const IS_FULL = ASKED_FOR !== undefined;
 const CALLS = Number(ASKED_FOR ?? 40);
 const CHUNKS = 12;
-/** Of these pieces of the decisions: what is killed as soon as the first of their answers is here. */
+/** Decisions are made in chunks. For the index of a chunk: what is killed as soon as the chunk's first decision is answered. */
 const CRASHES = new Map<number, Parameters<SoakPlane['crash']>[0]>([
   [4, 'store'],
-  // The last one: decided calls wait for workers, or run.
+  // During the last chunk, calls that are already decided wait for workers or run.
   [CHUNKS - 1, 'everything'],
   ...(IS_FULL
     ? ([
@@ -37,11 +37,11 @@ const CRASHES = new Map<number, Parameters<SoakPlane['crash']>[0]>([
 ]);
 const CRASHES_OF_WORKERS = [...CRASHES.values()].filter((what) => what !== 'approvers').length;
 const MIB = 1024 * 1024;
-/** Of all workers; a few times what is seen without a leak. */
+/** How much the memory of all workers together may grow: a few times what it grows without a leak. */
 const MAX_GROWN_MB = 2;
 const TIMEOUT_MS = 600_000 + CALLS * 2000;
 
-/** In pieces, because a process that dies takes only what is on its way with it. */
+/** Cuts the decisions into chunks, because a crash affects only decisions that are under way. */
 function cut<Item>(items: readonly Item[], pieces: number): Item[][] {
   const start = (index: number): number => Math.floor((index * items.length) / pieces);
   return Array.from({ length: pieces }, (_, index) => items.slice(start(index), start(index + 1)));
@@ -66,7 +66,7 @@ async function decideAll(
   return races;
 }
 
-/** While people think, everybody else is served. */
+/** Expects that parked calls take no slot: no call is queued or with a worker, and calls of another subject are answered. */
 async function expectFreeSlots(plane: SoakPlane): Promise<void> {
   await eventually(async () => (await plane.store.queueState()).every(({ queued, leased }) => queued + leased === 0), {
     what: 'no call in a queue or with a worker',
@@ -83,7 +83,7 @@ async function expectFreeSlots(plane: SoakPlane): Promise<void> {
   expect(answers).toMatchObject(orders.map(({ args }) => ({ outcome: { kind: 'ok', structured: args } })));
 }
 
-/** Of all workers together, after a collection; with what buffers hold outside of the heap. */
+/** The memory of all workers together after a garbage collection, in MiB, including buffers outside of the heap. */
 async function keptMb(plane: SoakPlane): Promise<number> {
   const kept = await Promise.all(plane.workers.map((worker) => worker.ask<number>({})));
   return kept.reduce((sum, bytes) => sum + bytes, 0) / MIB;
@@ -154,7 +154,7 @@ describe.each(BACKENDS)(`${CALLS} calls that people are asked about on %s`, (bac
     TIMEOUT_MS,
   );
 
-  /** Whoever says yes now is late, also to what expired. */
+  /** Expects that no question is left to decide, and that a decision about an expired one is too late. */
   async function expectNothingToDecide(calls: readonly SoakCall[]): Promise<void> {
     expect(await plane.store.matchApprovals({ prefix: '', limit: 10 })).toEqual([]);
     const expired = await plane.store.listApprovals({ state: 'expired', limit: 10_000 });

@@ -50,7 +50,7 @@ describe('the approval webhook', () => {
   afterEach(async () => {
     await webhook.close(0);
     await receiver.stop();
-    // Whatever happened: neither the secret nor the path of the receiver is ever in the log.
+    // In every test, neither the secret nor the path of the receiver may appear in the log.
     if (/both-sides|of-the-path|4000-1234/.test(JSON.stringify(lines))) throw new Error('a secret is in the log');
   });
 

@@ -20,7 +20,7 @@ import { eventually } from '../support/process.ts';
 import { LEASE_MS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import { audit, callFor, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from './support/watch-plane.ts';
 
-/** Written past the functions, as somebody with the server's password could: nothing of it may run, stop a worker or stay. */
+/** These tests write past the functions, as anyone with the server's password can. Nothing of it may run, stop a worker or stay. */
 const KEYS = laneKeys('sallyport', 0);
 const STREAM = KEYS.stream('default');
 const TWENTY_MB = Buffer.alloc(20_000_000, 0x78);
@@ -48,7 +48,7 @@ function add(fields: Fields, id = '*'): Promise<string> {
   return raw.xadd(STREAM, id, ...list) as Promise<string>;
 }
 
-/** Neither in the stream nor in anybody's pending list. */
+/** Whether the entry is neither in the stream nor in the pending list of any worker. */
 async function isGone(id: string): Promise<boolean> {
   const entries = await raw.xrange(STREAM, id, id);
   const pending = (await raw.xpending(STREAM, GROUP, id, id, 1)) as unknown[];
@@ -68,7 +68,7 @@ async function untilGone(added: ReadonlyMap<string, string>): Promise<void> {
     return left.length === 0;
   };
   const waiting = eventually(isClear, { everyMs: 250, what: 'the junk to be cleared away' });
-  // Which entries stay says more than that time was up.
+  // A list of the entries that stay says more than the error of the timeout.
   await waiting.catch(() => undefined);
   expect(left).toStrictEqual([]);
 }
@@ -232,7 +232,7 @@ describe('an entry whose record or body is not what it should be', () => {
     const junk = callIdFor(owner.id, 'junk')!;
     await raw.hset(KEYS.calls, junk, 'junk');
     await raw.zadd(KEYS.live, 1, junk);
-    // In a pool that nobody serves.
+    // A pool that no worker serves.
     const due = await acceptOne(plane.store, owner, { deadlineMs: 100 });
     const record = await eventually(
       async () => {
@@ -262,7 +262,7 @@ describe('an entry whose record or body is not what it should be', () => {
         [id, 'the entry'],
       ]),
     );
-    // Taken in the same read, so not lost with it: each is somebody's first delivery.
+    // The neighbours were read together with the junk and were not lost with it: fence 1 means that each was delivered only once.
     expect(marksOf(plane, 'S').map(({ fence }) => fence)).toStrictEqual([1, 1, 1]);
   });
 });
@@ -285,7 +285,7 @@ describe('a session that was overwritten', () => {
 });
 
 describe('a record that was overwritten, in one batch with others', () => {
-  /** Two calls of one worker, the record of the second one no record any more. */
+  /** Holds two calls for one worker and destroys the record of the second one. */
   async function holdTwo() {
     const store = plane.store;
     const owner = await openSession(store);
@@ -303,7 +303,7 @@ describe('a record that was overwritten, in one batch with others', () => {
       plane.store.startCall(startRequest(bad)),
     ]);
     const { starts } = (await plane.store.readCall(good.callId))!;
-    // Told that it started, and it did; or told of trouble, and nothing happened.
+    // Either the start was answered and counts, or it failed and nothing happened.
     expect({ told: started.status, starts }).toStrictEqual({
       told: started.status,
       starts: started.status === 'fulfilled' ? 1 : 0,

@@ -19,7 +19,7 @@ import { BACKENDS, stagePlane, type PlaneWorker, type StagedPlane } from './supp
 import { audit } from './support/watch-plane.ts';
 
 const MODULE = fileURLToPath(new URL('../fixtures/corpus-plane/corpus.mjs', import.meta.url));
-/** Its session leaves the list when the reaper comes by, in the middle of any row. */
+/** The subject of the expired session. The reaper removes that session from the list at any time, so it is not compared. */
 const EXPIRED = 'expired';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -39,7 +39,7 @@ interface Traces {
   readonly keys: readonly string[];
 }
 
-/** Everything a refused input could have left behind. Reply streams come and go with answered calls. */
+/** Everything that a refused input could have left behind, except reply streams, which calls that were answered leave too. */
 async function tracesIn(plane: StagedPlane): Promise<Traces> {
   const keys = plane.redis === undefined ? '' : await plane.redis.cli('KEYS', '*');
   const sessions = await plane.store.listSessions(1000);
@@ -63,7 +63,7 @@ function textOf({ input }: BadInput): string {
   return input.kind === 'text' ? input.text : '';
 }
 
-/** As our library would have written it. */
+/** The arguments in the form that the client library would have written. */
 function canonicalOf(row: BadInput): string {
   return row.canonical ?? canonicalJson(JSON.parse(textOf(row)));
 }
@@ -94,7 +94,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
   });
   afterAll(() => plane.stop());
 
-  /** The worker lives and serves: asked after each part of the table. */
+  /** Expects that the worker still runs and serves calls. Called after each part of the table. */
   async function expectServing(): Promise<void> {
     const answer = await plane.client.call(session, 'corpus.strict', { name: 'good' }, { waitMs: 60_000 });
     expect(answer).toMatchObject({ kind: 'settled', outcome: { kind: 'ok', structured: { got: '{"name":"good"}' } } });
@@ -241,7 +241,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
     };
   }
 
-  /** Through the store's own door, past our library's. */
+  /** Sends a request directly to the store, without the client library, and returns its outcome. */
   async function settleBus(request: AcceptRequest): Promise<Outcome> {
     const accepted = await plane.store.acceptCall(request);
     expect(accepted).toMatchObject({ kind: 'accepted', callId: request.callId });
@@ -263,7 +263,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
       effects: before.effects,
     });
     expect(audited).toBe(before.audited + 1);
-    // The hash of records that replay, and what counts their bytes and forgets them.
+    // Keys that a settled call may add: the hash of calls, the count of their bytes, and the lists by which they are forgotten.
     const own = (key: string): boolean => /:(calls|retained|forget:\d+)$/.test(key);
     expect(keys.filter((key) => !before.keys.includes(key) && !own(key))).toStrictEqual([]);
   }
@@ -304,7 +304,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
       if (row.answer === 'ok') return requestOf(encode, { tool, args: canonicalOf(row) });
       if (row.input.kind === 'text') return requestOf(encode, { tool, args: row.input.text });
       const { bytes } = row.input as Extract<BadInput['input'], { kind: 'bytes' }>;
-      // What a decoder makes of broken bytes is what the digest was made of: only strictness can tell.
+      // The digest is that of the text which a lenient decoder makes of the bytes, so it fits: only a strict decoder notices the row.
       return requestOf((envelope) => withArguments(envelope, bytes), { tool, args: new TextDecoder().decode(bytes) });
     }
   });
@@ -331,7 +331,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
     });
 
     it('B28: no worker settles, renews, starts or gives back a call that it does not hold', async () => {
-      // In a pool that no worker serves: nobody else takes it meanwhile.
+      // No worker serves this pool, so no worker takes the call meanwhile.
       const request = { ...requestOf(encode), pool: 'nobody' };
       await plane.store.acceptCall(request);
       for (const fence of [0, -1, 1, 2, 1e9, 0.5, Number.NaN]) {

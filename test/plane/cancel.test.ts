@@ -23,7 +23,7 @@ import {
 } from './support/watch-plane.ts';
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
-/** So long that within a test only the way of cancellations can be what tells a worker: the next renewal comes minutes later. */
+/** A lease so long that a worker can learn of a cancellation only by looking for it: the next renewal comes minutes later. */
 const LONG_LEASE_MS = 900_000;
 const CONCURRENCY = 8;
 
@@ -40,7 +40,7 @@ function writeManifest(folder: string): string {
   return file;
 }
 
-/** Whether the ending agrees with what the tool did, and with what the canceller was told. */
+/** Whether the outcome agrees with the number of starts and with the answer to the cancel request. */
 function isTrueEnding({ answer, starts, kind, executed }: { answer: string; starts: number } & Outcome): boolean {
   if (starts > 1 || (executed === 'no' && starts > 0)) return false;
   if (kind === 'ok') return starts === 1 && answer !== 'cancelled';
@@ -92,7 +92,7 @@ describe.each(BACKENDS)('cancelling a call on %s', (backend) => {
       await untilLeased(plane, 2);
       expect(await plane.client.cancel(session, callIdOf(key))).toBe('cancelled');
       expect(await calling).toMatchObject({ kind: 'cancelled' });
-      // An unsafe tool asks the store before it starts. A read does not, and is told within a second.
+      // An unsafe call asks the store before it starts. A read call does not; its worker learns of the cancellation within a second.
       if (tool === 'limited.read') await untilStoreTime(plane, 1000);
       running.release();
       expect((await first).kind).toBe('ok');
@@ -127,7 +127,7 @@ describe.each(BACKENDS)('cancelling a call on %s', (backend) => {
       console.log(
         `${backend} ${tool}: abort seen after ${Math.round(abortMs)} ms, answered after ${Math.round(answeredMs)} ms`,
       );
-      // Whatever a stubborn tool still does, the answer stays.
+      // Whatever the stubborn tool does after the cancellation, the outcome stays.
       run.release();
       expect(await plane.client.cancel(session, callIdOf(key))).toBe('settled');
       expect(marksOf(plane, 'S', run.label)).toHaveLength(1);
@@ -208,7 +208,7 @@ describe.each(BACKENDS)('cancelling a call on %s', (backend) => {
       keys.map(async (key, index) => {
         const tool = index % 2 === 0 ? 'scenario.write' : 'scenario.read';
         const calling = callFor(plane, session, tool, runOnce(plane, key), { key });
-        // Some are cancelled before they are accepted, most somewhere on their way.
+        // Some calls are cancelled before they are accepted, most of them later, on their way to a worker or back.
         const record = (index % 5) + 1;
         for (let asked = 0; asked < record; asked += 1) await plane.store.readCall(callIdOf(key));
         const answer = await plane.client.cancel(session, callIdOf(key)).catch(() => 'not there yet');
@@ -233,7 +233,7 @@ describe.each(BACKENDS)('cancelling a call on %s', (backend) => {
     const workerId = newWorkerId();
     const held = createHeldCalls(4);
     const stops: StopOrder[] = [];
-    // Where nothing is held the supervisor does not look.
+    // The supervisor does not ask the store while no call is held.
     held.hold(await startElsewhere(plane, session, workerId), 0);
     const owned = await startElsewhere(plane, session, workerId);
     let rounds = 0;
@@ -242,7 +242,7 @@ describe.each(BACKENDS)('cancelling a call on %s', (backend) => {
       lanes: plane.store.lanes,
       async recheckSessions(request) {
         rounds += 1;
-        // Between the look at what is held and the look at the cancellations.
+        // At this moment the supervisor knows which lanes have held calls, and has not read the cancellations yet.
         if (rounds === 3) {
           held.hold(owned, 0);
           await plane.client.cancel(session, owned.callId);

@@ -16,7 +16,7 @@ interface Order {
   readonly args: readonly unknown[];
 }
 
-/** What another process hears, and how it ended. */
+/** Runs these orders in another process, expects that it exits with 0, and returns the answers that it printed. */
 async function askElsewhere(plane: StagedPlane, session: SessionHandle, orders: readonly Order[]): Promise<unknown[]> {
   const caller = await spawnNode(CALLER_SCRIPT, [JSON.stringify({ store: plane.storeOptions, session, orders })]);
   const { code } = await caller.exited;
@@ -86,7 +86,7 @@ describe.each(BACKENDS)('the client library on %s', (backend) => {
           throw new Error('a mistake of the listener');
         },
       });
-      // Looked at below; until then it may fail unheard.
+      // The result is checked below; until then a rejection must not count as unhandled.
       calling.catch(() => undefined);
       const neighbours = Array.from({ length: 10 }, () =>
         plane.client.call(
@@ -220,7 +220,7 @@ describe.each(BACKENDS)('the client library on %s', (backend) => {
     await client.close();
     expect(await ended).toMatchObject({ code: 'CLIENT_CLOSED' });
     await expect(client.call(session, 'basic.echo', { text: 'x' })).rejects.toMatchObject({ name: 'PlaneError' });
-    // The caller is gone, the call is not.
+    // The caller has ended, but its call goes on.
     run.release();
     expect(await plane.client.wait(session, callIdFor(session.id, 'closed')!)).toMatchObject({
       outcome: { kind: 'ok' },

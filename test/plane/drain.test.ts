@@ -12,7 +12,7 @@ import {
   untilStoreTime,
 } from './support/watch-plane.ts';
 
-/** No test here is long enough for such a lease to run out: what comes back at once was given back. */
+/** No test is long enough for this lease to run out, so a call that comes back at once was given back. */
 const LONG_LEASE_MS = 120_000;
 
 describe.each(BACKENDS)('a worker drained on %s', (backend) => {

@@ -82,7 +82,7 @@ function untilStarts(count: number): Promise<unknown> {
 interface Asked {
   readonly key: string;
   readonly effect: 'read' | 'unsafe';
-  /** Its first run never ends by itself: it is running when its owner is killed. */
+  /** The first run of the call never ends by itself, so it is running when the owner of the store is killed. */
   readonly held: boolean;
 }
 
@@ -112,12 +112,12 @@ function ask(
     if (answer.kind === 'pending') throw new Error(`${key} is still pending`);
     return answer.outcome;
   });
-  // A test that fails before it asks for the outcome has said enough.
+  // If the test fails before it awaits the outcome, a rejection must not be reported in addition.
   calling.catch(() => undefined);
   return calling;
 }
 
-/** Nothing lost, nothing twice: each call has one ending, and what it says agrees with what the tools did. */
+/** Expects one outcome for each call, which agrees with what the tools did: nothing is lost and nothing ran twice. */
 async function expectOneEndingEach(session: SessionHandle, outcomes: readonly Outcome[]): Promise<void> {
   const wrong = ASKED.flatMap(({ key, effect, held }, index) => {
     const { kind } = outcomes[index]!;
@@ -189,7 +189,7 @@ describe(`an embedded owner killed in the middle of ${CALLS} calls`, () => {
 interface Asking {
   /** By key of the call. */
   readonly outcomes: Map<string, Outcome>;
-  /** Ends the callers, each with the call it is in. */
+  /** Stops the callers, each when its current call has ended. */
   stop(): Promise<unknown>;
 }
 

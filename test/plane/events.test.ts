@@ -9,7 +9,7 @@ import { SILENT_LOG } from '../support/sample-call.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 
 const MODULES = fileURLToPath(new URL('../fixtures/events-plane/modules', import.meta.url));
-/** Two, so that a tool in a process can call another. */
+/** Two calls at a time, so that a tool in a process can call another tool. */
 const CONCURRENCY = 2;
 const SUBJECT = 'subject-ada';
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -162,7 +162,7 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
     await eventually(() => told.some(({ kind }) => kind === 'tool.started'), { what: 'the start' });
     controller.abort();
     await calling;
-    // It ended in the store; its worker hears that the call is no longer its own.
+    // The call ended in the store; its worker learns that it no longer owns the call.
     await eventually(() => told.some(({ kind }) => kind === 'call.lost'), { what: 'the end' });
     expect(told.find(({ kind }) => kind === 'call.cancelled')).toMatchObject({
       session: session.id,
@@ -289,7 +289,7 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
         expect(forms.filter((form) => all.includes(form))).toStrictEqual([]);
         expect(all).not.toContain(session.token);
         expect(all).not.toContain(SUBJECT);
-        // There was something to look through; how much of the refused ones is there already does not matter.
+        // At least the events of the first call were searched. Events of the refused calls may come later.
         expect(kindsOf(told)).toContain('call.settled');
       }),
       { numRuns: 60 },

@@ -10,7 +10,7 @@ import { stagePlane, type StagedPlane } from './support/stage-plane.ts';
 const FOLDER = fileURLToPath(new URL('../fixtures/everything', import.meta.url));
 const accept = (content: JsonObject): JsonObject => ({ action: 'accept', content });
 
-/** What the conformance suite of MCP looks for; that it speaks MCP is tested where MCP is spoken. */
+/** The module for the conformance suite of MCP, called without MCP. The tests of MCP call it over that protocol. */
 describe('the module with everything', () => {
   let plane: StagedPlane;
   let session: SessionHandle;

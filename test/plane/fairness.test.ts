@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BACKENDS, outcomeOf, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 
-/** So many that the window of 64 is full all the time, and more than half of them are left at the end. */
+/** So many calls that the window of 64 is always full, and that more than half of them are left at the end. */
 const NOISY_CALLS = 3000;
 const QUIET_CALLS = 10;
 const WINDOW = 64;
@@ -18,7 +18,7 @@ describe.each(BACKENDS)('one noisy subject on %s', (backend) => {
   afterEach(() => plane.stop());
 
   it(`with ${NOISY_CALLS} queued calls does not delay another subject beyond its window`, async () => {
-    // A worker publishes the catalog, then leaves; the queue is filled while nobody works on it.
+    // A worker publishes the catalog, then leaves; the queue is filled while no worker runs.
     const first = await plane.startWorker({ concurrency: CONCURRENCY });
     await plane.client.catalog();
     first.process.kill('SIGTERM');

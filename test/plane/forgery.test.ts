@@ -254,7 +254,7 @@ describe.each(BACKENDS)('a forged request on %s', (backend) => {
   });
 });
 
-/** Whoever may write to the server's streams. Entries that no accept vouches for must not reach a tool. */
+/** Any program with write access to the server's streams can add entries. An entry that no accept wrote must not reach a tool. */
 describe('an entry written to a redis stream by hand', () => {
   let plane: StagedPlane;
   let alice: SessionHandle;
@@ -272,7 +272,7 @@ describe('an entry written to a redis stream by hand', () => {
     await plane.stop();
   });
 
-  /** An entry as accept writes it, with an identity nobody was given. */
+  /** Adds an entry in the form that accept writes, with an identity that no session has. */
   async function addForged(tool: string, label: string): Promise<string> {
     const request = await honestRequest(plane, alice, tool, runOnce(plane, label));
     const args = (decode(request.envelope) as { arguments: string }).arguments;
@@ -295,7 +295,7 @@ describe('an entry written to a redis stream by hand', () => {
     return (await redis.xadd(keys.stream('default'), '*', ...fields))!;
   }
 
-  // A `read` tool would run and answer nobody: whoever holds Redis credentials is trusted that far (docs/security.md).
+  // A `read` tool would run, without a waiter for its answer: Redis credentials are trusted that far (docs/security.md).
   it.each(['scenario.write', 'scenario.root'])('does not run %s, and is swept away', async (tool) => {
     const before = (await endingsOf(plane)).length;
     const label = `hand-made-${tool}`;
@@ -316,7 +316,7 @@ describe('garbage in a redis stream', () => {
   it('does not cost the calls beside it their delivery', async () => {
     plane = await stagePlane('redis');
     const session = await plane.openSession();
-    // With such a lease a call that was lost with its batch would not be back in time.
+    // The lease is so long that a call which was lost together with its batch would come back too late.
     const worker = await plane.startWorker({ leaseMs: 120_000 });
     const redis = new Redis(plane.redis!.url);
     const stream = laneKeys('sallyport', 0).stream('default');

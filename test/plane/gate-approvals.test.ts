@@ -32,7 +32,7 @@ const NO_LETTERS: Rule = { id: 'no-letters', verdict: 'deny', tools: ['desk.send
 
 type Question = Approval['question'];
 
-/** A desk whose `send` has another definition, and does the same. */
+/** The source of a desk whose `send` does the same but has another definition. */
 const OTHER_DESK = `import { appendFileSync } from 'node:fs';
 import { defineModule, jsonSchema, tool } from 'sallyport/tool';
 export default defineModule({
@@ -68,7 +68,7 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
     await plane.stop();
   });
 
-  /** In this process, because so many are started and drained here. */
+  /** Starts a worker in this process: these tests start and drain many, and processes would take long. */
   function openWorker(more: Partial<WorkerOptions> = {}, open = openStore): Promise<RunningWorker> {
     const options = { ...plane.storeOptions, modules: GATE_MODULES, health: false, log: SILENT_LOG, ...more };
     return startWorker(options as WorkerOptions, { openStore: open });
@@ -87,7 +87,7 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
   const send = (text: string) => park(plane, session, 'desk.send', letter(plane, text));
   const ranBy = (callId: string) => sentLetters(plane).filter((sent) => sent.callId.startsWith(callId));
 
-  /** Parked, no worker there any more, allowed: whatever changes now changes between the yes and the run. */
+  /** Returns a call that was allowed while no worker runs, so that a test can change things between the decision and the run. */
   async function allowed(): Promise<ParkedCall> {
     const parked = await send(randomId());
     await stopWorker();
@@ -109,7 +109,7 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
       ]);
     });
 
-    /** Each with a subject of its own, all changed by one policy: a worker that stops and starts costs more than everything else here. */
+    /** Each case has its own subject, and one policy changes all of them: to stop and start a worker takes longer than all else here. */
     const JUDGED_ANEW: Readonly<Record<string, string>> = {
       'a rule denies the call': 'RULE_DENIED',
       'its asking rule denies now': 'RULE_DENIED',
@@ -192,7 +192,7 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
     });
 
     interface Tampered {
-      /** What the approver put in the place of the arguments. */
+      /** Whether the approver replaced the arguments. */
       readonly edits?: boolean;
       readonly tamper: (approval: Approval) => Approval;
       readonly code?: string;
@@ -267,7 +267,7 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
   });
 
   describe('answered with always', () => {
-    /** Makes a grant, and the session that asked for it. */
+    /** Returns a grant together with the session whose call was asked about. */
     async function granted(text: string, grant: { readonly uses?: number } = {}) {
       const parked = await send(text);
       const answer = await decide(plane, parked.approval, 'allow-always', { grant });
@@ -311,7 +311,7 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
       expect(sentLetters(plane, text)).toHaveLength(3);
     });
 
-    /** Each with a subject and a rule of its own, so that one change of the policy is about all of them. */
+    /** Each case has its own subject and rule, so that one change of the policy tests all of them. */
     it('ask again when the grant is revoked, its rule has changed or one more asks, also about a call that waits', async () => {
       const subjects = ['revoked', 'changed', 'more', 'as-before'];
       const ruleOf = (subject: string): Rule => ({ ...OUTGOING, id: `of-${subject}`, subjects: [subject] });
@@ -379,7 +379,7 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
     await stopWorker();
   });
 
-  // The last one: from here on the catalog has the other desk.
+  // This test is the last one, because after it the catalog has the other desk.
   it('answered with yes do not run when the tool is another one: its call is asked about anew', async () => {
     const parked = await allowed();
     const folder = createModuleFolder({ 'desk.mjs': OTHER_DESK });
@@ -405,7 +405,7 @@ function otherText({ question }: Approval): string {
 
 type ChangedStore = (store: Store) => Promise<Partial<Store>>;
 
-/** The real store, in which something is not as it was, or fails. */
+/** The real store with some methods replaced by ones that answer something else, or fail. */
 async function openChangedStore(options: StoreOptions, change: ChangedStore): Promise<AnyStore> {
   const store = await openStore(options);
   return { ...store, lanes: store.lanes, ...(await change(store)) };

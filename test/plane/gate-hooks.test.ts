@@ -43,7 +43,7 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
     return answer;
   }
 
-  /** What the after hook was told, once it was; nothing else may come later than the next call's. */
+  /** What the after hook got for this call. Waits until the hook has got the next call too: nothing more about this one can come then. */
   async function toldOf(callId: string) {
     await eventually(() => toldLetters(plane, callId).length > 0, { what: `the after hook of ${callId}` });
     const { callId: next } = await send('plain');
@@ -171,7 +171,7 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
     return answer;
   }
 
-  /** Everything that is kept or told of a call outside of its tool: the stored outcome, its audit records, the log. */
+  /** Everything that is stored or logged about a call outside of its tool: the outcome, its audit records, the log. */
   async function traces(callId: string): Promise<string> {
     const record = await plane.store.readCall(callId as CallId);
     const entries = (await audit(plane)).filter((entry) => entry.callId === callId);

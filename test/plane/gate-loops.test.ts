@@ -36,7 +36,7 @@ const advisedOf = (outcomes: readonly Outcome[]): number[] =>
   outcomes.flatMap(({ advice }, index) => (advice === undefined ? [] : [index + 1]));
 const codeOf = ({ kind, error }: Outcome): string => error?.code ?? kind;
 
-/** What repeats itself, in words: [word, how often] for neighbours that are the same. */
+/** Shortens a list: neighbours that are the same become one entry [word, how often]. */
 function shorten(words: readonly string[]): [string, number][] {
   const short: [string, number][] = [];
   for (const word of words) {
@@ -47,10 +47,10 @@ function shorten(words: readonly string[]): [string, number][] {
   return short;
 }
 
-/** Redis remembers the calls of a run only from the first that looks repeated on, so one round more is needed there. */
+/** Redis keeps the attempts of a run only from the first repetition on, so one more round is needed there. */
 const unseen = (backend: BackendName, round = 1): number => (backend === 'redis' ? round : 0);
 
-/** Open, and with loop detection as it is when nobody says anything about it. */
+/** An open policy with the default settings of loop detection. */
 const DEFAULT_LOOPS: Policy = { ...OPEN_POLICY, loops: {} };
 
 describe.each(BACKENDS)('loops on %s', (backend) => {
@@ -59,7 +59,7 @@ describe.each(BACKENDS)('loops on %s', (backend) => {
   let session: SessionHandle;
   beforeAll(async () => {
     plane = await stagePlane(backend);
-    // Two, so that a run is seen by both.
+    // Two workers, so that the calls of one run are spread over both.
     for (let count = 0; count < 2; count += 1) await plane.startWorker({ modules: GATE_MODULES, concurrency: 1 });
   });
   beforeEach(async () => {
@@ -159,7 +159,7 @@ describe.each(BACKENDS)('loops on %s', (backend) => {
     await setLoops({ unknownTool: { warn: 2, block: 4 } });
     const known = indexTools(await plane.store.readCatalog()).get('desk.look' as ToolId)!;
     const published = { ...known, tool: { ...known.tool, id: 'desk.nothing' as ToolId, digest: 'f'.repeat(64) } };
-    // The client library does not send it; another caller does.
+    // The client library refuses an unknown tool itself, so the call is sent to the store as another caller could.
     const outcomes = await times(5, async () => {
       const prepared = prepareCall({
         session: session.id,
@@ -204,7 +204,7 @@ describe.each(BACKENDS)('loops on %s', (backend) => {
     expect(await plane.client.call(session, 'desk.look', { text: 'x' })).toMatchObject({
       outcome: { error: { code: 'RUN_ENDED_BY_LOOP' } },
     });
-    // A token that is not the session's ends nothing.
+    // A request with a wrong token does not end the session's run.
     const own = await plane.openSession();
     await codes({ ...own, token: 'x'.repeat(43) }, 30);
     expect((await look(own)).kind).toBe('ok');
@@ -344,7 +344,7 @@ describe.each(BACKENDS)('an allowed call on %s', (backend) => {
     );
     await call({ text: 'to know the policy' });
     const withGate = await call({ text: 'gated' });
-    // The same call again: now its history travels with it.
+    // The same call is repeated, so it is delivered with the history of its run.
     const repeated = await call({ text: 'gated' });
     expect(without).toEqual(['settleCall']);
     expect([withGate, repeated]).toEqual([without, without]);

@@ -49,7 +49,7 @@ describe.each(BACKENDS)('rules on %s', (backend) => {
   beforeAll(async () => {
     plane = await stagePlane(backend);
     await plane.setPolicy(policyWith(RULES, { unattended: ['robot'] }));
-    // One slot: whatever holds it stops everything else.
+    // The worker has one slot: a call that keeps it stops all others.
     await plane.startWorker({ modules: GATE_MODULES, concurrency: 1 });
   });
   beforeEach(async () => {

@@ -57,7 +57,7 @@ describe.each(BACKENDS)('a poison call on %s', (backend) => {
   it('among 64 others ends crashed, and the others end ok', async () => {
     const session = await plane.openSession();
     let stopped = false;
-    // A service manager: whenever a worker dies, another is started.
+    // Acts as a service manager: whenever a worker dies, it starts another one.
     const manager = (async () => {
       while (!stopped) {
         const { process } = await plane.startWorker();

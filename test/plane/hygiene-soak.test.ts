@@ -6,7 +6,7 @@ import { runHygiene } from './support/hygiene/hygiene-run.ts';
 import { PLANTS } from './support/hygiene/plant-leak.ts';
 import { BACKENDS } from './support/stage-plane.ts';
 
-/** `npm run soak:hygiene` says all of these. */
+/** Set by `npm run soak:hygiene`: the fields of `Asked` as JSON. */
 const ASKED_FOR = process.env['SALLYPORT_HYGIENE'];
 
 interface Asked {
@@ -23,7 +23,7 @@ it('the soak finds every duration that it shortens', () => {
   expect(findMoved()).toEqual([]);
 });
 
-// Minutes long, so only when it is asked for: `npm run soak:hygiene`.
+// Takes minutes, so it runs only with `npm run soak:hygiene`.
 it.each(ASKED_FOR === undefined ? [] : BACKENDS)(
   'a day of a plane on %s, compressed, leaves everything as it was',
   async (backend) => {

@@ -63,7 +63,7 @@ describe.each(BACKENDS)('a drained run on %s', (backend) => {
     expect(await plane.redis.cli('XLEN', '{sallyport:0}:pool:default')).toBe('0');
     expect(await plane.redis.cli('ZCOUNT', '{sallyport:0}:live', '-inf', '(+inf')).toBe('0');
     expect(await plane.redis.cli('HGET', '{sallyport:0}:meta', 'liveBytes')).toBe('0');
-    // Since when it is counted, and for each subject the bytes of its kept outcomes: nothing live, parked or pending.
+    // The time since which bytes are counted, and for each subject the bytes of its kept outcomes: nothing live, parked or pending.
     const shares = (await plane.redis.cli('HVALS', '{sallyport:0}:windows')).split('\n').toSorted();
     expect(shares).toStrictEqual(['0', ...Array<unknown>(3).fill(expect.stringMatching(/^0 [1-9]\d* 0 0$/))]);
     for (const key of keys.filter((name) => name.includes(':reply:'))) {
@@ -75,7 +75,7 @@ describe.each(BACKENDS)('a drained run on %s', (backend) => {
   });
 });
 
-/** Every call stands in the list of those that are forgotten when their retention ends. */
+/** Expects that every call is in a list of the calls that are forgotten when their retention ends. */
 async function expectAllWillBeForgotten(redis: RedisServer, keys: string[]): Promise<void> {
   const list = async (...command: string[]) => (await redis.cli(...command)).split('\n').sort();
   const calls = await list('HKEYS', '{sallyport:0}:calls');
@@ -99,7 +99,7 @@ describe.each(BACKENDS)('readiness on %s', (backend) => {
     expect((await ask()).status).toBe(200);
     expect((await fetch(`${worker.healthUrl}/healthz`)).status).toBe(200);
     const session = await plane.openSession();
-    // An inline tool that blocks the main thread: leases go on, calls do not.
+    // An inline tool blocks the main thread: leases are still renewed, but no other call is served.
     const blocked = plane.client.call(session, 'basic.spin', { ms: 9000 }, { waitMs: 60_000 });
     const red = await eventually(
       async () => {

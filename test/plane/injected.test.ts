@@ -8,7 +8,7 @@ import { callFor } from './support/watch-plane.ts';
 
 const MODULES = fileURLToPath(new URL('../fixtures/injected-plane', import.meta.url));
 
-/** Both agents can offer; neither has what is offered. */
+/** Both agents have the tool that offers other tools; neither has selected the tools that it offers. */
 const SELECTION = [{ module: 'shop', tools: ['offer'] }];
 const SELECTING: Policy = {
   ...OPEN_POLICY,
@@ -33,7 +33,7 @@ describe.each(BACKENDS)('a tool that another one offers, on %s', (backend) => {
   const call = (caller: SessionHandle, tool: string, args: JsonObject = {}) => callFor(plane, caller, tool, args);
   const offer = (caller: SessionHandle, ...tools: string[]) => call(caller, 'shop.offer', { tools });
 
-  /** What came of it: `ok`, or the code of the refusal. */
+  /** Makes a call and returns `ok`, or the code of the refusal. */
   async function ending(caller: SessionHandle, tool: string): Promise<string> {
     const { kind, error } = await call(caller, tool);
     return error?.code ?? kind;

@@ -105,7 +105,7 @@ describe.each(BACKENDS)('a tool that asks its caller, on %s', (backend) => {
       const done = await call('rounds', {}, { input: { responses: last, state: state! } });
       expect(done.outcome.structured).toStrictEqual({ first: { a: 'one' }, second: { b: 2 }, state: { seen: 'one' } });
 
-      // For other arguments, or changed on the way, it counts as if it had not come, and so does what came with it.
+      // With other arguments, or when it was changed, the state is ignored, and so are the responses that came with it.
       const elsewhere = await call('rounds', { about: 'y' }, { input: { responses: last, state: state! } });
       expect(Object.keys(elsewhere.input!.requests)).toStrictEqual(['first']);
     });

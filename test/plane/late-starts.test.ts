@@ -7,10 +7,10 @@ import { eventually } from '../support/process.ts';
 import { BACKENDS, LEASE_MS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import { callFor, marksOf, runOnce, untilMarks, untilStalled, untilStoreTime } from './support/watch-plane.ts';
 
-/** Longer than a worker trusts what the store said last: see `TRUST_SNAPSHOT_MS`. */
+/** Longer than a worker trusts the last answer of the store: see `TRUST_SNAPSHOT_MS`. */
 const OLD_MS = 400;
 
-/** Marks that it was entered, and lets the call go when the file is gone. */
+/** A hook that writes a mark when it is entered, and lets the call go on when the file is gone. */
 const SLOW_HOOK = `import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { defineHooks } from 'sallyport/gate';
@@ -26,7 +26,7 @@ export default defineHooks({
 });
 `;
 
-/** A tool whose module takes long to import into a new process: as long as the file is there. */
+/** A tool whose module is imported slowly by a new process: the import waits until the file is gone. */
 const slowImport = (effectFile: string): string => `import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { defineModule, jsonSchema, tool } from 'sallyport/tool';
@@ -50,7 +50,7 @@ export default defineModule({
 interface Withdrawal {
   readonly name: string;
   readonly code: string;
-  /** Resolves when the store has acknowledged it. */
+  /** Makes the withdrawal; resolves when the store has acknowledged it. */
   readonly take: (plane: StagedPlane, session: SessionHandle, key: string) => Promise<unknown>;
 }
 

@@ -57,7 +57,7 @@ describe('load and recovery on redis alone', () => {
     await untilLeased(plane, 2);
     await plane.redis!.cli('CONFIG', 'SET', 'maxmemory', '1');
     await plane.setPolicy({ ...OPEN_POLICY, paused: { all: true } });
-    // Longer than a snapshot is trusted.
+    // Longer than a worker trusts the store's last answer about a call (`TRUST_SNAPSHOT_MS`).
     await untilStoreTime(plane, 300);
     run.release();
     expect((await running).kind).toBe('ok');
@@ -84,7 +84,7 @@ describe('load and recovery on redis alone', () => {
         const opened = await client.openSession({ subject: `user-${randomId()}`, agent: 'main' });
         sessions.set(laneOfScopedId(opened.id), opened);
       }
-      // The last ones first, and one after another: the others are idle meanwhile and must not keep the slots.
+      // Calls go to one lane after the other, the last lane first. The other lanes are idle and must not keep the worker's slots.
       const kinds: string[] = [];
       for (const lane of [...sessions.keys()].toSorted((a, b) => b - a)) {
         const options = { waitMs: 60_000, deadlineMs: 60_000 };

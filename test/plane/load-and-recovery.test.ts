@@ -21,7 +21,7 @@ import {
 } from './support/watch-plane.ts';
 
 const MODULES = fileURLToPath(new URL('../fixtures/load-plane', import.meta.url));
-/** A worker that holds calls no longer than this after it was stopped. */
+/** A lease so short that the calls of a stopped worker soon come back. */
 const SHORT_LEASE_MS = 900;
 
 describe.each(BACKENDS)('load and recovery on %s', (backend) => {
@@ -65,11 +65,11 @@ describe.each(BACKENDS)('load and recovery on %s', (backend) => {
       const calling = callFor(plane, other, 'load.read', runOnce(plane, 'revoked'));
       await untilLeased(plane, 2);
       expect(await plane.client.revokeSession(other.id)).toBe('revoked');
-      // Longer than a snapshot is trusted.
+      // Longer than a worker trusts the store's last answer about a call (`TRUST_SNAPSHOT_MS`).
       await untilStoreTime(plane, 500);
       run.release();
       expect((await stalling).kind).toBe('ok');
-      // The session cannot ask for its call any more: the audit tells.
+      // When no call is leased any more, the call of the revoked session has ended without a run.
       await eventually(async () => (await queueCounts(plane)).leased === 0, { what: 'no leased call' });
       expect((await calling).error?.code).toBe('SESSION_ENDED');
       expect(marksOf(plane, 'S', 'revoked')).toEqual([]);
@@ -160,7 +160,7 @@ describe.each(BACKENDS)('load and recovery on %s', (backend) => {
     const [started] = await untilMarks(plane, 'S', 'paused');
     worker.process.kill('SIGSTOP');
     await untilStoreTime(plane, SHORT_LEASE_MS + 100);
-    // The lease is taken away and left to run out again, so that the worker's own recovery finds the call at once.
+    // The test takes the lease over and lets it run out again, so that the worker's own recovery finds the call at once.
     const workerId = 'the-test' as WorkerId;
     const taking = { lane: 0, pool: 'default', workerId, limit: 10, leaseMs: SHORT_LEASE_MS };
     const { deliveries } = await plane.store.reclaimCalls(taking);
@@ -169,7 +169,7 @@ describe.each(BACKENDS)('load and recovery on %s', (backend) => {
     worker.process.kill('SIGCONT');
     const [, again] = await untilMarks(plane, 'S', 'paused', 2);
     await untilMarks(plane, 'A', 'paused');
-    // Long enough for the heartbeat to ask for both leases, several times.
+    // Long enough for the heartbeat to ask about both leases several times.
     await untilStoreTime(plane, SHORT_LEASE_MS);
     expect(marksOf(plane, 'A', 'paused').map(({ fence }) => fence)).toEqual([1]);
     second.release();
@@ -200,7 +200,7 @@ describe.each(BACKENDS)('load and recovery on %s', (backend) => {
   });
 
   it('a lost run without a start mark is not said not to have run', async () => {
-    // The lease outlives the deadline: otherwise the next worker runs the call again.
+    // The lease is longer than the deadline: otherwise another worker would run the call again before the deadline.
     const leaseMs = 8000;
     const worker = await start({ leaseMs });
     const run = holdRun(plane, 'unmarked');
@@ -270,7 +270,7 @@ export default defineModule({
     expect(mark!.pid).toBe(after.process.pid);
 
     const calling = callFor(plane, session, 'deploy.fresh', runOnce(plane, 'fresh'), { key: 'fresh' });
-    // Given back by the old worker, and taken by it again: nobody else has a slot.
+    // The old worker gives the call back and takes it again, because no other worker has a free slot.
     const callId = callIdFor(session.id, 'fresh')!;
     await eventually(async () => (await plane.store.readCall(callId)) !== undefined, {
       what: 'the call to be accepted',

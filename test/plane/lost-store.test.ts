@@ -4,7 +4,7 @@ import { eventually } from '../support/process.ts';
 import { stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import { callFor, endingsOf, holdRun, marksOf, runOnce, untilMarks } from './support/watch-plane.ts';
 
-/** Only Redis can be lost by one worker alone: the embedded store is a file of this machine. */
+/** Only the connection to Redis can be lost by a single worker: the embedded store is a file of this machine. */
 describe('a worker that loses redis after its claim', () => {
   let plane: StagedPlane;
   let proxy: ChaosProxy;
@@ -52,7 +52,7 @@ describe('a worker that loses redis after its claim', () => {
     expect(outcomes.map(({ kind }) => kind)).toStrictEqual(['ok', 'indeterminate']);
     const before = await endingsOf(plane);
 
-    // It learns of its loss from the store, aborts its tools and is a worker again.
+    // The worker learns from the store that it has lost its calls, aborts their tools and takes calls again.
     await proxy.setMode({ kind: 'pass' });
     const aborted = await untilMarks(plane, 'A', undefined, 2);
     expect(aborted.map(({ pid }) => pid)).toStrictEqual([lost.process.pid, lost.process.pid]);
@@ -64,7 +64,7 @@ describe('a worker that loses redis after its claim', () => {
   it('at each answer of the way runs an unsafe tool once and answers once', async () => {
     const session = await plane.openSession();
     await plane.startWorker({ ...throughProxy(), leaseMs: 30_000, heartbeatMs: 500 });
-    // Each request took effect in the store, and the worker did not hear of it.
+    // Each request took effect in the store, but the worker did not get the answer.
     for (const request of ['start_calls', 'settle_calls', 'renew_calls']) {
       const run = holdRun(plane, request);
       await proxy.setMode({ kind: 'drop-reply', request });

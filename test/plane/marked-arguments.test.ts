@@ -112,7 +112,7 @@ describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend)
       expect(detail).not.toContain(pin);
       expect(kept).toMatch(MARK);
       const mark = MARK.exec(kept!)![0];
-      // The cause of an exception is for the log only, and a type with a mark is no type.
+      // The message of an exception goes only to the log, and a type that contains a mark is not reported.
       const isWorded = !['throws', 'names'].includes(tool);
       expect([outcome.error?.message.includes(mark), detail?.includes(mark)]).toStrictEqual([isWorded, isWorded]);
       // A file goes to the caller as the tool gave it.

@@ -5,13 +5,13 @@ import { callFor } from './support/watch-plane.ts';
 
 const MODULES = fileURLToPath(new URL('../fixtures/events-plane/modules', import.meta.url));
 
-/** Of a relayed call the kind of its outcome, and of those that it relayed in turn. */
+/** The kind of the outcome of a relayed call, followed by the kinds of the calls that it relayed in turn. */
 function kindsIn(relayed: unknown): string[] {
   const { kind, inner } = (relayed ?? {}) as { kind?: string; inner?: unknown };
   return kind === undefined ? [] : [kind, ...kindsIn(inner)];
 }
 
-/** With one slot and so one process: whoever waits for a call of its own must not keep that call from running. */
+/** The worker has one slot and so one process: a tool that waits for its own nested call must not keep that call from running. */
 describe.each(BACKENDS)('tools in processes that call each other, on a worker with one slot on %s', (backend) => {
   let plane: StagedPlane;
   beforeAll(async () => {

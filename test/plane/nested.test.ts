@@ -38,7 +38,7 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
     plane = await stagePlane(backend);
     session = await plane.openSession();
     worker = await plane.startWorker({ concurrency: 1 });
-    // A module whose pool nobody serves once it is published: its calls wait for the test's own claim.
+    // After publishing, no worker serves the pool of this module, so only the test claims its calls.
     elsewhere = createModuleFolder({ 'far.js': moduleText({ id: 'far', tool: "effect: 'read'," }) });
     const publisher = await plane.startWorker({ modules: elsewhere.path, pool: 'elsewhere' });
     await publisher.process.stop();
@@ -282,7 +282,7 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
     await untilMarks(plane, 'S', 'last-parent');
     only.process.kill('SIGTERM');
     await untilDraining(plane, only.workerId);
-    // Its last read, which waits up to a second, has come back.
+    // By now the worker's last read, which waits up to a second, has come back.
     await untilStoreTime(plane, 1500);
     parent.release();
     expect(await calling).toMatchObject({ kind: 'ok', structured: { kind: 'ok' } });

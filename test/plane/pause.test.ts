@@ -13,7 +13,7 @@ describe.each(BACKENDS)('a worker paused past its lease on %s', (backend) => {
   it('finds its calls recovered: its settlements are fenced, its tools aborted, the outcomes unchanged', async () => {
     const session = await plane.openSession();
     const paused = await plane.startWorker();
-    // The late ones may end the moment the worker goes on; the held ones end only by their abort.
+    // The late runs may end as soon as the worker goes on; the held runs end only when they are aborted.
     const runs = {
       lateRead: holdRun(plane, 'late-read', { firstOnly: true }),
       lateWrite: holdRun(plane, 'late-write', { firstOnly: true }),
@@ -58,7 +58,7 @@ describe.each(BACKENDS)('a worker paused past its lease on %s', (backend) => {
       expect(marksOf(plane, 'S', label).map(({ pid }) => pid)).toStrictEqual([paused.process.pid, other.process.pid]);
     }
 
-    // It is a worker again, and nothing of the old calls is left with anybody.
+    // The resumed worker takes calls again, and no worker holds anything of the old calls.
     await other.process.stop();
     expect((await callFor(plane, session, 'scenario.write', runOnce(plane, 'afterwards'))).kind).toBe('ok');
     expect(await queueCounts(plane)).toStrictEqual({ queued: 0, leased: 0 });

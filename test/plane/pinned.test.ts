@@ -33,7 +33,7 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
   }
   const startFleetWorker = () => plane.startWorker({ modules: PINNED_MODULES });
 
-  /** A call as a client would send it that knows nothing of pinned tools. */
+  /** Sends a call as a client without support for pinned tools would. */
   async function sendToFleet(tool: string, key: string) {
     const found = indexTools(await plane.store.readCatalog()).get(toolId('desk', tool))!;
     const { pinned: _, ...unpinned } = found.tool;
@@ -144,7 +144,7 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
     const pools = (await plane.store.listWorkers()).map((worker) => worker.pool);
     expect(new Set([pool, ...pools]).size).toBe(2);
     await expect(plane.startWorker({ pool })).rejects.toThrow(/is not a name/);
-    // Its owner is lost for longer than a lease: the neighbour leaves the call alone.
+    // The owner is stopped for longer than a lease: the neighbour must not take the call over.
     caller.process.kill('SIGSTOP');
     const leased = await plane.store.now();
     await eventually(async () => (await plane.store.now()) > leased + 2 * LEASE_MS);
@@ -218,7 +218,7 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
     expect(await plane.client.result(session, callIdFor(session.id, 'waiting')!)).toMatchObject({
       outcome: { executed: 'no', error: { code: 'TOOL_PINNED' } },
     });
-    // Given back when the grace was over: it was begun, and what became of it nobody knows.
+    // The call was given back when the grace time was over. It had started, so it is unknown what it did.
     expect(await plane.client.result(session, callIdFor(session.id, 'running')!)).toMatchObject({
       outcome: { executed: 'unknown', error: { code: 'TOOL_PINNED' } },
     });

@@ -203,7 +203,7 @@ describe.each(BACKENDS)('the platform proxy on %s', (backend) => {
 
   it('what a killed gateway had is delivered by another under the same key, and a raw operation fails', async () => {
     const { answer } = plane.receiver;
-    // Held, so that the gateway dies with the request on its way.
+    // The receiver does not answer, so the gateway dies while its request is under way.
     plane.receiver.answer = () => undefined;
     await plane.startChatWorker();
     const session = await plane.openChat();

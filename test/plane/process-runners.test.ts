@@ -48,7 +48,7 @@ describe('a module with a process for each call', () => {
     expect(single.map(({ calls }) => calls)).toEqual([1, 1]);
     expect(single[0]!.pid).not.toBe(single[1]!.pid);
     await eventually(() => single.every(({ pid }) => !isAlive(pid)), { what: 'both to end' });
-    // What it is compared with: calls of one module share a process.
+    // For comparison: calls of one module share a process.
     const shared = [await call<Counted>('shared.count'), await call<Counted>('shared.count')];
     expect(shared.map(({ calls }) => calls)).toEqual([1, 2]);
   });

@@ -99,7 +99,7 @@ describe.each(BACKENDS)('resources and prompts on %s', (backend) => {
       expect(await plane.client.readResource(session, 'book://burnt/1')).toMatchObject({
         outcome: { kind: 'failed', executed: 'yes', error: { message: 'It burnt.', facts: { code: 'BURNT' } } },
       });
-      // Not what the client library would send: the worker looks for itself.
+      // The client library would not send this URI, so the worker has to check it.
       const forged = await plane.client.call(session, `${id}.resource--page`, { uri: 'shelf:///etc/passwd' });
       expect(await outcomeOf(plane, session, forged)).toMatchObject({
         error: { facts: { code: 'RESOURCE_NOT_FOUND' } },
@@ -151,7 +151,7 @@ describe.each(BACKENDS)('resources and prompts on %s', (backend) => {
       expect(content[1]).not.toHaveProperty('mediaType');
     });
 
-    /** Every way to read: what finds the resource by its URI, and a plain call of its entry. */
+    /** Reads in both ways: by the URI, which finds the resource, and by a plain call of the resource's entry in the catalog. */
     async function readBoth(name: string, uri: string) {
       const found = await plane.client.readResource(session, uri);
       const called = await plane.client.call(session, `${id}.resource--${name}`, { uri });

@@ -21,7 +21,7 @@ interface Queued {
   readonly code: string | undefined;
 }
 
-/** Calls that wait while nobody serves them; what was taken away in the meantime is named by the subject. */
+/** Calls that are queued while no worker runs. The name of the subject says what is withdrawn before a worker starts. */
 const QUEUED: readonly Queued[] = [
   { subject: 'untouched', tool: 'scenario.write', code: undefined },
   { subject: 'revoked', tool: 'scenario.write', code: 'SESSION_ENDED' },

@@ -60,7 +60,7 @@ describe.each(TRAILS)('sealed arguments on %s, kept by %s', (backend, keeper) =>
   const optionsWith = (more: object): WorkerOptions =>
     ({ ...plane.storeOptions, modules: MODULES, health: false, log: SILENT_LOG, ...more }) as WorkerOptions;
 
-  /** What keeps the records, with all of them in it. */
+  /** The trail with all records in it; on Redis they are drained first. */
   async function trail(): Promise<AuditTrail> {
     if (keepsTrail(plane.store)) return plane.store;
     sink ??=

@@ -20,7 +20,7 @@ import { audit } from './support/watch-plane.ts';
 const VAULT = fileURLToPath(new URL('../fixtures/secrets-plane/vault.mjs', import.meta.url));
 const RUNNERS = ['inline', 'process'] as const;
 
-/** Unlike itself in each of its encodings, and found nowhere else. */
+/** A secret that looks different in each encoding, and whose random part occurs nowhere else. */
 const newCanary = (): string => `cän+ry/"${randomBytes(12).toString('hex')}" &x`;
 
 /** Every way in which a canary could be written, as bytes. */
@@ -46,13 +46,13 @@ describe.each(BACKENDS)('secrets on %s', (backend) => {
   let plane: StagedPlane;
   let worker: PlaneWorker;
   let session: SessionHandle;
-  /** Everything that was told to callers. */
+  /** Everything that callers received. */
   const told: unknown[] = [];
   let outside: string;
 
   beforeAll(async () => {
     plane = await stagePlane(backend);
-    // Not below the plane's folder: what is found there has leaked.
+    // This file is outside of the plane's folder, because every value that is found in that folder has leaked.
     outside = join(plane.folder, '..', `sallyport-proof-${randomBytes(6).toString('hex')}`);
     const modules = join(plane.folder, 'modules.json');
     const setup = { key: '${secret:CANARY}', other: 'secret:UNDECLARED' };
@@ -140,7 +140,7 @@ describe.each(BACKENDS)('secrets on %s', (backend) => {
       });
       for (const form of structured.forms) expect(form).toMatch(/\[secret CANARY\w*\]/);
       expect(outcome.writeBacks?.files).toHaveLength(2);
-      // Its process finds them in its arguments only; the worker has one of them in its own environment.
+      // A tool process gets the values only in its arguments. An inline tool can also find one of them in the worker's environment.
       const mayHaveLeaked = runner === 'inline';
       expect(
         proofs()
@@ -229,7 +229,7 @@ describe.each(BACKENDS)('secrets on %s', (backend) => {
       expect(sawSince(before)).toStrictEqual([sha256(canaries.CANARY)]);
       const refused = await call(`${runner}.unsafe`, { file: file(), key: 'secret:DENIED' });
       expect(refused).toMatchObject({ kind: 'denied', error: { code: 'SECRET_UNDECLARED' } });
-      // What a person writes in is looked at again.
+      // Arguments that an approver has changed are checked again.
       const edited = await park(plane, session, `${runner}.unsafe`, { file: file(), key: 'secret:CANARY' });
       await decide(plane, edited.approval, 'allow-once', { arguments: { file: file(), key: 'secret:DENIED' } });
       expect(await edited.outcome).toMatchObject({
@@ -251,7 +251,7 @@ describe.each(BACKENDS)('secrets on %s', (backend) => {
   });
 
   it('leave no trace in replies, events, audit, logs or the files of the store', async () => {
-    // Whatever is still on its way to a file.
+    // The worker is stopped first, so that nothing is still on its way to a file.
     await worker.process.stop();
     told.push(await audit(plane), await plane.store.listApprovals({ limit: 1000 }), await plane.client.catalog());
     const places = new Map<string, Buffer>([
@@ -261,7 +261,7 @@ describe.each(BACKENDS)('secrets on %s', (backend) => {
     ]);
     const folders = [plane.folder, ...(plane.redis === undefined ? [] : [plane.redis.directory])];
     for (const path of folders.flatMap(filesBelow)) places.set(path, readFileSync(path));
-    // It was logged, and it was stored: otherwise nothing would be shown here.
+    // The marks show that the values would have been logged and stored; without them this test would prove nothing.
     expect(worker.process.stderr).toContain('[secret CANARY]');
     const stored = [...places].filter(([, content]) => content.includes('[secret CANARY]')).map(([place]) => place);
     expect(stored.some((place) => /\.aof$|sqlite/.test(place))).toBe(true);
@@ -278,7 +278,7 @@ describe.each(BACKENDS)('secrets on %s', (backend) => {
   });
 });
 
-/** With bytes as the text they are. */
+/** JSON in which bytes appear as the text that they encode. */
 function inspectable(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => {
     const bytes = member as { type?: unknown; data?: unknown };

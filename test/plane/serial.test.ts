@@ -7,7 +7,7 @@ import { endingsOf, marksOf, untilMarks } from './support/watch-plane.ts';
 
 const MODULES = fileURLToPath(new URL('../fixtures/serial-plane', import.meta.url));
 const CALLS = 50;
-/** The one that is running when its worker is killed. */
+/** The index of the call that is running when its worker is killed. */
 const STRUCK = 20;
 
 describe.each(BACKENDS)('calls of a serial tool on %s', (backend) => {
@@ -22,7 +22,7 @@ describe.each(BACKENDS)('calls of a serial tool on %s', (backend) => {
   const go = (): string => `${plane.effectFile}.go`;
   const labelOf = (subject: string, index: number): string => `${subject}-${String(index).padStart(2, '0')}`;
 
-  /** One after the other, so that the order of acceptance is known. */
+  /** Makes the calls one after the other, so that the order of acceptance is known. */
   async function acceptAll(
     session: SessionHandle,
     tool: string,
@@ -59,7 +59,7 @@ describe.each(BACKENDS)('calls of a serial tool on %s', (backend) => {
     const bob = await plane.openSession('bob');
     const answers = await acceptAll(alice, 'ledger.book', 'alice', CALLS);
     await untilMarks(plane, 'S', labelOf('alice', STRUCK));
-    // While one call of alice stands still, bob's are all answered.
+    // All calls of bob are answered while a call of alice is still running.
     const ofBob = await outcomesOf(bob, await acceptAll(bob, 'ledger.book', 'bob', 10));
     expect(ofBob.map(({ kind }) => kind)).toStrictEqual(ofBob.map(() => 'ok'));
     expect(storyOf('alice').at(-1)).toBe(`S ${labelOf('alice', STRUCK)}`);

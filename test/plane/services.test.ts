@@ -60,7 +60,7 @@ describe.each(BACKENDS)('services on %s', (backend) => {
       call(session, 'ask', { service, method, args });
     const windowOf = async (session: SessionHandle): Promise<string[]> =>
       answerOf<Message[]>(await ask(session, 'conversations', 'window')).map(({ text }) => text);
-    /** Each test has a tenant of its own. */
+    /** Opens a session; each test uses its own tenant. */
     const openIn = (tenant: string, more: object = {}): Promise<SessionHandle> =>
       plane.client.openSession({ tenant, subject: 'ann', agent: 'main', channel: 'lobby', ...more });
 
@@ -133,7 +133,7 @@ describe.each(BACKENDS)('services on %s', (backend) => {
     it('nothing is written by a tool whose time is up', async () => {
       const session = await openIn(randomUUID());
       expect((await call(session, 'linger')).kind).toBe('timed-out');
-      // One more call of the same process or thread: what was left behind had its turn before it.
+      // One more call in the same process or thread: work that the earlier call left behind has run before it.
       await call(session, 'offered');
       expect(await windowOf(session)).toEqual([]);
     });
@@ -175,7 +175,7 @@ describe.each(BACKENDS)('services of a worker of its own on %s', (backend) => {
     for (const [index, { id, text }] of messages.entries()) {
       expect([id, text]).toEqual([first + index, `flood number${first + index - 1} end`]);
     }
-    // Each stands in the index as well, the last one above all.
+    // The messages are also in the search index, in particular the last one.
     for (const { id, text } of [messages[0]!, messages.at(-1)!]) {
       const found = await conversation<Message[]>('search', { text: text.split(' ')[1]! });
       expect(found.map((one) => one.id)).toEqual([id]);

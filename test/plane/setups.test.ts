@@ -43,7 +43,7 @@ describe.each(BACKENDS)('two setups of one module on %s', (backend) => {
     readonly born: number;
   }
 
-  /** Starts a worker on the two, and gives what asks them and what changes the first. */
+  /** Starts a worker that serves the module with both setups. Returns functions that call a tool and that change the setup `home`. */
   async function serve(runner: string) {
     folder.write('modules.json', manifest({ home: 'ann@home', work: 'ann@work' }, runner));
     await plane.startWorker({ modules: folder.file('modules.json'), watch: true });
@@ -67,7 +67,7 @@ describe.each(BACKENDS)('two setups of one module on %s', (backend) => {
     const before = await plane.client.catalog();
     await changeHome();
     expect((await ask('work')).address).toBe('ann@work');
-    // What callers are shown does not depend on a setup, so nobody has to read it again.
+    // What callers are shown does not depend on a setup, so no caller has to read the catalog again.
     expect((await plane.client.catalog()).digest).toBe(before.digest);
   });
 

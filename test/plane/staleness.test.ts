@@ -8,7 +8,7 @@ import { eventually } from '../support/process.ts';
 import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import { callFor, endingsOf, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from './support/watch-plane.ts';
 
-/** A module whose tools mark their run, may be held, and say which version of the file ran. */
+/** A module whose tools write a mark when they run, can be held, and return the version of the file that ran. */
 function notesText(version: string, runner = 'inline', tools: readonly string[] = ['add']): string {
   return `import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -53,7 +53,7 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
     return folder;
   }
 
-  /** With a lease so long that no call is delivered twice because the machine is busy: what is handed back is counted here. */
+  /** Starts a worker with a lease so long that a busy machine causes no second delivery: these tests count calls that are handed back. */
   const startWorker: StagedPlane['startWorker'] = (options, crash) =>
     plane.startWorker({ leaseMs: 60_000, ...options }, crash);
 
@@ -123,7 +123,7 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
     await untilPublished('1.1.0');
     const first = holdRun(plane, 'first');
     const second = holdRun(plane, 'second');
-    // The other worker may be asked first; it hands the call back.
+    // The other worker may get a call first; it hands the call back.
     const calling = [
       callFor(plane, session, 'notes.add', first.args),
       callFor(plane, session, 'notes.add', second.args),
@@ -143,7 +143,7 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
     for (let each = 0; each < 2; each += 1) await startWorker({ modules: old });
     const starting = startWorker({ modules: modulesOf('1.1.0', 'inline', ['add', 'list', 'remove']).path });
     await untilPublished('1.1.0');
-    // From the very moment at which it can be seen, with one call under way at a time and with many.
+    // Calls begin as soon as the new version is in the catalog: first one at a time, then many at once.
     const tools = ['notes.remove', 'notes.add', 'notes.list'];
     const callNth = (index: number) => callFor(plane, session, tools[index % 3]!, runOnce(plane, `call-${index}`));
     const outcomes: Outcome[] = [];
@@ -155,7 +155,7 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
     const versions = outcomes.map(({ structured }) => (structured as { version: string }).version);
     const changed = versions.filter((_, index) => index % 3 !== 2);
     expect(countOf(changed)).toStrictEqual({ '1.1.0': 140 });
-    // What did not change is run by whoever has it, and is never handed back.
+    // A call of an unchanged tool is run by the worker that gets it, and is never handed back.
     expect(countOf(versions)['1.0.0']).toBeGreaterThan(0);
     const marks = marksOf(plane, 'S');
     expect(marks).toHaveLength(210);
@@ -184,7 +184,7 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
     );
     const late = await callFor(plane, session, 'notes.add', runOnce(plane, 'late'), { deadlineMs: 1500 });
     expect(late).toMatchObject({ kind: 'expired', executed: 'no' });
-    // Those that wait hold no place: with one place each, the old workers go on with what they have.
+    // Calls that wait for the new version take no slot: the old workers, with one slot each, go on serving what they have.
     const others = Array.from({ length: 10 }, (_, index) =>
       callFor(plane, session, 'notes.list', runOnce(plane, `other-${index}`)),
     );
@@ -220,7 +220,7 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
     expect(countOf(versions.slice(100))).toStrictEqual({ '1.1.0': 100 });
     expect(countOf(versions)['1.0.0']).toBeGreaterThan(0);
 
-    // The old workers go: what is still called as before is answered by the new one.
+    // When the old workers have stopped, the new worker also answers callers that still use the old definition.
     expect((await old.process.stop()).code).toBe(0);
     const last = await callFor(plane, session, 'notes.add', runOnce(plane, 'last'), { client: oldCaller });
     expect(last).toMatchObject({ kind: 'ok', structured: { version: '1.1.0' } });

@@ -127,7 +127,7 @@ describe.each(BACKENDS)('questions without a notification, on %s', (backend) => 
 
   const ENDINGS: Readonly<Record<Resolution, (asked: Approval) => Promise<unknown>>> = {
     'allow-once': (asked) => decide(asked, 'allow-once'),
-    // The next question is to be asked, too.
+    // The grant is revoked at once, so that the next call is asked about too.
     'allow-always': async (asked) => {
       const answer = await decide(asked, 'allow-always');
       if (answer.kind === 'decided') await plane.client.grants.revoke(OPERATOR, answer.grant!);
@@ -148,7 +148,7 @@ describe.each(BACKENDS)('questions without a notification, on %s', (backend) => 
       if (resolution.startsWith('allow')) {
         await eventually(() => plane.effects().some((line) => line.includes(callId)));
       }
-      // Those before it may be told of meanwhile.
+      // Events about earlier approvals may arrive in the meantime.
       const own = (): DiagnosticEvent[] => told.filter((event) => 'approvalId' in event && event.approvalId === id);
       await eventually(() => own().length >= 2);
       expect(own()).toMatchObject([

@@ -17,7 +17,7 @@ import { readWholeAudit } from '../contract/observe.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { startRedis } from '../support/redis-server.ts';
 
-/** `npm run soak:approvals` asks for more, with whole planes. */
+/** `npm run soak:approvals` makes more calls, with workers and callers: test/plane/approval-soak.test.ts. */
 const CALLS = 150;
 const AT_ONCE = 25;
 
@@ -26,7 +26,7 @@ interface Parked {
   readonly envelope: Uint8Array;
 }
 
-/** Each with arguments of its own, so that one in the place of another is found out. */
+/** Parks calls that all have different arguments, so that a mix-up of two calls is noticed. */
 async function parkMany(store: Store, session: TestSession): Promise<Parked[]> {
   const parked: Parked[] = [];
   while (parked.length < CALLS) {
@@ -41,7 +41,7 @@ async function parkMany(store: Store, session: TestSession): Promise<Parked[]> {
   return parked;
 }
 
-/** Two approvers who disagree, over two connections, at the same moment. */
+/** Lets two approvers decide differently at the same moment, over two connections. */
 function race(stores: readonly [Store, Store], { asked }: Parked): Promise<[DecideAnswer, DecideAnswer]> {
   const [one, other] = stores;
   return Promise.all([
@@ -76,7 +76,7 @@ it(`${CALLS} parked calls survive kill -9 of Redis: one decision each, and what 
   const answers: [DecideAnswer, DecideAnswer][] = [];
   for (let at = 0; at < CALLS; at += AT_ONCE) {
     const racing = Promise.all(parked.slice(at, at + AT_ONCE).map((each) => race(stores, each)));
-    // In the middle of it, with answers on their way.
+    // Redis is killed once in the middle, while decisions are under way.
     if (at === CALLS / 2) {
       await server.kill('SIGKILL');
       await server.restart();

@@ -77,12 +77,12 @@ describe('approvals on Redis', () => {
     const claim = { lane: session.lane, workerId: newWorkerId(), claimId: randomId(), limit: 1, leaseMs: 60_000 };
     expect(await store.claimCallbacks(claim)).toHaveLength(1);
     await storeTimePasses(store, 60);
-    // Kept for longer than it takes to look, on a busy machine too.
+    // The retention is longer than the next check takes, on a busy machine too.
     await store.reapCalls(reapRequest(session.lane, { retentionMs: 1000 }));
     expect(await store.listApprovals({ limit: 10 })).toMatchObject([{ state: 'expired' }]);
     await storeTimePasses(store, 1000);
     await store.reapCalls(reapRequest(session.lane, { retentionMs }));
-    // What a run has tried goes with the run.
+    // The record of what a run has tried is deleted with the run.
     await store.endRun({ session: session.id, run: session.run });
     expect(await keys()).toEqual(before.filter((key) => !key.endsWith(':runs')));
     const meta = await server.cli('HMGET', `{${name}:${session.lane}}:meta`, 'liveBytes', 'retainedBytes');

@@ -7,7 +7,7 @@ import { holdOne, openSession } from '../contract/fixtures.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 
-/** What Redis keeps of a run: only of one that repeats itself or goes wrong anything grows, and not for ever. */
+/** What Redis keeps about the attempts of a run. It grows only in runs with repetitions or failures, and only up to a limit. */
 describe('attempts in Redis', () => {
   let redis: RedisServer;
   let store: Store;

@@ -58,7 +58,7 @@ async function grantTo(): Promise<ReturnType<typeof newGrant>> {
   return grant;
 }
 
-/** Each brings the store to where the step can be made, and returns the step. */
+/** Each function brings the store to where the step can be made, and returns the step. */
 const STEPS: Readonly<Record<string, () => Promise<Step>>> = {
   'settle of a call with waiters, that moves up what waits': async () => {
     await acceptOne(store, session, { waiter: newWaiter() });

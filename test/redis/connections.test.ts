@@ -19,11 +19,11 @@ async function roundTrip(store: Store): Promise<void> {
   expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
 }
 
-/** An error without a listener would be thrown here, and end a worker. */
+/** Emits two errors on one socket. Without a listener, an error would be thrown here, and would end a worker. */
 async function outliveTwoErrors(place: Omit<RedisConnectionOptions, 'commandTimeoutMs'>): Promise<void> {
   const connection = openConnection({ ...place, commandTimeoutMs: 10_000 }, 'commands');
   try {
-    // On a busy machine the first look at the nodes of a cluster may take too long; the library then tries again.
+    // On a busy machine the first request for the nodes of a cluster may take too long; the library then tries again.
     const ready = new Promise<void>((resolve) => connection.once('ready', resolve));
     connection.connect().catch(() => undefined);
     await ready;
@@ -95,7 +95,7 @@ describe('the Redis store whose first commands are cut off', () => {
   });
 });
 
-/** WAIT speaks of the writes of its own connection; what was written before them has arrived then too. */
+/** WAIT covers only writes of its own connection, so one is made here. All writes before it have reached the replica by then too. */
 async function untilReplicated(url: string): Promise<void> {
   const connection = new Redis(url);
   await connection.set('replicated', 'up to here');
@@ -109,7 +109,7 @@ describe('the Redis store behind Sentinel', () => {
     const store = await openRedisStore({ sentinels: group.sentinels, sentinelName: group.name, patienceMs: 30_000 });
     try {
       await roundTrip(store);
-      // Replication is asynchronous; what the replica does not have yet would be lost, and DESIGN says so.
+      // Replication is asynchronous: what the replica does not have yet would be lost, as docs/failure.md says.
       await untilReplicated(group.firstPrimary.url);
       const before = await group.currentPrimary();
       await group.killPrimary();

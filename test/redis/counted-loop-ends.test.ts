@@ -39,7 +39,7 @@ it('runs that a loop ended under an earlier release, which only counted them, co
   expect(first).toEqual([first[0], first[0]]);
   expect(first[0]).toBeGreaterThanOrEqual(before);
   expect(first[0]).toBeLessThanOrEqual(after);
-  // Once: a later run does not begin their time anew.
+  // The time is set only once: a later run does not set it again.
   expect((await holdOne(store, await openRun())).runState.loopEnds).toEqual(first);
   expect(await redis.hexists(key, 'ended')).toBe(0);
 });

@@ -15,7 +15,7 @@ describe('a login that Redis refuses', () => {
     const server = await startRedis({ password: 'right-one' });
     try {
       const url = `redis://127.0.0.1:${server.port}`;
-      // Far more patience than the test has: waiting does not make a password right.
+      // Much longer than the test may take: the store must not wait, because a wrong password does not become right.
       const opening = openRedisStore({ url, password: 'wrong-one', patienceMs: 600_000 });
       await expect(opening).rejects.toMatchObject({ code: 'STORE_LOGIN', facts: { user: 'default' } });
       await expect(opening).rejects.toThrow('WRONGPASS');

@@ -6,7 +6,7 @@ import { acceptOne, acceptRequest, claimMany, claimOne, openSession, settleReque
 import { drainReplies } from '../contract/observe.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 
-/** With two fields for each reply, more than one call of a script takes as arguments. */
+/** With two fields for each reply, these calls have more values than one command of a script can take as arguments. */
 const CALLS = 5;
 
 let server: RedisServer;
@@ -41,7 +41,7 @@ it('one settlement of several calls answers all waiters of one caller, more than
   expect(new Set(settled)).toEqual(new Set(['settled']));
   const items = await drainReplies(store, 0, callerId);
   expect(items.map((item) => item.correlationId).sort()).toEqual(expected.sort());
-  // Who was settled in the same step has what it is owed: its next serial call stands in the queue.
+  // The neighbour's first serial call was settled in the same step as the calls with many waiters: its next one must be queued now.
   expect((await claimOne(store)).session).toBe(neighbour.id);
   await store.close();
 });

@@ -13,7 +13,7 @@ import { acceptRequest, holdOne, HOUR_MS, openSession } from '../contract/fixtur
 import { storeTimeAfter } from '../contract/observe.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 
-/** How a process of revision 4 calls the functions. It goes on with the newer ones after `sallyport store upgrade`. */
+/** How a process of revision 4 calls the functions. It goes on calling the newer ones after `sallyport store upgrade`. */
 const RECORDED = new URL('../fixtures/libraries/sallyport_1.revision-4.json', import.meta.url);
 const CALLS = (JSON.parse(readFileSync(RECORDED, 'utf8')) as { functions: Record<string, string> }).functions;
 
@@ -38,7 +38,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** In the order that this build wrote into its headers; `values` has what is not common to all. */
+/** Calls a function with its arguments in the order that revision 4 recorded; `values` has those that differ between functions. */
 async function callAsOlder(called: string, values: Readonly<Record<string, string>>): Promise<unknown> {
   const [keys, args, each] = CALLS[called]!.split(' | ').map((names) => names.split(', ').filter(Boolean));
   const known: Readonly<Record<string, string>> = { incarnation, lane: `{${name}:0}:`, max: '1000', ...values };
@@ -115,7 +115,7 @@ describe('a process of the build before', () => {
       expect(await holdAsOlder(first)).toEqual([['MADE']]);
       expect(await callAsOlder('beat_owed', { holder: 'older' })).toBe('BEATEN');
       expect(await releaseAsOlder(first, first)).toEqual(['RELEASED']);
-      // It reads four fields: the last one is the expiry.
+      // A process of revision 4 reads four fields: the last one is the expiry.
       const taken = [
         ['TAKEN', parseScopedId(first)!.rest, expect.stringMatching(/^\d+$/), expect.stringMatching(/^\d+$/)],
       ];

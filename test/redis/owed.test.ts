@@ -34,7 +34,7 @@ const request = (holder: string, digest: string, more: Partial<HoldOwedRequest> 
   ...more,
 });
 
-/** What Redis does itself when the holder has not beaten for a minute. */
+/** Deletes the heartbeat of a holder, as Redis does when the holder has not sent one for a minute. */
 async function fallSilent(holder: string): Promise<void> {
   expect(await server.cli('DEL', `{${name}:0}:owed:beat:${holder}`)).toBe('1');
 }

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const reap = (consumerIdleMs = 0) => store.reapCalls(reapRequest(0, { pools: ['main'], consumerIdleMs }));
 
-/** Its queues, and where it is known. */
+/** The keys of the pool's queues, and the pool's entries in the list of pools. */
 async function traces(): Promise<string[]> {
   const keys = (await server.cli('KEYS', `*${pool}*`)).split('\n');
   const known = (await server.cli('SMEMBERS', `{${name}}:pools`)).split('\n');
@@ -78,7 +78,7 @@ it('the reaper keeps the queues of a process that is registered', async () => {
   for (const each of [pool, nestedPool(pool)]) await claimMany(store, { pool: each, workerId: worker.workerId });
   await reap();
   expect(await traces()).toHaveLength(4);
-  // As its time to live does.
+  // Deletes the registration, as its expiry would.
   await server.cli('DEL', `{${name}}:worker:${worker.workerId}`);
   await reap();
   expect(await traces()).toStrictEqual([]);

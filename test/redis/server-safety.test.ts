@@ -29,13 +29,13 @@ async function onServer<T>(
   }
 }
 
-/** The real server, but for the version it says it has: no release that old can be had here. */
+/** A proxy to the real server that changes the version in its answers, because no server of such an old release is available here. */
 async function startOlder(port: number, version: string): Promise<{ url: string; stop(): void }> {
   const aging = () =>
     new Transform({
       transform(chunk: Buffer, _encoding, done) {
         const text = chunk.toString('latin1');
-        // As many bytes as before: the answer says how long it is.
+        // The text keeps its length, because the answer states that length.
         const older = text.replace(/redis_version:[\d.]+/, (found) =>
           `redis_version:${version}`.padEnd(found.length, '0'),
         );

@@ -43,7 +43,7 @@ const use = async () => (await store.laneUse())[0]!.fullestSubject;
 const fields = async (): Promise<string[]> =>
   (await server.cli('HKEYS', windows())).split('\n').filter((field) => field.startsWith('='));
 
-/** Takes away what an earlier release did not write. */
+/** Deletes the counts that an earlier release did not write. */
 async function forgetCounts(): Promise<void> {
   for (const field of await fields()) await server.cli('HDEL', windows(), field);
   await server.cli('HDEL', `{${name}:0}:meta`, 'parkedBytes');
@@ -58,7 +58,7 @@ describe('shares of subjects on Redis', () => {
     expect(before).toMatchObject({ pendingApprovals: 1 });
     await forgetCounts();
     expect(await use()).toEqual(NOTHING);
-    // Nothing is counted yet, so nothing is subtracted either.
+    // Nothing is counted yet, so the settle must not subtract anything.
     await store.settleCall(settleRequest(await claimOne(store, { lane: 0 })));
     expect(await use()).toEqual(NOTHING);
 

@@ -61,7 +61,7 @@ const countRevoked = async (sessions: readonly SessionId[]): Promise<number> =>
 const revoking = async (): Promise<string[]> =>
   (await server.cli('ZRANGE', deploymentKeys(name).tokensRevoking, '0', '-1')).split('\n').filter(Boolean);
 
-/** What a process of an earlier release asks: fewer keys and arguments, and it never says which sessions are done. */
+/** Revokes as a process of an earlier release does: with fewer keys and arguments, and without naming sessions that are done. */
 async function revokeAsBefore({ id }: MadeToken): Promise<unknown> {
   const { incarnation: record, token, tokenEnds } = deploymentKeys(name);
   const { meta, audit } = laneKeys(name, DEPLOYMENT_LANE);

@@ -52,7 +52,7 @@ async function create(lifetimeMs = HOUR_MS) {
 const expiryOf = async (key: string) => Number(await server.cli('PEXPIRETIME', key));
 const idsOf = async (key: string) => (await server.cli('ZRANGE', key, '0', '-1')).split('\n').filter(Boolean);
 
-/** The function alone, with other bounds than the store has. */
+/** Calls the function directly, with other limits than the store uses. */
 async function createWithin(bounds: { most: number; keptMs: number }, lifetimeMs = HOUR_MS) {
   const { id } = newTokenText();
   const { incarnation: record, token, tokens, tokenEnds: ends } = deploymentKeys(name);

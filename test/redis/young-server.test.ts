@@ -29,7 +29,7 @@ describe('a Redis that has just come back', () => {
 
   it('leaves leases that ran out while it was away to those who renew them', async () => {
     const held = await holdOne(store, await openSession(store));
-    // As if the owner had renewed last two leases ago.
+    // Makes the lease look as if its owner had renewed it last two leases ago.
     const idle = ['IDLE', String(2 * LEASE_MS), 'JUSTID'];
     await server.cli('XCLAIM', laneKeys(name, 0).stream(POOL), GROUP, held.workerId, '0', held.entryId, ...idle);
     expect(await takeOver(LEASE_MS)).toBe(0);

@@ -25,7 +25,7 @@ test('InlineRunner answers timed-out for a tool that ignores its signal, and cou
   const late: unknown[] = [];
   const runner = new InlineRunner({ onLateEnding: (ending) => late.push(ending) });
   const { request, seen } = runRequest('stubborn.late', { timeoutMs: 50 });
-  // Loaded before, so that the tool is entered long before its time is up.
+  // The module is imported in advance, so that the tool is entered long before the timeout.
   await importModule(request.source);
   expect(await runner.run(request)).toEqual({ kind: 'timed-out' });
   expect(runner.running).toBe(1);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Not by signal 0: that also finds zombies, whose new parent may take its time. */
+/** Reads the state of the process, because signal 0 also finds zombies, which their new parent may not have collected yet. */
 export function isAlive(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));

@@ -15,7 +15,7 @@ function newRunner(options: ProcessRunnerOptions = {}): ProcessRunner {
   return runner;
 }
 
-/** Every test ends with this: no process of the runner, nor anything in its group, is left. */
+/** After every test, no process of the runner may be left, and nothing in the group of one. */
 afterEach(async () => {
   for (const runner of open) {
     const pids = runner.pids;

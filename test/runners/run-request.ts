@@ -18,13 +18,13 @@ export interface RequestChange {
   readonly maxResultBytes?: number;
   readonly signal?: AbortSignal;
   readonly generation?: string;
-  /** Told of each log line as it comes; tools say where they are by it. */
+  /** Called with each log line as it comes. Tools log where they are, so that a test can react. */
   readonly onLog?: (line: ToolLogLine) => void;
 }
 
 let calls = 0;
 
-/** A run of `module.tool` of the fixture modules, and what it said on the way. */
+/** A request to run `module.tool` of the fixture modules, and what the run sends while it is under way. */
 export function runRequest(id: string, change: RequestChange = {}): { request: RunRequest; seen: Seen } {
   const [module = '', tool = ''] = id.split('.');
   const seen: Seen = { progress: [], log: [], nested: [] };

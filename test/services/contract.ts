@@ -16,7 +16,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   'search by meaning': describeMeaning,
 };
 
-/** What the shipped services owe on every store. */
+/** What the shipped services must do on every store. */
 export function describeServicesContract(name: string, createBackend: () => Promise<Backend>): void {
   describe(`services on ${name}`, () => {
     const scene = prepareScene(createBackend);

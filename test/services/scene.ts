@@ -21,9 +21,9 @@ export interface Backend {
 }
 
 export interface Scene {
-  /** Opened for the whole file: tests have tenants of their own. */
+  /** One store for the whole file: tests use different tenants. */
   readonly store: ScopedStore;
-  /** One more, as another worker has it. */
+  /** Opens one more connection to the same data, as another worker would. */
   open(): Promise<ScopedStore>;
 }
 

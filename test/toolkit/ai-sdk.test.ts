@@ -13,7 +13,7 @@ const usage: Generated['usage'] = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** Calls every tool it was given, then says what it got. */
+/** Calls every tool that it was given, then answers with what it got. */
 function openModel(): MockLanguageModelV3 {
   return new MockLanguageModelV3({
     doGenerate: ({ prompt, tools = [] }): Promise<Generated> => {

@@ -16,8 +16,8 @@ export interface SentTool {
 }
 
 /**
- * What a model would do with the tools that reached it: calls them by the names it was given. It knows them by position only, so that
- * the way back to an id is the code's under test.
+ * What a model would do with the tools that it got: calls them by the names that were sent. It finds its arguments by position only, so
+ * that the code under test has to map names back to ids.
  */
 export function callsByModel(sent: readonly SentTool[]): { readonly name: string; readonly args: JsonObject }[] {
   return sent.map(({ name }, index) => ({ name, args: CALLS[index]!.args }));
@@ -28,10 +28,10 @@ export function backToTools(said: readonly { readonly name: string; readonly arg
   return said.map(({ name, args }) => ({ tool: toolIdOf(name), args }));
 }
 
-/** The schemas as published, in the order of the ids: what has to arrive, unchanged. */
+/** The schemas as published, in the order of the ids. They have to arrive unchanged. */
 export const PUBLISHED_SCHEMAS = sampleToolkit().map(({ tool }) => tool.inputSchema);
 
-/** Answers a client's request in the process: nothing leaves it. */
+/** Answers the requests of a client within this process, so that nothing is sent. */
 export function answeringFetch(answer: (body: JsonObject) => unknown): { fetch: typeof fetch; bodies: string[] } {
   const bodies: string[] = [];
   return {

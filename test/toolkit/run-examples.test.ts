@@ -17,14 +17,14 @@ import type { WatchedProcess } from '../support/watched-process.ts';
 import { answeringFetch } from './model-call.ts';
 
 const built = (path: string): string => join(TOP, 'dist', path);
-/** Nothing of the machine that runs the tests decides how they end. */
+/** Unsets the settings of this machine, so that they cannot change the results of the tests. */
 const env = Object.fromEntries(
   Object.keys(process.env)
     .filter((name) => name.startsWith('SALLYPORT_') || name.startsWith('npm_'))
     .map((name) => [name, undefined]),
 );
 const ZONE = { timeZone: 'Asia/Tokyo' };
-/** No such zone: the call fails, and ten of them are a loop. */
+/** No time zone has this name, so the call fails. Ten such calls are a loop. */
 const NO_ZONE = { timeZone: 'Mars' };
 const QUESTION = 'What time is it?';
 const TOKYO = /"timeZone":"Asia\/Tokyo"/;
@@ -202,7 +202,7 @@ describe('the examples of docs/toolkits.md, on a plane that runs', () => {
   };
 
   it.each(Object.keys(formats))('give the model the advice of loop detection in the format of %s', async (format) => {
-    // A subject of its own, because a key belongs to an agent of a subject.
+    // Each format has its own subject, because a key belongs to one agent of one subject.
     const known = await client.openSession({ subject: format.replaceAll(' ', '-'), agent: 'assistant' });
     for (let count = 0; count < 10; count += 1) await client.call(known, 'clock.now', NO_ZONE);
     const text = await formats[format]!(known);

@@ -118,7 +118,10 @@ async function approved<T>({ plane, effect }: Scene, answering: Promise<T>): Pro
   return answering;
 }
 
-/** The gateway that holds the lane drains the audit. That takes a moment, and after a death a whole lease. */
+/**
+ * Waits until the end of the call is in the audit, and expects it once. A gateway has to drain the lane first; if the one that held the
+ * lane died, the other one has to wait until its right to drain has run out.
+ */
 async function expectOneEnd({ survivor, operator }: Scene, callId: string): Promise<void> {
   const headers = { authorization: `Bearer ${operator.text}` };
   const ends = await eventually(

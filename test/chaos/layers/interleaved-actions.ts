@@ -87,7 +87,7 @@ function claimAction(worker: Worker): Action {
       const { session, pool } = world.real;
       const workerId = world.workerIds[worker];
       const answer = await storeOf(world).claimCalls({ lane: session.lane, pool, workerId, limit: 1, waitMs: 0 });
-      // The store chooses the place in the queue of a call that was given back.
+      // The store may put a call that was given back anywhere in the queue, so any queued call may be delivered.
       expect(answer.deliveries).toHaveLength(1);
       expect(world.queue).toContain(answer.deliveries[0]!.callId);
       take(world, worker, answer);

@@ -141,7 +141,7 @@ async function flipBits(tally: Tally, recorded: Recorded, every: number): Promis
   folder.remove();
 }
 
-/** Each torn file, opened as the product opens it, works and goes on. */
+/** A store opened on each torn log, in the way that the product opens it, is whole and takes new calls. */
 async function goOnFromCuts(tally: Tally, { data, log, steps }: Recorded): Promise<void> {
   for (const { name, logBytes } of steps.slice(1)) {
     for (const bytes of [logBytes - 1, logBytes]) {

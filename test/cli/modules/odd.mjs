@@ -1,7 +1,7 @@
 import { defineModule, tool } from 'sallyport/tool';
 import { z } from 'zod';
 
-/** Tools whose answers a terminal must survive. */
+/** Tools with answers that must not harm a terminal or the file system of the caller. */
 // oxlint-disable-next-line import/no-default-export -- a module is what its file exports by default
 export default defineModule({
   id: 'odd',

@@ -2,12 +2,12 @@ import { appendFileSync } from 'node:fs';
 import { defineModule, tool, ToolFailure } from 'sallyport/tool';
 import { z } from 'zod';
 
-/** Leaves behind what really ran, in the folder of the plane. */
+/** Records what really ran, in a file in the folder of the plane. */
 function note(name, args) {
   appendFileSync('ran.log', `${JSON.stringify({ tool: name, args })}\n`);
 }
 
-/** Tools of a service desk: some are asked about, some answer oddly. */
+/** Tools of a service desk: some need an approval, some give unusual answers. */
 // oxlint-disable-next-line import/no-default-export -- a module is what its file exports by default
 export default defineModule({
   id: 'desk',

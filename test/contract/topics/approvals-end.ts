@@ -146,7 +146,7 @@ export function describeApprovalEnds(scene: Scene): void {
     expect(await store.askApproval(asked)).toEqual({ kind: 'asked', expiresAt: session.expiresAt });
     expect(await store.readApproval(id)).toMatchObject({ expiresAt: session.expiresAt });
     await storeTimeAfter(store, session.expiresAt);
-    // The same answer before and after the reap.
+    // The answer is the same before the reap and after it.
     const cancelled = { kind: 'already-decided', state: 'cancelled' };
     expect(await store.decideApproval(decideRequest(asked))).toEqual(cancelled);
     expect(await store.revealApproval({ id, binding, by: ALICE, audit: detail('seen') })).toEqual(cancelled);

@@ -105,7 +105,7 @@ export function describeKeptAttempts(scene: Scene): void {
     for (const number of [1, 2]) {
       const delivery = await holdOne(store, session, args(number));
       await store.settleCall(settled(delivery, 'ok', { effective: 'wanted00' }));
-      // More attempts than are looked at after a failure.
+      // More attempts than the number that a failure makes the store look back at.
       await attemptAll(store, session, different(8, number * 1000));
     }
     expect(historyOf(await holdOne(store, session, same))).toBeDefined();

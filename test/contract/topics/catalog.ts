@@ -121,7 +121,7 @@ export function describeCatalog(scene: Scene): void {
 
   it('watchCatalog is woken by a publication on another connection', async () => {
     const [store, other] = await scene.openPair();
-    // Longer than a test may take, so only the wake-up can answer it.
+    // The wait is longer than a test may take, so only the wake-up can answer the request.
     const watching = store.watchCatalog({ after: 0, waitMs: 600_000 });
     const published = publication(moduleOf('files', 2));
     const { sequence } = await other.writeCatalog({ expectedSequence: 0, ...published });

@@ -119,7 +119,7 @@ export function describeClaim(scene: Scene): void {
   it('claim that waits is woken by an accept on another connection', async () => {
     const [store, other] = await scene.openPair();
     const session = await openSession(store);
-    // Longer than a test may take, so only the wake-up can answer it.
+    // The wait is longer than a test may take, so only the wake-up can answer the request.
     const waiting = claimOne(store, { lane: session.lane, waitMs: 600_000 });
     const callId = await acceptOne(other, session);
     expect((await waiting).callId).toBe(callId);

@@ -71,7 +71,7 @@ export function describeLoopEnds(scene: Scene): void {
       if (answer.restMs === 0) break;
       expect(await store.now()).toBeLessThan(endedBy + 5000);
     }
-    // The rest stays over, and the run stays ended: the conversation needs another run.
+    // The rest time is over and stays over, but the run stays ended: the conversation needs another run.
     expect(await attempt(store, session, 'last')).toEqual({ kind: 'run-ended', restMs: 0 });
     expect(await store.readSession(session.id)).toEqual(state);
     expect((await store.laneUse()).map((lane) => [lane.liveBytes, lane.retainedBytes])).toEqual(use);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { runAgainstModel } from '../model-run.ts';
 import type { Scene } from '../scene.ts';
 
-/** `npm run chaos` makes thousands of these runs, in chaos/layers. */
+/** The number of runs here. `npm run chaos` makes thousands of them, with chaos/layers. */
 const RUNS = 40;
 
 export function describeModelBased(scene: Scene): void {

@@ -205,7 +205,7 @@ export function describeOutbound(scene: Scene): void {
     const [worker, gateway] = await scene.openPair();
     const session = await openSession(worker);
     const held = await holdOne(worker, session);
-    // Longer than a test may take, so only the wake-up can answer it.
+    // The wait is longer than a test may take, so only the wake-up can answer the request.
     const claiming = gateway.claimEffects(claimEffectsRequest(session.lane, { waitMs: 600_000 }));
     await worker.publishEffect(publishRequest(held));
     expect((await claiming).effects).toHaveLength(1);

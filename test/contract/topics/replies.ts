@@ -59,7 +59,7 @@ export function describeReplies(scene: Scene): void {
     const session = await openSession(store);
     const waiter = newWaiter();
     const delivery = await holdOne(other, session, { waiter });
-    // Longer than a test may take, so only the wake-up can answer it.
+    // The wait is longer than a test may take, so only the wake-up can answer the request.
     const waiting = store.takeReplies({
       lane: session.lane,
       callerId: waiter.callerId,

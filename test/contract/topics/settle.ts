@@ -186,7 +186,7 @@ export function describeSettle(scene: Scene): void {
     await store.reapCalls(reapRequest(session.lane));
     expect(await store.acceptCall(acceptRequest(session, { key: 'k' }))).toMatchObject({ callId: second });
 
-    // The first call is kept as long as the call that currently has the key.
+    // The key stays with the second call when that one is settled too.
     await store.settleCall(settleRequest(await claimOne(store, { lane: session.lane })));
     await store.reapCalls(reapRequest(session.lane));
     expect(await store.acceptCall(acceptRequest(session, { key: 'k' }))).toMatchObject({

@@ -27,7 +27,7 @@ const makeToken = (store: Store): Promise<MadeToken> => createToken(store, { sco
 const note = (store: Store, { id }: MadeToken, session: SessionId): ReturnType<Store['noteTokenSession']> =>
   store.noteTokenSession({ id, session, lifetimeMs: HOUR_MS });
 
-/** Opens a session and notes it for the token, as a gateway does before it hands the session out. */
+/** Opens a session and records it for the token, as a gateway does before it hands the session out. */
 async function openNoted(store: Store, token: MadeToken, overrides: SessionOverrides = {}): Promise<TestSession> {
   const session = await openSession(store, overrides);
   expect(await note(store, token, session.id)).toBe('noted');
@@ -89,7 +89,7 @@ export function describeTokenRevocation(scene: Scene): void {
         return { id, answer: await note(each, token, id) };
       }),
     );
-    // Some sessions are noted before the revocation begins, the others during it or after it.
+    // Some sessions are recorded for the token before the revocation begins, the others during it or after it.
     const revoking = opening[opening.length / 2]!.then(() => store.revokeToken({ id: token.id }));
     const opened = await Promise.all(opening);
     expect(await revoking).toBe('revoked');

@@ -82,7 +82,7 @@ export function describeWaiters(scene: Scene): void {
     const settled = await Promise.all(deliveries.map((delivery) => store.settleCall(settleRequest(delivery))));
     expect(settled).toEqual(['settled', 'settled']);
     expect(await drainReplies(store, session.lane, waiter.callerId)).toHaveLength(1);
-    // The subject's next serial call is in the queue now.
+    // The settle of the neighbour's first serial call has queued its next one.
     expect((await claimOne(store, { lane: session.lane })).session).toBe(neighbour.id);
   });
 }

@@ -54,13 +54,13 @@ const ACTS = {
     write();
   },
   killed: () => process.kill(process.pid, 'SIGKILL'),
-  // Two processes that never end; their ids are written down.
+  // The command and a process that it starts never end; it writes down both ids.
   hang: () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
     writeFileSync(where, JSON.stringify([process.pid, child.pid]));
     setInterval(() => {}, 1000);
   },
-  // It ends, and what it started in the background does not.
+  // The command ends, but the process that it has started in the background does not.
   leave: () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
     writeFileSync(where, JSON.stringify([process.pid, child.pid]));

@@ -18,7 +18,7 @@ export async function runWithAiSdk(scenario: Scenario, style: Style): Promise<Ra
   return { finalText: text, read };
 }
 
-/** What the SDK asks of a model, and no more. */
+/** A scripted model with only the members that the SDK uses. */
 function scriptedModel(read: string[]): ai.LanguageModel {
   const usage = {
     inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },

@@ -29,7 +29,7 @@ export interface CheckedAgent {
   readonly problems: readonly string[];
 }
 
-/** What the SDK of OpenAI Agents makes of an error is its own choice: with the message, or without. */
+/** Whether the model has read the error. The SDK of OpenAI Agents may replace the message of an error with a text of its own. */
 function isErrorRead(framework: Framework, style: Style, text: string): boolean {
   const isFixed = framework === 'OpenAI Agents' && style !== 'definition';
   return text.includes(

@@ -3,7 +3,7 @@ import { tool, type StructuredToolInterface } from '@langchain/core/tools';
 import { z } from 'zod';
 import { guardedTools, STEPS, type Ran, type Scenario, type Style } from './scenario.ts';
 
-/** The core of LangChain has no loop of its own: this one does with tool calls and errors what its agents do. */
+/** The core of LangChain has no agent loop. This loop treats tool calls and errors as LangChain's agents do. */
 export async function runWithLangChain(scenario: Scenario, style: Style): Promise<Ran> {
   const tools = guardedTools(
     scenario,

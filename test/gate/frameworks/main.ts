@@ -1,4 +1,4 @@
-// Runs every agent with the packages that are installed beside this file: see scripts/journey-frameworks.mjs.
+// Runs every agent with the packages that are installed next to this file: see scripts/journey-frameworks.mjs.
 import { isDeepStrictEqual } from 'node:util';
 import { checkAgent, FRAMEWORKS, verdictsAlone, type Framework } from './check-agents.ts';
 import { STYLES } from './scenario.ts';

@@ -2,12 +2,12 @@ import { Agent, Runner, setTracingDisabled, tool, Usage, type Model } from '@ope
 import { z } from 'zod';
 import { guardedTools, STEPS, type Ran, type Scenario, type Style } from './scenario.ts';
 
-// The SDK sends traces to OpenAI unless told otherwise.
+// Without this the SDK sends traces to OpenAI.
 setTracingDisabled(true);
 
 /** `Runner` runs the loop. */
 export async function runWithOpenAiAgents(scenario: Scenario, style: Style): Promise<Ran> {
-  // Newer versions give the model a fixed sentence for whatever is thrown, unless they are told what to say.
+  // Newer versions give the model a fixed sentence for every error, unless `errorFunction` returns another text.
   const telling =
     style === 'definition' ? { errorFunction: (_context: unknown, error: unknown) => (error as Error).message } : {};
   const tools = guardedTools(scenario, style, ({ name, description, execute }) =>
@@ -25,7 +25,7 @@ export async function runWithOpenAiAgents(scenario: Scenario, style: Style): Pro
   return { finalText: String(finalOutput), read };
 }
 
-/** What the SDK asks of a model, and no more. */
+/** A scripted model with only the members that the SDK uses. */
 function scriptedModel(read: string[]): Model {
   let at = 0;
   const model = {

@@ -7,8 +7,8 @@ import {
   type OpenClawHandler,
 } from 'sallyport/gate';
 
-// Runs in the test suite with the frameworks that are installed here, and by scripts/frameworks.mjs with the newest ones. So it uses
-// nothing but the package itself.
+// Runs in the test suite with the frameworks that are installed here, and by scripts/journey-frameworks.mjs with the newest ones. So it
+// uses nothing but the package itself.
 
 export interface Step {
   readonly tool: ToolName;
@@ -21,7 +21,7 @@ type Input = { readonly n: number };
 const times = (count: number, tool: ToolName, n: (index: number) => number): Step[] =>
   Array.from({ length: count }, (_, index) => ({ tool, n: n(index) }));
 
-/** What the model does, whatever it reads: an agent that is stuck in every way there is. */
+/** The calls that the model makes, regardless of what it reads: an agent that gets stuck in every possible way. */
 export const STEPS: readonly Step[] = [
   { tool: 'search', n: 1 },
   ...times(13, 'fetch_page', (index) => index),
@@ -35,7 +35,7 @@ export const STEPS: readonly Step[] = [
   { tool: 'search', n: 4 },
 ];
 
-/** An error as platforms make them: its members are getters that take nothing but the real thing. */
+/** An error as the platform makes it: its properties are getters that work only on the original object. */
 const lateError = (): Error => new DOMException('The operation was aborted due to timeout', 'TimeoutError');
 
 const TOOLS: Readonly<Record<ToolName, (input: Input) => unknown>> = {
@@ -49,7 +49,7 @@ const TOOLS: Readonly<Record<ToolName, (input: Input) => unknown>> = {
   search: ({ n }) => `page ${n}`,
 };
 
-/** As plugins of OpenClaw register them: one that blocks, and one that asks, with every member that its documentation names. */
+/** A hook as OpenClaw plugins register it. So is `askAboutDeploys` below, with every member that OpenClaw's documentation names. */
 const blockSecrets: OpenClawHandler = async ({ toolName }) =>
   toolName === 'read_secret' ? { block: true, blockReason: 'Secrets stay where they are.' } : undefined;
 
@@ -113,7 +113,7 @@ export function createScenario(): Scenario {
     ran,
     resolutions,
     async verdicts() {
-      // Listeners hear of events in turns of their own. Every call has one of these endings.
+      // Listeners get events in later turns of the event loop. Every call emits one of these events when it ends.
       const ended = () => events.filter(({ kind }) => ENDINGS.includes(kind)).length;
       for (let turn = 0; ended() < STEPS.length && turn < 10_000; turn += 1)
         await new Promise((resolve) => setImmediate(resolve));
@@ -154,7 +154,7 @@ export function guardedTools<Tool extends object>(
   const run = gate.openRun();
   return definitions.map((definition) => {
     const inner = style === 'tool' ? definition : run.wrapTool(definition);
-    // A new function, as decorations make them: nothing shows that a gate is behind it.
+    // A new function, as decorators make them, does not show that there is a gate behind it.
     const built = make(style === 'both' ? { ...inner, execute: (input) => inner.execute(input) } : inner);
     return style === 'definition' ? built : run.wrapTool(built, { id: definition.name });
   });

@@ -50,7 +50,7 @@ export interface StagedPlane {
   openSession(subject?: string): Promise<SessionHandle>;
   /** Connects another client; it is closed with the plane. */
   connect(options?: Partial<ConnectOptions>): Promise<Client>;
-  /** Connects a client that does not notice a new catalog by itself, so that it calls tools as they were. It does read the catalog when told `stale`. */
+  /** Connects a client that reads a new catalog only after the answer `stale`, so that it calls tools as they were. */
   connectOutdated(): Promise<Client>;
   /** See worker-process.mjs for `crash` and `stall`. */
   startWorker(options?: Partial<WorkerOptions>, crash?: string, stall?: string): Promise<PlaneWorker>;

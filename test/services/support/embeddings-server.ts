@@ -7,11 +7,11 @@ export interface AskedEmbeddings {
   readonly body: { readonly model: string; readonly input: readonly string[]; readonly dimensions?: number };
 }
 
-/** A server that speaks the embeddings API, and can be told to misbehave. */
+/** A server that speaks the embeddings API, and whose answers a test can replace. */
 export interface EmbeddingsServer {
   readonly baseUrl: string;
   readonly asked: AskedEmbeddings[];
-  /** Answers instead of the model; true when it has. */
+  /** May answer a request in place of the model; returns true if it has. */
   instead: (asked: AskedEmbeddings, response: ServerResponse, count: number) => boolean;
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-/** In the order of the API: any, each with its index. */
+/** Sends the embeddings in reverse, because the API allows any order: each one has its index. */
 function sendEmbeddings(response: ServerResponse, { body }: AskedEmbeddings): void {
   const data = body.input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }));
   const usage = { prompt_tokens: 1, total_tokens: 1 };

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Identity } from '../../../src/domain/identity/session.ts';
 import { newTenant, stageServices, type Scene } from '../scene.ts';
 
-/** Few values, so that they meet; some that would run into each other if they were only joined. */
+/** Few values, so that identities share some. Some of them would become equal if their parts were joined without quoting. */
 const part = fc.constantFrom('a', 'b', 'a:b', 'a"', '["a"]', '');
 const optional = fc.option(part, { nil: undefined });
 const anybody = fc.record({
@@ -46,7 +46,7 @@ export function describeIsolation(scene: Scene): void {
           const found = await conversations.search({ text: 'secret', limit: 50 });
           expect(found.map(({ text }) => text).sort()).toEqual(said);
           expect((await conversations.window()).map(({ text }) => text).sort()).toEqual(said);
-          // Not even by number: somebody else's word must not lead to a document of one's own.
+          // A word that another subject wrote must not lead to a document here, not even to one with the same number in the index.
           const foreign = writers[(index + 1) % writers.length]!.mark;
           const led = (await conversations.search({ text: foreign })).map(({ text }) => text);
           expect(led).toEqual(said.filter((text) => text === `secret ${foreign}`));

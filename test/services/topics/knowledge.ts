@@ -8,7 +8,7 @@ export function describeKnowledge(scene: Scene): void {
     return as({ tenant: newTenant() }).knowledge;
   }
 
-  /** a → b → c → d, and e beside b. */
+  /** Makes the relations a → b → c → d and e → b. */
   async function chain(knowledge: Knowledge): Promise<Record<string, string>> {
     const ids: Record<string, string> = {};
     for (const name of ['a', 'b', 'c', 'd', 'e']) ids[name] = (await knowledge.put({ name, type: 'node' })).id;
@@ -122,7 +122,7 @@ export function describeKnowledge(scene: Scene): void {
       await Promise.allSettled([knowledge.relate({ from: a.id, relation: 'knows', to: b.id }), knowledge.delete(b.id)]);
       const { relations, entities } = await knowledge.neighbourhood({ of: a.id });
       expect([relations, entities.length]).toEqual([[], 1]);
-      // Not even hidden: an entity of the same name would get it back.
+      // The relation must be gone, not only hidden: otherwise an entity of the same name would get it back.
       await knowledge.put({ name: `b${round}` });
       expect((await knowledge.neighbourhood({ of: a.id })).relations).toEqual([]);
     }
