@@ -24,6 +24,8 @@ export default { id: 'repeating', hooks: [
     run: ({ arguments: { pin } }) => ({ requireApproval: { title: 'Use ' + pin, description: 'It is ' + pin, reason: 'asked for ' + pin } }) },
 ] };
 `;
+/** Every pin begins with it. Digits alone also occur in times and ids of log lines. */
+const PREFIX = 'p7391';
 const MARK = /\[secret [0-9a-f]{8}\]/;
 
 describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend) => {
@@ -57,7 +59,7 @@ describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend)
   });
   afterAll(() => plane.stop());
 
-  const newPin = (): string => `p7391${randomBytes(6).toString('hex')}`;
+  const newPin = (): string => `${PREFIX}${randomBytes(6).toString('hex')}`;
 
   /** The payload of the last record of the audit. */
   async function lastRecorded(): Promise<{ arguments?: string; detail?: string }> {
@@ -196,7 +198,7 @@ describe.each(BACKENDS)('arguments that a schema marks secret, on %s', (backend)
     expect(worker.process.stderr).toMatch(/The tool threw \w+\./);
     // What a schema throws while it normalises is logged by another stage.
     expect(worker.process.stderr).toMatch(/The schema of the tool threw \w+\./);
-    const lines = worker.process.stderr.split('\n').filter((line) => line.includes('7391'));
+    const lines = worker.process.stderr.split('\n').filter((line) => line.includes(PREFIX));
     // What inline code prints goes straight to the worker's own output.
     expect(lines.filter((line) => !line.startsWith('print of '))).toStrictEqual([]);
   });
