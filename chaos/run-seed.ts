@@ -94,7 +94,7 @@ async function letRun(stage: Stage, plan: Plan, nemesis: Promise<void>, signal: 
   return untilSettled(stage);
 }
 
-/** Resolves when no call has got its final answer for `STILL_FOR_MS` (a slow run still gets answers), or after `FINISH_WITHIN_MS`. */
+/** Resolves when no call has got its final answer for `STILL_FOR_MS`, or after `FINISH_WITHIN_MS`. A slow run still gets an answer now and then, so it is not taken for one that stands still. */
 async function untilStill(stage: Stage, plan: Plan): Promise<void> {
   const giveUpAtMs = monotonicMs() + FINISH_WITHIN_MS;
   let answered = -1;

@@ -15,7 +15,7 @@ export interface DirectStore {
   readonly groupCommit: GroupCommit;
   readonly database: Database;
   readonly lane: Lane;
-  /** The same store for requests of this peer, which a test can withdraw. */
+  /** The same store, with requests made in the name of `peer`. A test can withdraw all of them, as when a client's process disconnects. */
   readonly asPeer: (peer: object) => TrailStore;
   readonly remove: () => void;
 }

@@ -13,7 +13,10 @@ export interface CallMeta {
   /** Id of an earlier call. The client wants its outcome instead of a new call. */
   readonly callId?: string;
   readonly run?: string;
-  /** The client wants a new call, not the outcome of an earlier call with the same arguments that it did not get. */
+  /**
+   * True if the client wants a new call. Without it, a client that repeats a call gets the outcome of the earlier one, if that outcome never
+   * reached the client.
+   */
   readonly fresh?: boolean;
   readonly progressToken?: string | number;
   readonly trace?: string;

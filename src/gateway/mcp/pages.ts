@@ -2,8 +2,8 @@ import { invalidParams } from './protocol-problem.ts';
 
 const PAGE = 500;
 /**
- * How long a client may cache a page. Equal to `TOOLS_KNOWN_MS`, the time for which the gateway still looks up tool names in this list.
- * Clients that listen are also notified of changes.
+ * How long a client may cache a page. Equal to `TOOLS_KNOWN_MS`, for which the gateway keeps the list that it sent and looks up names in it:
+ * so no client uses a cached name that the gateway has forgotten. Clients that listen are also notified of changes.
  */
 const TTL_MS = 2000;
 

@@ -10,7 +10,7 @@ const MAX_MESSAGE = 4096;
  */
 export class ToolFailure extends Error {
   override readonly name: string = 'ToolFailure';
-  /** The author's own code for programs, e.g. `NOTE_NOT_FOUND`. */
+  /** The author's own error code, for programs to compare, e.g. `NOTE_NOT_FOUND`. */
   readonly code: string | undefined;
   readonly [MARK]: 'failed' | 'denied' = 'failed';
 

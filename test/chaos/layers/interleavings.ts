@@ -13,9 +13,12 @@ interface Root {
   readonly depth: number;
 }
 
-/** Starts from the very beginning. Each additional step of depth takes about three times as long. */
+/** A search from the very beginning. Each additional step of depth takes about three times as long. */
 const LONG: readonly Root[] = [{ path: [], depth: 7 }];
-/** Starts near the steps that matter: a lost start, an answered question, two workers at work. */
+/**
+ * Searches that begin a few steps before a case that matters: a start that is lost, a question that is answered, two workers that run calls.
+ * So they find it at a small depth.
+ */
 const SHORT: readonly Root[] = [
   { path: [], depth: 3 },
   { path: ['accept b', 'claim by 1', 'start b by 1'], depth: 3 },

@@ -10,7 +10,10 @@ import { startRedis } from '../../support/redis-server.ts';
 
 /** Longer than any case takes, so no lease runs out by itself. The store lets no lease run out until the server has been up for this long. */
 const REDIS_LEASE_MS = 15_000;
-/** The embedded clock stands still otherwise. When it is moved to let leases run out, it must not reach a deadline, so the lease is short. */
+/**
+ * The clock of the embedded store stands still, except when a test lets leases run out: then it is moved by one lease. The lease is short, so
+ * that this move passes no call's deadline.
+ */
 const EMBEDDED_LEASE_MS = 10;
 
 /** A store whose leases run out when a test asks for it. */

@@ -1,4 +1,5 @@
---[[ Queue a failed effect once more, because an operator asked for it. An effect of the kind `call` is not sent again: no tool waits for it.
+--[[ Queue a failed effect once more, because an operator asked for it. An effect of the kind `call` is never queued
+  again (NOT_FAILED): the tool that waited for its result has ended.
   KEYS     meta
   ARGV     incarnation, lane, key
   RETURNS  QUEUED | NOT_FAILED | BODY_GONE | UNKNOWN ]]
