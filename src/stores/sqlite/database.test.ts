@@ -22,6 +22,20 @@ test.each([
   }
 });
 
+test('a row number above 2^53 does not fail the write, nor those after it', () => {
+  const database = new Database(':memory:', 0);
+  try {
+    database.execute('CREATE TABLE t (id INTEGER PRIMARY KEY)');
+    expect(database.run('INSERT INTO t VALUES (9007199254740993)')).toBe(1);
+    database.begin();
+    expect(database.run('DELETE FROM t WHERE id > ?', 2 ** 53)).toBe(1);
+    database.commit();
+    expect(database.insert('INSERT INTO t VALUES (7)')).toBe(7);
+  } finally {
+    database.close();
+  }
+});
+
 test('copyTo makes whole copies while rows are written', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-copy-'));
   const database = new Database(join(folder, 'source.sqlite'), 1000);

@@ -15,6 +15,7 @@ const MAX_COPY_ATTEMPTS = 20;
 export class Database {
   readonly #connection: Connection;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #writes = new Map<string, StatementSync>();
   /** True if rows were changed since `begin`. */
   #changed = false;
   /** True while the log still contains erased data. */
@@ -28,7 +29,7 @@ export class Database {
   }
 
   run(sql: string, ...values: SqlValue[]): number {
-    const changes = Number(this.#prepare(sql).run(...bindable(values)).changes);
+    const changes = Number(this.#prepareWrite(sql).run(...bindable(values)).changes);
     if (changes > 0) this.#changed = true;
     return changes;
   }
@@ -36,7 +37,7 @@ export class Database {
   /** Returns the number of the new row. */
   insert(sql: string, ...values: SqlValue[]): number {
     this.#changed = true;
-    return Number(this.#prepare(sql).run(...bindable(values)).lastInsertRowid);
+    return Number(this.#prepareWrite(sql).run(...bindable(values)).lastInsertRowid);
   }
 
   get<Row>(sql: string, ...values: SqlValue[]): Row | undefined {
@@ -72,11 +73,11 @@ export class Database {
 
   begin(): void {
     this.#changed = false;
-    this.#prepare('BEGIN IMMEDIATE').run();
+    this.#prepareWrite('BEGIN IMMEDIATE').run();
   }
 
   commit(): void {
-    this.#prepare('COMMIT').run();
+    this.#prepareWrite('COMMIT').run();
   }
 
   /** While `work` runs, all data that it deletes is overwritten in the file, including pages that become free. */
@@ -116,7 +117,22 @@ export class Database {
 
   close(): void {
     this.#statements.clear();
+    this.#writes.clear();
     this.#connection.close();
+  }
+
+  /**
+   * A statement whose `run` reports big integers. Each `run` reports the last row number of the connection, and full-text search writes rows
+   * with numbers above 2^53 into tables of its own. Node 26 throws when it has to report such a number as an ordinary one.
+   */
+  #prepareWrite(sql: string): StatementSync {
+    let statement = this.#writes.get(sql);
+    if (statement === undefined) {
+      statement = this.#connection.prepare(sql);
+      statement.setReadBigInts(true);
+      this.#writes.set(sql, statement);
+    }
+    return statement;
   }
 
   #prepare(sql: string): StatementSync {
