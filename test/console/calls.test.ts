@@ -94,6 +94,24 @@ describe('the calls page', () => {
     await desk.page.getByText('It is allowed.').waitFor();
   });
 
+  it('shows a call that waits for a person at its gate, and as settled only after its end', async () => {
+    const callId = await plane.ask('desk.mail', { to: 'parked@example.com', subject: 's' });
+    await desk.open(`/console/calls/${callId}`);
+    const current = desk.page.locator('.stage[aria-current="step"]');
+    await current.waitFor();
+    expect(await current.innerText()).toMatch(/^gate[\s\S]*asked a person, waiting since /);
+    const stages = (): Promise<string[]> => desk.page.locator('.stage:not(.stage-unseen) .stage-name').allInnerTexts();
+    expect(await stages()).toEqual(['accept', 'admit', 'gate']);
+    const facts = desk.page.locator('section.part', {
+      has: desk.page.getByRole('heading', { name: 'Call', exact: true }),
+    });
+    expect(await facts.innerText()).not.toContain('Settled');
+    await plane.cancel(callId);
+    await expect.poll(stages).toEqual(['accept', 'admit', 'gate', 'settle']);
+    expect(await facts.innerText()).toContain('Settled');
+    expect(await current.count()).toBe(0);
+  });
+
   it('finds a call by the end of its id and by text, and shows each sentence of a denied call once', async () => {
     const callId = await plane.ask('desk.mail', { to: 'denied@example.com', subject: 's' });
     const { approvals } = (await plane.get(`/v1/calls/${callId}`)) as { approvals: { id: string; binding: string }[] };
