@@ -139,6 +139,29 @@ describe('the calls page', () => {
     await desk.page.waitForURL('**/console/calls?run=*');
   });
 
+  it('searches while a person types, keeps what is typed, and makes one entry of the history', async () => {
+    const callId = await plane.call('desk.lookup', { text: 'typed' });
+    await plane.untilSettled(callId);
+    await desk.open('/console/overview');
+    await desk.page.getByRole('link', { name: 'Calls', exact: true }).click();
+    await row(callId).waitFor();
+    const field = desk.page.getByLabel('Search id or text');
+    await field.pressSequentially('nothing has this');
+    await desk.page.getByText('No such calls.').waitFor();
+    await expect.poll(() => desk.page.url()).toContain('text=nothing+has+this');
+    expect(await field.inputValue()).toBe('nothing has this');
+    await field.fill(callId.slice(-8));
+    await row(callId).waitFor();
+    await expect.poll(() => desk.page.locator('.call-link').count()).toBe(1);
+    await expect.poll(() => desk.page.url()).toContain(callId.slice(-8));
+    await desk.page.getByRole('button', { name: 'Show all' }).click();
+    await expect.poll(() => field.inputValue()).toBe('');
+    await desk.page.goBack();
+    await expect.poll(() => field.inputValue()).toBe(callId.slice(-8));
+    await desk.page.goBack();
+    await desk.page.waitForURL('**/console/overview');
+  });
+
   it('says so when there is no such call', async () => {
     await desk.open('/console/calls/0.nobody.knows');
     expect(await desk.page.getByRole('alert').innerText()).toContain('CALL_UNKNOWN');
