@@ -231,6 +231,27 @@ describe('the approvals page', () => {
     await plane.cancel(callId);
   });
 
+  it('shows a key only on the button that it presses', async () => {
+    const calls = [
+      await plane.ask('desk.mail', mail('k1@example.com')),
+      await plane.ask('desk.mail', mail('k2@example.com')),
+    ];
+    await desk.open('/console/approvals');
+    await item('k2@example.com').waitFor();
+    await desk.ready();
+    const keys = async (where: string): Promise<string[]> =>
+      (await desk.page.locator(`${where} kbd`).allInnerTexts()).sort();
+    expect(await keys('.question')).toEqual(['a', 'd', 'e', 'w']);
+    await desk.press('x');
+    await desk.page.getByText('1 selected').waitFor();
+    expect(await keys('.batch-bar')).toEqual(['a', 'd']);
+    expect(await keys('.question')).toEqual([]);
+    expect(await desk.page.locator('.question [aria-keyshortcuts]').count()).toBe(0);
+    await desk.press('Escape');
+    await expect.poll(() => keys('.question')).toEqual(['a', 'd', 'e', 'w']);
+    for (const callId of calls) await plane.cancel(callId);
+  });
+
   it('decides several with one dialog, each by its own request, and lists what became of each', async () => {
     const calls: string[] = [];
     for (const name of ['b1', 'b2', 'b3']) calls.push(await plane.ask('desk.mail', mail(`${name}@example.com`)));
