@@ -201,6 +201,57 @@ describe('the approvals page', () => {
     await plane.cancel(other);
   });
 
+  it('searches while a person types, and keeps the search in the address', async () => {
+    const calls = [
+      await plane.ask('desk.mail', mail('s1@example.com')),
+      await plane.ask('desk.mail', mail('s2@example.com')),
+    ];
+    await desk.open('/console/approvals');
+    await item('s2@example.com').waitFor();
+    const field = desk.page.getByLabel('Search id or text');
+    await field.pressSequentially('s2@example');
+    await expect.poll(() => item('desk.mail').count()).toBe(1);
+    await expect.poll(() => desk.page.url()).toContain('text=s2%40example');
+    await item('s2@example.com').getByRole('link').click();
+    await desk.page.waitForURL(/\/console\/approvals\/.+text=s2%40example/);
+    await desk.page.reload();
+    await openCall(calls[1]!);
+    expect(await item('desk.mail').count()).toBe(1);
+    expect(await field.inputValue()).toBe('s2@example');
+    for (const callId of calls) await plane.cancel(callId);
+  });
+
+  it('says that a search finds nothing, and leaves no empty frame', async () => {
+    const callId = await plane.ask('desk.mail', mail('none@example.com'));
+    await desk.open('/console/approvals');
+    await item('none@example.com').waitFor();
+    await desk.page.getByLabel('Search id or text').fill('nothing has this');
+    await desk.page.getByText('No pending question matches.').waitFor();
+    expect(await desk.page.locator('.approval-list').count()).toBe(0);
+    await plane.cancel(callId);
+  });
+
+  it('shows a key only on the button that it presses', async () => {
+    const calls = [
+      await plane.ask('desk.mail', mail('k1@example.com')),
+      await plane.ask('desk.mail', mail('k2@example.com')),
+    ];
+    await desk.open('/console/approvals');
+    await item('k2@example.com').waitFor();
+    await desk.ready();
+    const keys = async (where: string): Promise<string[]> =>
+      (await desk.page.locator(`${where} kbd`).allInnerTexts()).sort();
+    expect(await keys('.question')).toEqual(['a', 'd', 'e', 'w']);
+    await desk.press('x');
+    await desk.page.getByText('1 selected').waitFor();
+    expect(await keys('.batch-bar')).toEqual(['a', 'd']);
+    expect(await keys('.question')).toEqual([]);
+    expect(await desk.page.locator('.question [aria-keyshortcuts]').count()).toBe(0);
+    await desk.press('Escape');
+    await expect.poll(() => keys('.question')).toEqual(['a', 'd', 'e', 'w']);
+    for (const callId of calls) await plane.cancel(callId);
+  });
+
   it('decides several with one dialog, each by its own request, and lists what became of each', async () => {
     const calls: string[] = [];
     for (const name of ['b1', 'b2', 'b3']) calls.push(await plane.ask('desk.mail', mail(`${name}@example.com`)));

@@ -94,6 +94,24 @@ describe('the calls page', () => {
     await desk.page.getByText('It is allowed.').waitFor();
   });
 
+  it('shows a call that waits for a person at its gate, and as settled only after its end', async () => {
+    const callId = await plane.ask('desk.mail', { to: 'parked@example.com', subject: 's' });
+    await desk.open(`/console/calls/${callId}`);
+    const current = desk.page.locator('.stage[aria-current="step"]');
+    await current.waitFor();
+    expect(await current.innerText()).toMatch(/^gate[\s\S]*asked a person, waiting since /);
+    const stages = (): Promise<string[]> => desk.page.locator('.stage:not(.stage-unseen) .stage-name').allInnerTexts();
+    expect(await stages()).toEqual(['accept', 'admit', 'gate']);
+    const facts = desk.page.locator('section.part', {
+      has: desk.page.getByRole('heading', { name: 'Call', exact: true }),
+    });
+    expect(await facts.innerText()).not.toContain('Settled');
+    await plane.cancel(callId);
+    await expect.poll(stages).toEqual(['accept', 'admit', 'gate', 'settle']);
+    expect(await facts.innerText()).toContain('Settled');
+    expect(await current.count()).toBe(0);
+  });
+
   it('finds a call by the end of its id and by text, and shows each sentence of a denied call once', async () => {
     const callId = await plane.ask('desk.mail', { to: 'denied@example.com', subject: 's' });
     const { approvals } = (await plane.get(`/v1/calls/${callId}`)) as { approvals: { id: string; binding: string }[] };
@@ -119,6 +137,29 @@ describe('the calls page', () => {
     expect(await desk.page.evaluate('navigator.clipboard.readText()')).toBe(callId);
     await main.getByRole('link', { name: 'All calls of this run' }).click();
     await desk.page.waitForURL('**/console/calls?run=*');
+  });
+
+  it('searches while a person types, keeps what is typed, and makes one entry of the history', async () => {
+    const callId = await plane.call('desk.lookup', { text: 'typed' });
+    await plane.untilSettled(callId);
+    await desk.open('/console/overview');
+    await desk.page.getByRole('link', { name: 'Calls', exact: true }).click();
+    await row(callId).waitFor();
+    const field = desk.page.getByLabel('Search id or text');
+    await field.pressSequentially('nothing has this');
+    await desk.page.getByText('No such calls.').waitFor();
+    await expect.poll(() => desk.page.url()).toContain('text=nothing+has+this');
+    expect(await field.inputValue()).toBe('nothing has this');
+    await field.fill(callId.slice(-8));
+    await row(callId).waitFor();
+    await expect.poll(() => desk.page.locator('.call-link').count()).toBe(1);
+    await expect.poll(() => desk.page.url()).toContain(callId.slice(-8));
+    await desk.page.getByRole('button', { name: 'Show all' }).click();
+    await expect.poll(() => field.inputValue()).toBe('');
+    await desk.page.goBack();
+    await expect.poll(() => field.inputValue()).toBe(callId.slice(-8));
+    await desk.page.goBack();
+    await desk.page.waitForURL('**/console/overview');
   });
 
   it('says so when there is no such call', async () => {

@@ -74,6 +74,15 @@ describe('the fleet page', () => {
     expect(colours).toBeGreaterThan(3);
   });
 
+  it('draws no axis and no legend while no pool has a queue', async () => {
+    await desk.page.route('**/v1/queues', (route) => route.fulfill({ json: { items: [] } }));
+    await desk.open('/console/fleet');
+    const waiting = figure('Calls waiting, by pool');
+    await waiting.getByText('No pool has a queue yet.').waitFor();
+    await figure('Throughput by outcome').locator('canvas').waitFor();
+    expect(await waiting.locator('canvas, .chart-legend').count()).toBe(0);
+  });
+
   it('asks for the time that was chosen', async () => {
     await desk.open('/console/fleet');
     await figure('Throughput by outcome').waitFor();
@@ -124,7 +133,7 @@ describe('the fleet page', () => {
       name: 'fleet',
       path: '/console/fleet',
       prepare: async ({ page }) => {
-        await page.locator('.chart canvas').nth(2).waitFor();
+        await page.locator('.chart canvas').nth(1).waitFor();
         await page.getByRole('region', { name: 'Workers of pool default' }).waitFor();
       },
     });

@@ -173,6 +173,19 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
     }
   });
 
+  it('a call of a read tool that a worker holds is shown as running, without a time of settlement', async () => {
+    const answer = await call('basic.wait', { ms: 60_000 }, { body: { waitMs: 0 } });
+    const { callId } = (await answer.json()) as Settled;
+    type Detail = { call: { state: string; settledAt?: number }; stages: { stage: string; result?: string }[] };
+    const detail = async (): Promise<Detail> =>
+      (await (await gateway.request(`/v1/calls/${callId}`, { token: operator })).json()) as Detail;
+    await expect.poll(async () => (await detail()).call.state).toBe('running');
+    const shown = await detail();
+    expect(shown.call.settledAt).toBeUndefined();
+    expect(shown.stages.at(-1)).toEqual({ stage: 'execute', result: 'running' });
+    await gateway.request(`/v1/calls/${callId}/cancel`, { method: 'POST', token: operator });
+  });
+
   it('R18 what is not indeterminate cannot be resolved', async () => {
     const { callId } = (await (await call('basic.echo', { text: 'known' })).json()) as Settled;
     const answer = await gateway.request(`/v1/calls/${callId}/resolve`, {

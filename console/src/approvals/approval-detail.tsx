@@ -84,6 +84,7 @@ export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: App
         blocked={blocked}
         unread={unread}
         second={second}
+        areKeysTaken={areKeysTaken}
         onReveal={isMasked ? onReveal : undefined}
         isRevealing={isRevealing}
         onAllow={allow}

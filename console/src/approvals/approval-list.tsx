@@ -10,10 +10,12 @@ export interface ApprovalListProps {
   readonly approvals: readonly ListedApprovalView[];
   readonly currentId: string | undefined;
   readonly selected: ReadonlySet<string>;
+  /** The address at which a question is open. */
+  readonly pathOf: (id: string) => string;
   readonly onSelect: (id: string) => void;
 }
 
-export function ApprovalList({ approvals, currentId, selected, onSelect }: ApprovalListProps): VNode {
+export function ApprovalList({ approvals, currentId, selected, pathOf, onSelect }: ApprovalListProps): VNode {
   const lines = distinguish(approvals);
   return (
     <ul class="approval-list card" aria-label="Pending questions">
@@ -22,6 +24,7 @@ export function ApprovalList({ approvals, currentId, selected, onSelect }: Appro
           key={approval.id}
           approval={approval}
           line={lines.get(approval.id) ?? ''}
+          href={pathOf(approval.id)}
           isCurrent={approval.id === currentId}
           isSelected={selected.has(approval.id)}
           onSelect={onSelect}
@@ -35,12 +38,13 @@ interface ApprovalItemProps {
   readonly approval: ListedApprovalView;
   /** The arguments of the question in one short line, made by `distinguish`. */
   readonly line: string;
+  readonly href: string;
   readonly isCurrent: boolean;
   readonly isSelected: boolean;
   readonly onSelect: (id: string) => void;
 }
 
-function ApprovalItem({ approval, line, isCurrent, isSelected, onSelect }: ApprovalItemProps): VNode {
+function ApprovalItem({ approval, line, href, isCurrent, isSelected, onSelect }: ApprovalItemProps): VNode {
   const ref = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (isCurrent) ref.current?.scrollIntoView({ block: 'nearest' });
@@ -56,7 +60,7 @@ function ApprovalItem({ approval, line, isCurrent, isSelected, onSelect }: Appro
         disabled={!isPending}
         onChange={() => onSelect(approval.id)}
       />
-      <a href={`/console/approvals/${encodeURIComponent(approval.id)}`} aria-current={isCurrent ? 'true' : undefined}>
+      <a href={href} aria-current={isCurrent ? 'true' : undefined}>
         <span class="approval-line">
           <strong class="mono">
             <Inert text={approval.tool} />

@@ -10,6 +10,8 @@ export interface DecisionBarProps {
   /** Why the question cannot be allowed yet. It can still be denied. */
   readonly unread: string | undefined;
   readonly second: SecondPress;
+  /** True while the keys act on other questions. The buttons then show no keys. */
+  readonly areKeysTaken: boolean;
   /** Reveals what is masked. Undefined if nothing is masked. */
   readonly onReveal: (() => void) | undefined;
   readonly isRevealing: boolean;
@@ -20,33 +22,34 @@ export interface DecisionBarProps {
 }
 
 export function DecisionBar(props: DecisionBarProps): VNode {
-  const { approval, blocked, unread, second } = props;
+  const { approval, blocked, unread, second, areKeysTaken } = props;
+  const key = (name: string): string | undefined => (areKeysTaken ? undefined : name);
   const mayAllow = blocked === undefined && unread === undefined;
   return (
     <div class="decision-bar">
       <div class="decision-buttons">
         {props.onReveal === undefined ? null : (
-          <Button shortcut="r" disabled={blocked !== undefined || props.isRevealing} onClick={props.onReveal}>
+          <Button shortcut={key('r')} disabled={blocked !== undefined || props.isRevealing} onClick={props.onReveal}>
             Reveal
           </Button>
         )}
         {approval.decisions.includes('allow-once') ? (
-          <Button kind="primary" shortcut="a" disabled={!mayAllow} onClick={props.onAllow}>
+          <Button kind="primary" shortcut={key('a')} disabled={!mayAllow} onClick={props.onAllow}>
             {second.isArmed ? 'Critical: press again' : 'Allow once'}
           </Button>
         ) : null}
         {approval.decisions.includes('allow-always') ? (
-          <Button shortcut="w" disabled={!mayAllow} onClick={props.onAlways}>
+          <Button shortcut={key('w')} disabled={!mayAllow} onClick={props.onAlways}>
             Always …
           </Button>
         ) : null}
         {approval.editable && approval.decisions.includes('allow-once') ? (
-          <Button shortcut="e" disabled={!mayAllow} onClick={props.onEdit}>
+          <Button shortcut={key('e')} disabled={!mayAllow} onClick={props.onEdit}>
             Edit …
           </Button>
         ) : null}
         {approval.decisions.includes('deny') ? (
-          <Button kind="danger" shortcut="d" disabled={blocked !== undefined} onClick={props.onDeny}>
+          <Button kind="danger" shortcut={key('d')} disabled={blocked !== undefined} onClick={props.onDeny}>
             Deny …
           </Button>
         ) : null}

@@ -1,9 +1,10 @@
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api, apiPath } from '../api.ts';
+import { api, apiPath, withQuery } from '../api.ts';
 import type { ApprovalView, ListedApprovalView } from '../api-types.ts';
 import { Button } from '../components/button.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { Empty, Failure, Loading } from '../components/states.tsx';
 import { useShortcuts } from '../shortcuts.ts';
 import { useResource } from '../use-resource.ts';
@@ -15,15 +16,17 @@ import { matchesQuestion } from './distinguish.ts';
 import { usePending } from './use-approvals.ts';
 
 const HOME = '/console/approvals';
-const pathOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
+/** The address of one question, or of the list, with the search. */
+const pathOf = (id: string | undefined, text: string): string =>
+  withQuery(id === undefined ? HOME : `${HOME}/${encodeURIComponent(id)}`, { text });
 
 /** Shows the list and the current question side by side. A phone shows one at a time. */
 export function PendingApprovals({ openId }: { readonly openId: string | undefined }): VNode {
   const list = usePending();
-  const { route } = useLocation();
+  const { query, route } = useLocation();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [batch, setBatch] = useState<'allow-once' | 'deny'>();
-  const [text, setText] = useState('');
+  const text = query['text'] ?? '';
   const all = list.data ?? [];
   const approvals = all.filter((approval) => matchesQuestion(approval, text));
   // Until the person chooses a question, the first pending one is shown. It stays on the screen even after another approver has decided it:
@@ -38,7 +41,7 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
   const move = (step: number) => (): void => {
     const at = approvals.findIndex(({ id }) => id === current?.id);
     const next = approvals[at < 0 ? 0 : Math.min(Math.max(at + step, 0), approvals.length - 1)];
-    if (next !== undefined) route(pathOf(next.id), true);
+    if (next !== undefined) route(pathOf(next.id, text), true);
   };
   const select = (id: string): void => {
     setSelected((before) => {
@@ -51,7 +54,7 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
     list.reload();
     const rest = approvals.filter((approval) => isPending(approval) && approval.id !== decided.id);
     const next = rest.find(({ requestedAt }) => requestedAt >= decided.requestedAt) ?? rest.at(-1);
-    route(next === undefined ? HOME : pathOf(next.id), true);
+    route(pathOf(next?.id, text), true);
   };
   const startBatch =
     (decision: 'allow-once' | 'deny') =>
@@ -73,11 +76,11 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
       run: () => current !== undefined && isPending(current) && select(current.id),
     },
     { keys: '/', label: 'Search', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
-    { keys: 'Enter', label: 'Open', run: () => current !== undefined && openAndFocus(route, current.id) },
+    { keys: 'Enter', label: 'Open', run: () => current !== undefined && openAndFocus(route, pathOf(current.id, text)) },
     {
       keys: 'Escape',
       label: 'Select none, back to the list',
-      run: () => (hasSelection ? setSelected(new Set()) : route(HOME)),
+      run: () => (hasSelection ? setSelected(new Set()) : route(pathOf(undefined, text))),
     },
     ...(hasSelection
       ? [
@@ -99,22 +102,21 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
       {hasSelection ? (
         <BatchBar count={chosen.length} onStart={startBatch} onClear={() => setSelected(new Set())} />
       ) : null}
-      <label class="field approval-search">
-        Search id or text
-        <input
-          type="search"
-          autoComplete="off"
-          spellcheck={false}
-          data-filter
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </label>
-      {approvals.length === 0 && text !== '' ? <Empty title="No question that waits is like that." /> : null}
+      <SearchField class="approval-search" value={text} onSearch={(wanted) => route(pathOf(openId, wanted), true)} />
       <div class={`approvals${openId === undefined ? '' : ' approvals-open'}`}>
-        <ApprovalList approvals={approvals} currentId={current?.id} selected={selected} onSelect={select} />
+        {approvals.length === 0 ? (
+          <Empty title={text === '' ? 'Nothing waits for you.' : 'No pending question matches.'} />
+        ) : (
+          <ApprovalList
+            approvals={approvals}
+            currentId={current?.id}
+            selected={selected}
+            pathOf={(id) => pathOf(id, text)}
+            onSelect={select}
+          />
+        )}
         <div class="approval-pane">
-          <a class="back phone-only" href={HOME}>
+          <a class="back phone-only" href={pathOf(undefined, text)}>
             All questions
           </a>
           {current === undefined && openId === undefined ? null : current !== undefined && isWhole(current) ? (
@@ -181,7 +183,7 @@ function isPending({ state }: ListedApprovalView): boolean {
 }
 
 /** Opens the question and moves the focus to it, so that arrow keys and screen readers start there. */
-function openAndFocus(route: (url: string) => void, id: string): void {
-  route(pathOf(id));
+function openAndFocus(route: (url: string) => void, path: string): void {
+  route(path);
   requestAnimationFrame(() => document.querySelector<HTMLElement>('.question h2')?.focus());
 }

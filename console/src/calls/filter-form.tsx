@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { OUTCOME_FILTERS, type OutcomeFilter } from '../../../src/domain/call/call-filter.ts';
 import { Button } from '../components/button.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { BETWEEN, PERIODS, type CallFilter, type FilterName } from './call-filter.ts';
 
 const STATES = ['live', 'queued', 'running', 'parked', 'settled'];
@@ -15,18 +16,21 @@ const OUTCOMES = OUTCOME_FILTERS.map((name) => [name, OUTCOME_TITLES[name] ?? na
 export interface FilterFormProps {
   readonly filter: CallFilter;
   readonly onChange: (filter: CallFilter) => void;
+  /** Gets the filter while the person types a search. Must not make an entry in the browser's history for each key. */
+  readonly onType: (filter: CallFilter) => void;
 }
 
-export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
+export function FilterForm({ filter, onChange, onType }: FilterFormProps): VNode {
   // Used only on a phone, which has too little room to show the form all the time.
   const [isOpen, setOpen] = useState(false);
   const count = Object.keys(filter).length;
-  const set = (name: FilterName, value: string): void => {
+  const withField = (name: FilterName, value: string): CallFilter => {
     const kept = Object.entries(filter).filter(
       ([one]) => one !== name && !(name === 'last' && (one === 'from' || one === 'to')),
     );
-    onChange(Object.fromEntries(value === '' ? kept : [...kept, [name, value]]));
+    return Object.fromEntries(value === '' ? kept : [...kept, [name, value]]);
   };
+  const set = (name: FilterName, value: string): void => onChange(withField(name, value));
   const bind = (name: FilterName) => ({
     value: filter[name] ?? '',
     onChange: (event: { currentTarget: HTMLInputElement | HTMLSelectElement }) =>
@@ -42,7 +46,7 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
       <button type="button" class="button phone-only" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {count === 0 ? 'Filter' : `Filter (${count})`}
       </button>
-      <Words title="Search id or text" {...bind('text')} isFirst />
+      <SearchField value={filter.text ?? ''} onSearch={(text) => onType(withField('text', text))} />
       <Choices title="State" {...bind('state')} options={STATES.map((name) => [name, name])} />
       <Choices title="Outcome" {...bind('outcome')} options={OUTCOMES} />
       <Words title="Tool" {...bind('tool')} />
@@ -75,13 +79,11 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
 interface WordsProps {
   readonly title: string;
   readonly value: string;
-  /** True for the field that a shortcut key focuses. */
-  readonly isFirst?: boolean;
   readonly onChange: (event: { currentTarget: HTMLInputElement }) => void;
 }
 
-/** A text field. What the person has typed is kept while the list around it changes. */
-function Words({ title, value, isFirst, onChange }: WordsProps): VNode {
+/** A field for a whole name: the list changes when the name is complete. What the person has typed is kept while the list around it changes. */
+function Words({ title, value, onChange }: WordsProps): VNode {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   return (
@@ -91,7 +93,6 @@ function Words({ title, value, isFirst, onChange }: WordsProps): VNode {
         type="search"
         autoComplete="off"
         spellcheck={false}
-        data-filter={isFirst}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onChange={onChange}

@@ -1,9 +1,15 @@
 import type { VNode } from 'preact';
-import type { Stage, StageView } from '../api-types.ts';
+import type { CallRow, Stage, StageView } from '../api-types.ts';
+import { now } from '../clock.ts';
 import { Inert } from '../components/inert.tsx';
-import { showDuration } from '../show-time.ts';
+import { showCountdown, showDuration, showTime } from '../show-time.ts';
 
 const ORDER: readonly Stage[] = ['accept', 'admit', 'identify', 'gate', 'execute', 'settle', 'answer'];
+
+interface TimelineProps {
+  readonly state: CallRow['state'];
+  readonly stages: readonly StageView[];
+}
 
 /** Every stage in order, including stages without a record. A stage that the call passed twice is listed twice. */
 function allStages(known: readonly StageView[]): readonly StageView[] {
@@ -14,8 +20,12 @@ function allStages(known: readonly StageView[]): readonly StageView[] {
 }
 
 /** The stages one below the other, each at its place in time. The durations are text; the bars only repeat them. */
-export function Timeline({ stages: known }: { readonly stages: readonly StageView[] }): VNode {
+export function Timeline({ state, stages: known }: TimelineProps): VNode {
+  // A call that is not settled is in the last stage of the list. That stage lasts until now.
+  const current = state === 'settled' ? undefined : known.at(-1);
   const stages = allStages(known);
+  const endOf = (stage: StageView): number | undefined =>
+    stage === current && stage.startedAt !== undefined ? Math.max(stage.startedAt, now.value) : recordedEndOf(stage);
   const starts = stages.flatMap(({ startedAt }) => (startedAt === undefined ? [] : [startedAt]));
   const from = Math.min(...starts);
   const until = Math.max(...stages.map((stage) => endOf(stage) ?? from));
@@ -25,8 +35,14 @@ export function Timeline({ stages: known }: { readonly stages: readonly StageVie
     <ol class="timeline">
       {stages.map((stage, index) => {
         const { startedAt, durationMs } = stage;
+        const isCurrent = stage === current;
+        const end = endOf(stage);
         return (
-          <li key={index} class={startedAt === undefined ? 'stage stage-unseen' : 'stage'}>
+          <li
+            key={index}
+            class={startedAt === undefined && !isCurrent ? 'stage stage-unseen' : 'stage'}
+            aria-current={isCurrent ? 'step' : undefined}
+          >
             <span class="stage-name">{stage.stage}</span>
             <span class="stage-track" aria-hidden="true">
               {startedAt === undefined ? null : (
@@ -35,14 +51,21 @@ export function Timeline({ stages: known }: { readonly stages: readonly StageVie
                   style={{
                     // Keeps the last bar visible.
                     left: `min(${percent(startedAt - from)}, calc(100% - 3px))`,
-                    width: percent(Math.min(durationMs ?? Infinity, (endOf(stage) ?? from) - startedAt)),
+                    width: percent(Math.min(durationMs ?? Infinity, (end ?? from) - startedAt)),
                   }}
                 />
               )}
             </span>
-            <span class="stage-time">{durationMs === undefined ? '' : showDuration(durationMs)}</span>
+            <span class="stage-time">
+              {durationMs !== undefined
+                ? showDuration(durationMs)
+                : isCurrent && startedAt !== undefined
+                  ? showCountdown(end! - startedAt)
+                  : ''}
+            </span>
             <span class="stage-result">
               <Inert text={stage.result ?? ''} />
+              {isCurrent && startedAt !== undefined ? ` since ${showTime(startedAt)}` : ''}
             </span>
           </li>
         );
@@ -51,6 +74,6 @@ export function Timeline({ stages: known }: { readonly stages: readonly StageVie
   );
 }
 
-function endOf({ startedAt, endedAt, durationMs }: StageView): number | undefined {
+function recordedEndOf({ startedAt, endedAt, durationMs }: StageView): number | undefined {
   return endedAt ?? (startedAt === undefined ? undefined : startedAt + (durationMs ?? 0));
 }

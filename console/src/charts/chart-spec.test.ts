@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { stackLayers, summariseValues } from './chart-spec.ts';
+import { findIsolated, stackLayers, summariseValues, timeRange } from './chart-spec.ts';
 import { countGroups, groupOutcome, CHART_GROUPS } from './outcome-groups.ts';
 import { matchesCall } from '../../../src/domain/call/call-filter.ts';
 import { OUTCOME_KINDS } from '../../../src/domain/outcome/outcome.ts';
@@ -22,6 +22,22 @@ describe('summariseValues', () => {
     expect(summariseValues([1, null, 2], 'stack')).toBe(3);
     expect(summariseValues([1, 2, null], 'lines')).toBe(2);
     expect(summariseValues([null], 'lines')).toBeNull();
+  });
+});
+
+describe('findIsolated', () => {
+  test('finds the values that no line goes through', () => {
+    expect(findIsolated([5, null, 1, 2, null, null, 7, undefined, 0])).toEqual([0, 6, 8]);
+    expect(findIsolated([3])).toEqual([0]);
+    expect(findIsolated([1, 2])).toEqual([]);
+  });
+});
+
+describe('timeRange', () => {
+  test('never reaches beyond the newest value, even if it is the only one', () => {
+    expect(timeRange([500_000])).toEqual([440_000, 500_000]);
+    expect(timeRange([100_000, 500_000])).toEqual([100_000, 500_000]);
+    expect(timeRange([])).toBeUndefined();
   });
 });
 

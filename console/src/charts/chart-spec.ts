@@ -32,6 +32,20 @@ export function summariseValues(values: readonly (number | null)[], kind: ChartS
   return kind === 'stack' ? known.reduce((sum, value) => sum + value, 0) : (known.at(-1) ?? null);
 }
 
+/** The indices of the values without a neighbour. No line goes through them, so they need a dot of their own. */
+export function findIsolated(values: readonly (number | null | undefined)[]): number[] {
+  const isValue = (index: number): boolean => values[index] !== null && values[index] !== undefined;
+  return [...values.keys()].filter((index) => isValue(index) && !isValue(index - 1) && !isValue(index + 1));
+}
+
+const MIN_SPAN_MS = 60_000;
+
+/** The time axis of a line chart: it ends at the newest value and spans at least a minute. */
+export function timeRange(times: readonly number[]): [from: number, to: number] | undefined {
+  const [first, last] = [times[0], times.at(-1)];
+  return first === undefined || last === undefined ? undefined : [Math.min(first, last - MIN_SPAN_MS), last];
+}
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Formats a time as short as the span allows: with seconds only for a short span, with the day only for a span of more than a day. */

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { stackLayers, timeFormat, type ChartSpec } from './chart-spec.ts';
+import { findIsolated, stackLayers, timeFormat, timeRange, type ChartSpec } from './chart-spec.ts';
 
 /** A chart on a canvas. Only pages that show a chart load this code. */
 export interface DrawnChart {
@@ -73,10 +73,9 @@ function optionsOf({ kind, series }: ChartSpec, width: number, { colourOf, onHov
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'lines' } },
     scales: {
-      // A line chart ends at its newest value. Without this range, a single value would be drawn at the start of an axis that reaches into
-      // the future.
+      // The range is taken from the data: for a single value, uPlot passes a range that reaches a day into the future.
       ...(kind === 'lines'
-        ? { x: { range: (_plot: uPlot, first: number, last: number) => timeRange(first, last) } }
+        ? { x: { range: (plot: uPlot): uPlot.Range.MinMax => timeRange([...plot.data[0]]) ?? [null, null] } }
         : {}),
       y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
@@ -95,14 +94,11 @@ function optionsOf({ kind, series }: ChartSpec, width: number, { colourOf, onHov
   };
 }
 
-const MIN_SPAN_MS = 60_000;
-
-function timeRange(first: number | null, last: number | null): uPlot.Range.MinMax {
-  return first === null || last === null ? [first, last] : [Math.min(first, last - MIN_SPAN_MS), last];
-}
-
 function seriesOf(kind: ChartSpec['kind'], label: string, colour: () => string): uPlot.Series {
-  if (kind === 'lines') return { label, stroke: colour, width: 2, points: { show: (plot) => plot.data[0].length < 3 } };
+  if (kind === 'lines') {
+    const isolated = (plot: uPlot, index: number): number[] => findIsolated([...(plot.data[index] ?? [])]);
+    return { label, stroke: colour, width: 2, points: { show: false, filter: isolated, fill: colour, size: 7 } };
+  }
   return { label, fill: colour, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.85, 48] }) };
 }
 

@@ -22,9 +22,14 @@ export function TimeChart({ title, summary, spec }: TimeChartProps): VNode {
           {summary}
         </p>
       </figcaption>
-      <Canvas spec={spec} onHover={setHovered} />
-      <Legend spec={spec} hovered={hovered} />
-      <ChartTable title={title} spec={spec} />
+      {/* Without series, there would be an axis with a legend of nothing. The summary says why. */}
+      {spec.series.length === 0 ? null : (
+        <>
+          <Canvas spec={spec} onHover={setHovered} />
+          <Legend spec={spec} hovered={hovered} />
+          <ChartTable title={title} spec={spec} />
+        </>
+      )}
     </figure>
   );
 }

@@ -10,7 +10,7 @@ export interface ButtonProps {
   readonly label?: string;
   readonly pressed?: boolean;
   /** The key that does the same as the button. */
-  readonly shortcut?: string;
+  readonly shortcut?: string | undefined;
   readonly title?: string;
 }
 

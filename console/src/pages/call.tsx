@@ -13,9 +13,12 @@ import { Inert } from '../components/inert.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Failure, Loading } from '../components/states.tsx';
 import { layOutJson } from '../lay-out-json.ts';
+import { useEvery } from '../use-every.ts';
 import { useLive } from '../use-live.ts';
 import { useResource } from '../use-resource.ts';
 import '../styles/calls.css';
+
+const LOOK_EVERY_MS = 5000;
 
 /** One call, from its acceptance to its reply. */
 export function Call(): VNode {
@@ -26,6 +29,10 @@ export function Call(): VNode {
       if ((data as CallRow).callId === id) one.reload();
     },
     onResync: one.reload,
+  });
+  // There is no event when a worker takes a call from the queue.
+  useEvery(LOOK_EVERY_MS, () => {
+    if (one.data?.call.state === 'queued') one.reload();
   });
   if (one.data?.call.callId !== id) {
     return one.error === undefined ? <Loading /> : <Failure error={one.error} onRetry={one.reload} />;
@@ -66,7 +73,7 @@ function Detail({ detail, onChange }: { readonly detail: CallDetail; readonly on
         </div>
       )}
       <Part title="Stages">
-        <Timeline stages={detail.stages} />
+        <Timeline state={call.state} stages={detail.stages} />
       </Part>
       <div class="call-columns">
         <Part title="Verdict">

@@ -43,7 +43,7 @@ export function Calls(): VNode {
           </Button>
         ) : null}
       </PageHead>
-      <FilterForm filter={filter} onChange={show} />
+      <FilterForm filter={filter} onChange={show} onType={(typed) => route(withQuery(HOME, typed), true)} />
       {filter.text !== undefined && WHOLE_ID.test(filter.text) ? (
         <p>
           <a href={callPath(filter.text)}>Open the call with this id</a>, however old it is.

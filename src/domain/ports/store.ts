@@ -12,6 +12,7 @@ import type { AuditJournal, AuditSource, AuditStates, AuditTrail, MarkReader } f
 import type {
   CallCancellation,
   CallExecution,
+  CallHolders,
   CallIntake,
   CallLeases,
   CallList,
@@ -153,6 +154,7 @@ export interface GatewayStore
     StoreTime,
     CallReader,
     CallList,
+    CallHolders,
     QueueReader,
     ApprovalReader,
     ApprovalStates,

@@ -30,7 +30,7 @@ export async function readCallDetail(needs: DetailNeeds, auth: Authenticated, as
   const callId = asCallId(asked);
   const { records } = await plane.trail.queryTrail({ filter: { callId }, limit: MAX_RECORDS });
   const audit = records.map((record) => showRecord(record) as AuditRecordView).toReversed();
-  const record = await plane.store.readCall(callId);
+  const record = await readShownCall(plane.store, callId);
   if (record === undefined && audit.length === 0) throw planeError('CALL_UNKNOWN', { callId });
   const outcome = record?.outcome === undefined ? undefined : decodeOutcome(record.outcome);
   const approvals = await readApprovals(needs, auth, record, audit);
@@ -48,6 +48,17 @@ export async function readCallDetail(needs: DetailNeeds, auth: Authenticated, as
     children: await readChildren({ plane }, call),
     files: outcome === undefined ? [] : showFiles(outcome),
   };
+}
+
+/**
+ * Reads a call with the state that people are shown. A queued call that a worker holds is shown as running, as `sallyport calls show` does:
+ * the first run of most `read` and `idempotent` tools writes no start mark.
+ */
+async function readShownCall(store: Needs['plane']['store'], callId: CallId): Promise<CallRecord | undefined> {
+  const record = await store.readCall(callId);
+  if (record?.state !== 'queued') return record;
+  const [holder] = await store.findHolders([callId]);
+  return holder === undefined ? record : { ...record, state: 'running' };
 }
 
 /** Checks that the text can be a call id. Other text gives the same error as an unknown call. */
@@ -71,7 +82,7 @@ export function describeCall(
 ): CallDetail['call'] {
   const { ending, last } = lastOf(audit);
   const row: CallRow = {
-    ...(last === undefined ? undefined : rowOfRecord(last as never)),
+    ...(last === undefined ? undefined : rowOfLast(last, ending)),
     ...(record === undefined ? undefined : rowOfCall(record)),
   } as CallRow;
   const { tenant, subject, agent, channel, space, platform, delegators, unattended } = record?.identity ?? last!;
@@ -93,6 +104,12 @@ export function describeCall(
     ...(last?.policyVersion === undefined ? {} : { policyVersion: last.policyVersion }),
     ...(args === undefined ? {} : { arguments: args }),
   };
+}
+
+/** The row of a call from its last record. Only the record that ended the call knows when the call settled. */
+function rowOfLast(last: AuditRecordView, ending: AuditRecordView | undefined): Omit<CallRow, 'state'> {
+  const { state: _, settledAt, ...row } = rowOfRecord(last as never);
+  return { ...row, ...(ending === undefined ? {} : { settledAt }) };
 }
 
 /** `ending`: the record that ended the call, if there is one. `last`: that record, or else the newest one about the call. */

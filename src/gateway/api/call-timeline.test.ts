@@ -82,6 +82,48 @@ describe('the stages of a call', () => {
   });
 });
 
+describe('the stages of a call that is not settled', () => {
+  const live = (state: string, approvals: readonly object[] = []) =>
+    showStages({
+      call: { state, acceptedAt: 1000 } as unknown as CallDetail['call'],
+      audit: approvals.length === 0 ? [] : [{ event: 'approval.requested', at: 1005 } as AuditRecordView],
+      approvals: approvals as ApprovalView[],
+    });
+  const ACCEPTED = { stage: 'accept', startedAt: 1000, result: 'accepted' };
+
+  it('end with the stage that the call is in, which has no end', () => {
+    expect(live('queued')).toEqual([ACCEPTED, { stage: 'admit', startedAt: 1000, result: 'waiting' }]);
+    expect(live('running').at(-1)).toEqual({ stage: 'execute', result: 'running' });
+    expect(live('parked', [{ requestedAt: 1005, state: 'pending' }])).toEqual([
+      ACCEPTED,
+      { stage: 'admit', startedAt: 1000, endedAt: 1005, durationMs: 5 },
+      { stage: 'gate', startedAt: 1005, result: 'asked a person, waiting' },
+    ]);
+  });
+
+  it('wait for a worker again after the answer of the person', () => {
+    const allowed = { requestedAt: 1005, resolvedAt: 1010, state: 'allowed', resolution: 'allow-once' };
+    expect(live('queued', [allowed]).slice(2)).toEqual([
+      { stage: 'gate', startedAt: 1005, endedAt: 1010, durationMs: 5, result: 'allow-once' },
+      { stage: 'execute', startedAt: 1010, result: 'waiting' },
+    ]);
+  });
+});
+
+describe('the stages of a call that ended while a person was asked', () => {
+  it.each([
+    ['expired', { state: 'expired', resolution: 'timeout' }, { outcome: 'denied', code: 'APPROVAL_EXPIRED' }],
+    ['cancelled', { state: 'cancelled', resolution: 'cancelled' }, { outcome: 'cancelled' }],
+    ['denied', { state: 'denied', resolution: 'deny' }, { outcome: 'denied', code: 'APPROVAL_DENIED' }],
+  ])('say at the gate that the question was %s', (result, resolved, ended) => {
+    const approval = { requestedAt: 1005, resolvedAt: 1100, ...resolved } as unknown as ApprovalView;
+    const call = { ...CALL, durationMs: undefined, executed: 'no', ...ended } as unknown as CallDetail['call'];
+    const stages = showStages({ call, audit: [{ ...ENDING, ...ended } as AuditRecordView], approvals: [approval] });
+    expect(stages.map(({ stage }) => stage)).toEqual(['accept', 'admit', 'identify', 'gate', 'settle']);
+    expect(stages[3]).toMatchObject({ startedAt: 1005, endedAt: 1100, result });
+  });
+});
+
 describe('the verdict on a call', () => {
   it('names the hooks that changed or withheld its result, which the gate had let run', () => {
     const changed = {

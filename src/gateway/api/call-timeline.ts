@@ -13,6 +13,7 @@ interface KnownFacts {
  * Shows when each stage of a call began and how long it took, as far as this was recorded. The store records when a call is accepted, asked
  * about, decided and settled, in whole milliseconds of its clock. The worker measures how long it held the call, and how long the gate took
  * if that was ten milliseconds or more; a shorter gate counts as part of the run. A stage whose time was not measured has no `durationMs`.
+ * The last stage of a call that is not settled is the one that the call is in. It has no end yet.
  */
 export function showStages({ call, audit, approvals }: KnownFacts): StageView[] {
   const { acceptedAt, settledAt, durationMs, executed, outcome } = call;
@@ -30,13 +31,15 @@ export function showStages({ call, audit, approvals }: KnownFacts): StageView[] 
       : undefined;
   const began = ran ? between(last?.resolvedAt, admittedAt! + (gateMs ?? 0)) : undefined;
   const waitedUntil = first?.requestedAt ?? admittedAt ?? settledAt;
+  const isNew = call.state === 'queued' && first === undefined;
   const stages: StageView[] = [];
   if (acceptedAt !== undefined) stages.push({ stage: 'accept', startedAt: acceptedAt, result: 'accepted' });
   stages.push({
     stage: 'admit',
     ...span(acceptedAt, waitedUntil),
-    ...(call.state === 'queued' && approvals.length === 0 ? { result: 'waiting' } : {}),
+    ...(isNew ? { result: 'waiting' } : {}),
   });
+  if (isNew) return stages;
   if (ending?.permission !== undefined) stages.push({ stage: 'identify', result: `allowed by ${ending.permission}` });
   const gate = gateResult(call, last);
   stages.push({
@@ -50,6 +53,9 @@ export function showStages({ call, audit, approvals }: KnownFacts): StageView[] 
     const { ranMs } = callDurations({ ...call, gateMs });
     stages.push({ stage: 'execute', ...timed(began, settledAt, ranMs), result: outcome ?? 'unknown' });
   } else if (call.state === 'running') stages.push({ stage: 'execute', result: 'running' });
+  // The call was allowed and is in the queue again.
+  else if (call.state === 'queued')
+    stages.push({ stage: 'execute', ...span(last?.resolvedAt, undefined), result: 'waiting' });
   else if (executed === 'unknown') stages.push({ stage: 'execute', result: 'it may have run' });
   if (settledAt !== undefined) {
     stages.push({ stage: 'settle', startedAt: settledAt, result: ending?.event ?? 'settled' });
@@ -80,8 +86,8 @@ function isRefused({ outcome, executed }: CallDetail['call']): boolean {
 }
 
 function gateResult(call: CallDetail['call'], approval: ApprovalView | undefined): string | undefined {
-  if (call.state === 'parked') return 'a person is asked';
-  if (isRefused(call)) return call.outcome;
+  if (call.state === 'parked') return 'asked a person, waiting';
+  if (isRefused(call)) return approval?.state === 'expired' ? 'expired' : call.outcome;
   if (approval?.resolution !== undefined) return approval.resolution;
   return call.state === 'settled' && call.executed !== 'no' ? 'allow' : undefined;
 }

@@ -16,6 +16,20 @@ it('quantiles of durations are right to within a seventh, over the whole range',
   }
 });
 
+it('quantiles are durations that were measured, and never below the share that they stand for', () => {
+  const counts = new DurationCounts();
+  const runs = [4.6, 5.4, 7, 12, 31, 40, 58, 61, 67, 104];
+  for (const run of runs) counts.add(run);
+  const { p50, p90, p99 } = counts.quantiles();
+  for (const found of [p50!, p90!, p99!]) expect(runs).toContain(found);
+  expect(p50).toBeGreaterThanOrEqual(31);
+  expect(p90).toBeGreaterThanOrEqual(67);
+  expect(p99).toBe(104);
+  const one = new DurationCounts();
+  one.add(0.1 + 0.2);
+  expect(one.quantiles()).toEqual({ p50: 0.3, p90: 0.3, p99: 0.3 });
+});
+
 it('nothing that ran has no quantiles', () => {
   expect(new DurationCounts().quantiles()).toEqual({});
 });

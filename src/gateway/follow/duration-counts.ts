@@ -1,20 +1,27 @@
 /** Outside one to eight milliseconds, each cell is a seventh wider than the one before it, so quantiles there are exact to a seventh. */
 const GROWTH = Math.log(8 / 7);
 
-/** Counts how long runs took, in a few cells instead of one number per run. */
+/**
+ * Counts how long runs took, in a few cells instead of one number per run. Each cell keeps its longest run. A quantile is the longest run of
+ * its cell: a duration that was measured, within which that share of the runs really ended.
+ */
 export class DurationCounts {
   readonly #cells = new Map<number, number>();
+  readonly #longest = new Map<number, number>();
   #count = 0;
 
   add(durationMs: number): void {
-    const cell = cellOf(durationMs);
-    this.#cells.set(cell, (this.#cells.get(cell) ?? 0) + 1);
-    this.#count += 1;
+    this.#addTo(cellOf(durationMs), 1, durationMs);
   }
 
   addAll(other: DurationCounts): void {
-    for (const [cell, count] of other.#cells) this.#cells.set(cell, (this.#cells.get(cell) ?? 0) + count);
-    this.#count += other.#count;
+    for (const [cell, count] of other.#cells) this.#addTo(cell, count, other.#longest.get(cell)!);
+  }
+
+  #addTo(cell: number, count: number, longestMs: number): void {
+    this.#cells.set(cell, (this.#cells.get(cell) ?? 0) + count);
+    this.#longest.set(cell, Math.max(this.#longest.get(cell) ?? 0, longestMs));
+    this.#count += count;
   }
 
   /** The quantiles in milliseconds. They are absent if nothing ran. */
@@ -23,17 +30,14 @@ export class DurationCounts {
     const cells = [...this.#cells].sort(([one], [other]) => one - other);
     const at = (share: number): number => {
       let left = Math.ceil(this.#count * share);
-      for (const [cell, count] of cells) {
-        left -= count;
-        if (left <= 0) return middleOf(cell);
-      }
-      return middleOf(cells.at(-1)![0]);
+      const found = cells.find(([, count]) => (left -= count) <= 0) ?? cells.at(-1)!;
+      return roundToStep(this.#longest.get(found[0])!);
     };
     return { p50: at(0.5), p90: at(0.9), p99: at(0.99) };
   }
 }
 
-/** The finest step of measured durations: ten microseconds. */
+/** The finest step of measured durations: ten microseconds. `roundToStep` uses it too. */
 const MIN_MS = 0.01;
 
 /**
@@ -46,8 +50,7 @@ function cellOf(durationMs: number): number {
   return 8 + Math.floor(Math.log(durationMs / 8) / GROWTH);
 }
 
-function middleOf(cell: number): number {
-  if (cell < 0) return Math.round(100 * Math.exp((cell + 0.5) * GROWTH)) / 100;
-  if (cell < 8) return cell;
-  return Math.round(8 * Math.exp((cell - 8 + 0.5) * GROWTH));
+/** Removes the rounding error of a computed duration, such as 0.30000000000000004. */
+function roundToStep(durationMs: number): number {
+  return Math.round(durationMs * 100) / 100;
 }
