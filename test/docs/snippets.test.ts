@@ -56,7 +56,39 @@ describe('the TypeScript on the pages', () => {
     const shown = new Set(blocksOf('ts').map(({ text }) => dedent(text)));
     expect([...regions].filter(([text]) => !shown.has(text)).map(([, name]) => name)).toStrictEqual([]);
   });
+
+  /** Pages whose blocks are copied into one file, from the top down. On other pages a block stands in a program of the reader. */
+  const WHOLE = ['docs/tools.md', 'docs/services.md', 'docs/hooks.md'];
+
+  it('imports what it calls, in the same block or above it on the page', () => {
+    const missing = readPages().flatMap((page) => {
+      const known = new Set<string>();
+      return codeBlocks(page).flatMap(({ language, place, text }) => {
+        const example = language === 'ts' ? regions.get(dedent(text)) : undefined;
+        if (example === undefined) return [];
+        for (const { name } of importsOf(text)) known.add(name);
+        const [file] = example.split('#');
+        const imports = importsOf(readFileSync(join(TOP, 'examples/docs', file!), 'utf8'));
+        return imports
+          .filter(({ from }) => from.startsWith('node:') || WHOLE.includes(page.path))
+          .filter(({ name }) => !known.has(name) && new RegExp(`(?<![.\\w'"])${name}[(.]`).test(text))
+          .map(({ name, from }) => `${place}: ${name} of ${from}`);
+      });
+    });
+    expect(missing).toStrictEqual([]);
+  });
 });
+
+/** The values that a file imports. A type that is not imported fails no program. */
+function importsOf(text: string): { readonly name: string; readonly from: string }[] {
+  return [...text.matchAll(/^import (?!type )(.*?) from '(.*?)';$/gms)].flatMap(([, names, from]) =>
+    names!
+      .split(/[{},]/)
+      .map((part) => part.trim().split(/ as /).at(-1)!)
+      .filter((name) => name !== '' && !name.startsWith('type '))
+      .map((name) => ({ name, from: from! })),
+  );
+}
 
 describe('the YAML on the pages', () => {
   let folder: TemporaryFolder;
