@@ -118,6 +118,15 @@ describe('the YAML on the pages', () => {
 });
 
 describe('the commands on the pages', () => {
+  it('begin with `sallyport`, as README says; only README writes the command of a clone', () => {
+    const others = pages.filter(({ path }) => path !== 'README.md').flatMap(shownCommands);
+    expect(
+      others
+        .filter(({ line }) => !line.startsWith('sallyport ') && line.includes(' '))
+        .map(({ place, line }) => `${place}: ${line}`),
+    ).toEqual([]);
+  });
+
   it('exist, with the flags and arguments shown', async () => {
     const program = await createProgram();
     const shown = pages.flatMap(shownCommands);
