@@ -1,29 +1,21 @@
-import { relative } from 'node:path';
-import type { Config } from '../config/config-schema.ts';
-import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
-import type { CommandContext } from './command-context.ts';
-import { shellWord, thisCommand } from './own-command.ts';
+import { shellWord } from './own-command.ts';
 
-/** The command to type in another terminal, in the same folder, to reach the same store: `./sallyport --folder plane`. */
-export function sameStoreCommand(
-  { options }: Pick<CommandContext, 'options'>,
-  config: Pick<Config, 'store' | 'folder'>,
-): string {
-  return [thisCommand(), ...storeFlags(options, config)].join(' ');
-}
+type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @internal */
-export function storeFlags(
-  options: Readonly<Record<string, unknown>>,
-  { store, folder }: Pick<Config, 'store' | 'folder'>,
-): string[] {
+/**
+ * The flags of this command that lead to its store, as they were typed. `SALLYPORT_CONFIG` and `SALLYPORT_FOLDER` become flags too: another
+ * terminal may not have them. Other variables do not, because a password may be in them.
+ */
+export function storeFlagsOf(options: Readonly<Record<string, unknown>>, env: Environment = process.env): string[] {
   const flag = (name: string, value: unknown): string[] =>
-    typeof value === 'string' ? [name, shellWord(hidePassword(value))] : [];
-  const shared = [...flag('--config', options['config']), ...flag('--store', options['store'])];
-  if (store === 'redis')
-    return [...shared, ...flag('--redis', options['redis']), ...flag('--redis-name', options['redisName'])];
-  const place = relative(process.cwd(), folder) || '.';
-  return [...shared, ...(place === DEFAULT_FOLDER ? [] : ['--folder', shellWord(place)])];
+    typeof value === 'string' && value !== '' ? [name, shellWord(hidePassword(value))] : [];
+  return [
+    ...flag('--config', options['config'] ?? env['SALLYPORT_CONFIG']),
+    ...flag('--store', options['store']),
+    ...flag('--folder', options['folder'] ?? env['SALLYPORT_FOLDER']),
+    ...flag('--redis', options['redis']),
+    ...flag('--redis-name', options['redisName']),
+  ];
 }
 
 /** Removes the password from `redis://user:password@host`: standard error may be kept in a log. */
