@@ -127,6 +127,20 @@ describe('the commands on the pages', () => {
     ).toEqual([]);
   });
 
+  it('write secrets only where .gitignore keeps them out of a commit', () => {
+    const written = pages.flatMap(shownCommands).flatMap(({ place, line }) => {
+      const out = /^(?:\.\/)?sallyport (?:tokens create|sessions open|audit auditor-key)\b.* --out (\S+)/.exec(
+        line,
+      )?.[1];
+      return out === undefined || out.startsWith('/') ? [] : [{ place, out }];
+    });
+    const ignored = readFileSync(join(TOP, '.gitignore'), 'utf8').split('\n');
+    const isIgnored = (out: string): boolean => out.endsWith('.token') || ignored.includes(`/${out}/`);
+    expect(ignored).toContain('*.token');
+    expect(written.filter(({ out }) => !isIgnored(out))).toEqual([]);
+    expect(written.length).toBeGreaterThan(4);
+  });
+
   it('exist, with the flags and arguments shown', async () => {
     const program = await createProgram();
     const shown = pages.flatMap(shownCommands);
