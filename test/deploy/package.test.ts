@@ -72,13 +72,13 @@ describe('the package', () => {
     expect(packed).toContain('dist/sbom.cdx.json');
   });
 
-  it('holds every file that its pages link to, but pictures', () => {
+  it('holds every file and every picture that its pages link to', () => {
     const isHeld = (path: string): boolean =>
       packed.includes(path) || (path.endsWith('/') && packed.some((file) => file.startsWith(path)));
     const pages = readPages().filter(({ path }) => packed.includes(path));
     const relative = pages.flatMap((page) =>
       links(page)
-        .filter(({ target }) => !/^(?:https?:|#)/.test(target) && !/\.(?:png|svg)$/.test(target))
+        .filter(({ target }) => !/^(?:https?:|#)/.test(target))
         .map(({ place, target }) => ({ place, path: normalize(join(dirname(page.path), target.split('#')[0]!)) })),
     );
     expect(relative.filter(({ path }) => !isHeld(path))).toStrictEqual([]);
