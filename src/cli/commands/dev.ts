@@ -3,6 +3,7 @@ import { relative } from 'node:path';
 import { Command } from 'commander';
 import { RELEASE } from '../../base/release.ts';
 import { findGatewayUrl } from '../../operate/gateway-url.ts';
+import type { ModuleChanges } from '../../compose/served-modules.ts';
 import { runDev, type RunningDev } from '../../compose/run-dev.ts';
 import { DEFAULT_MODULES, type Config } from '../../config/config-schema.ts';
 import { countNoun } from '../../base/count-noun.ts';
@@ -66,11 +67,13 @@ async function dev(context: CommandContext): Promise<void> {
   };
   const program = sameStoreCommand();
   const approvals = terminal.json ? undefined : boardOf(terminal, program, config);
-  const onNewModules = (added: readonly LoadedModule[]): void => {
-    for (const { declaration, file } of added)
-      if (!terminal.json) terminal.print(`Served from now on: ${describeModule(declaration)}, from ${placeOf(file)}`);
+  const onReload = ({ added, changed }: ModuleChanges): void => {
+    const print = (what: string, { declaration, file }: LoadedModule): void =>
+      terminal.json ? undefined : terminal.print(`${what}: ${describeModule(declaration)}, from ${placeOf(file)}`);
+    for (const module of added) print('Served from now on', module);
+    for (const module of changed) print('Reloaded', module);
   };
-  const running = await runDev({ config, modules, policyFile, ...secrets, approvals, onNewModules, log });
+  const running = await runDev({ config, modules, policyFile, ...secrets, approvals, onReload, log });
   logEvents(running.worker.events, log);
   const following = await followConfig(context, loaded, {
     log,
