@@ -97,7 +97,7 @@ describe('completion in bash', () => {
   it('offers the values that the description of an option lists', async () => {
     const listing = commandTree(await createProgram()).flatMap(({ path, options }) =>
       options.flatMap(({ name, description, choices }) => {
-        const listed = /(?:one of|:) ((?:[a-z][a-z-]*, )+[a-z-]+)/.exec(description)?.[1];
+        const listed = /\bone of ((?:[a-z][a-z-]*, )+[a-z-]+)/.exec(description)?.[1];
         return listed === undefined ? [] : [{ option: `${path} ${name}`, listed: listed.split(', '), choices }];
       }),
     );
