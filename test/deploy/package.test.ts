@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -61,6 +61,14 @@ describe('the package', () => {
     });
     const [{ files }] = JSON.parse(listed) as [Packed];
     expect(files.map(({ path }) => path).toSorted()).toStrictEqual(packed.toSorted());
+  });
+
+  it('is packed with one line of output: the file, its size and how many files it holds', () => {
+    const args = ['run', '--silent', 'pack', '--', '--dry-run', '--pack-destination', '/tmp'];
+    const { stdout, stderr } = spawnSync('npm', args, { cwd: TOP, encoding: 'utf8' });
+    expect(stdout).toMatch(/^\/tmp\/sallyport-\S+\.tgz: \d+\.\d MB, \d+ files \(not written: --dry-run\)\n$/);
+    expect(stdout).toContain(` ${packed.length} files`);
+    expect(stderr).not.toContain('npm notice');
   });
 
   it('holds every Lua file, and the terms of the packages in its chunks', () => {
