@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { findGatewayUrl } from '../../operate/gateway-url.ts';
 import { systemUser } from '../../base/system-user.ts';
 import type { TokenScope } from '../../domain/identity/gateway-token.ts';

@@ -1,7 +1,7 @@
 import type { Policy } from '../../domain/policy/policy.ts';
 
 /**
- * Why no call at all can be allowed under this policy, whoever makes it; undefined when some call may be. A pause is not looked at: it is
+ * Why no call of any caller can be allowed under this policy; undefined when some call may be. A pause is not looked at: it is
  * meant to close.
  */
 export function whyClosed({ permissions, rules = [], unmatched }: Policy): string | undefined {
