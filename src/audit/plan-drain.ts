@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { countNoun } from '../base/count-noun.ts';
 import type { ForeignStatement } from '../domain/audit/audit-record.ts';
 import type { AuditEntry, JournalElement, JournalPage, SequenceRange } from '../domain/ports/audit-store.ts';
 
@@ -42,7 +43,7 @@ export function planDrain(page: JournalPage, sunk: number): DrainPlan {
   const isWhole = page.position + elements.length >= page.removed + page.length;
   const missing = page.counted + surplus - drained - waiting;
   if (drained + waiting < sunk) {
-    const what = `the lane has had ${drained + waiting} records and the sink has ${sunk}: the store holds older data`;
+    const what = `the lane has had ${countNoun(drained + waiting, 'record')} and the sink has ${sunk}: the store holds older data`;
     return { ...take(page, 0, sunk), problem: { what } };
   }
   if (missing > 0) {

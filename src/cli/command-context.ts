@@ -3,6 +3,8 @@ import { PlaneError } from '../domain/errors/errors.ts';
 import { nearNames } from '../base/near-names.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
 import { ConfigOption } from './single-option.ts';
+import { setStoreFlags } from './own-command.ts';
+import { storeFlagsOf } from './store-flags.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 
 /** What every command gets: the terminal, its options, and a function that loads the configuration. */
@@ -39,6 +41,7 @@ function topOf(command: Command): string {
 
 function createContext(command: Command): CommandContext {
   const options = command.optsWithGlobals<Record<string, unknown>>();
+  setStoreFlags(storeFlagsOf(options));
   const terminal = createTerminal({ json: options['json'] === true, env: process.env });
   const flags = configFlags(command);
   if (typeof flags['redis.url'] === 'string' && /\/\/[^@/]*:[^@/]+@/.test(flags['redis.url'])) {

@@ -1,4 +1,5 @@
 import type { Log } from '../domain/ports/log.ts';
+import { asTyped } from './own-command.ts';
 import type { Terminal } from './terminal.ts';
 import { toSafeJson } from '../base/escape-text.ts';
 
@@ -12,14 +13,14 @@ export interface LevelledLog extends Log {
   onLevel(listener: (level: LogLevel) => void): void;
 }
 
-/** A log whose level a new configuration can change while it is in use. */
+/** A log whose level a new configuration can change while it is in use. Commands in its entries are shown as this user types them. */
 export function createLevelledLog(level: LogLevel, target: Log): LevelledLog {
   let current = level;
   const listeners: ((level: LogLevel) => void)[] = [];
   const write =
     (own: LogLevel) =>
     (facts: object, message: string): void => {
-      if (LEVELS.indexOf(own) >= LEVELS.indexOf(current)) target[own](facts, message);
+      if (LEVELS.indexOf(own) >= LEVELS.indexOf(current)) target[own](typed(facts), asTyped(message));
     };
   return {
     get level() {
@@ -38,6 +39,12 @@ export function createLevelledLog(level: LogLevel, target: Log): LevelledLog {
     warn: write('warn'),
     error: write('error'),
   };
+}
+
+function typed(facts: object): object {
+  const entries = Object.entries(facts);
+  if (!entries.some(([, value]) => typeof value === 'string' && value.includes('sallyport '))) return facts;
+  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? asTyped(value) : value]));
 }
 
 const LABELS = { warn: 'warning', error: 'error' } as const;

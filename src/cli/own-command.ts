@@ -43,7 +43,7 @@ function placeOf(file: string, cwd: string): string {
 /** Cache for `thisCommand`: how the process was started does not change. */
 let known: string | undefined;
 
-/** The command that starts this program, for this process. */
+/** The command that starts this program, for this process, without the flags that name a store. Hints use `asTyped` instead. */
 export function thisCommand(): string {
   known ??= ownCommand({
     script: process.argv[1] ?? 'sallyport',
@@ -54,8 +54,36 @@ export function thisCommand(): string {
   return known;
 }
 
-/** Rewrites the commands in a text so that the user can paste them: `./sallyport calls list` in a clone. */
-export function asTyped(text: string, command = thisCommand()): string {
-  if (command === 'sallyport') return text;
-  return text.replaceAll(/(?<![\w./-]|npx )sallyport (?=[a-z-])/g, () => `${command} `);
+/** The flags that lead to the store of this process; `createContext` sets them. */
+let storeFlags: readonly string[] = [];
+
+/** Every command that this process prints from now on has these flags, and so acts on the same store. */
+export function setStoreFlags(flags: readonly string[]): void {
+  storeFlags = flags;
+}
+
+/** The command to type in another terminal, in the same folder, to reach the same store: `./sallyport --folder plane`. */
+export function sameStoreCommand(): string {
+  return [thisCommand(), ...storeFlags].join(' ');
+}
+
+interface Typed {
+  readonly command?: string;
+  /** The flags that lead to the store. */
+  readonly flags?: readonly string[];
+}
+
+/**
+ * Rewrites the commands in a text so that the user can paste them, and they act on the store of this process: `./sallyport --folder plane
+ * calls list` in a clone. Everything that this program prints names commands as `sallyport …` and passes through here. A text may pass
+ * twice. A command that shows help gets no flags.
+ */
+export function asTyped(text: string, { command = thisCommand(), flags = storeFlags }: Typed = {}): string {
+  const whole = [command, ...flags].join(' ');
+  if (whole === 'sallyport') return text;
+  return text.replaceAll(/(?<![\w./-]|npx )sallyport (?=[a-z-])/g, (word: string, at: number) => {
+    const rest = text.slice(at);
+    if (rest.startsWith(`${whole} `)) return word;
+    return `${/^sallyport ([a-z-]+ )*--help\b/.test(rest) ? command : whole} `;
+  });
 }

@@ -4,8 +4,8 @@ import { findGatewayUrl } from '../operate/gateway-url.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { CommandContext } from './command-context.ts';
 import { showDuration } from './duration.ts';
+import { sameStoreCommand } from './own-command.ts';
 import { readApprover } from './read-approver.ts';
-import { sameStoreCommand } from './same-store-command.ts';
 import { readTurn } from './serial-turn.ts';
 import type { KnownSession } from './session-of-call.ts';
 import { consoleLine, decideCommands } from './show-question.ts';
@@ -60,7 +60,7 @@ async function watch(
 async function reportQuestion(context: CommandContext, client: Client, id: string, config: Config): Promise<void> {
   const { terminal } = context;
   const { question, expiresAt, requestedAt } = await client.approvals.get(readApprover({}), id);
-  const program = sameStoreCommand(context, config);
+  const program = sameStoreCommand();
   const gateway = config.gateway.http.enabled ? findGatewayUrl(config) : undefined;
   const consoleUrl = gateway === undefined || gateway.isGuess ? undefined : gateway.url;
   const within = showDuration(expiresAt - requestedAt);

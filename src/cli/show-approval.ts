@@ -1,9 +1,10 @@
+import { countNoun } from '../base/count-noun.ts';
 import type { ShownApproval } from '../operate/render-approvals.ts';
 import type { Principal } from '../domain/policy/approval.ts';
 import type { RenderedQuestion } from '../gate/approvals/render-question.ts';
 import { PREVIEW_CHARACTERS, previewOf } from '../base/preview-text.ts';
 import { showDuration } from './duration.ts';
-import { thisCommand } from './own-command.ts';
+import { asTyped } from './own-command.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -100,13 +101,13 @@ function showArguments(
   what: string,
   { text, bytes, redacted }: RenderedQuestion['arguments'],
 ): void {
-  const hidden = redacted === 0 ? '' : `, ${redacted} ${redacted === 1 ? 'part' : 'parts'} masked`;
+  const hidden = redacted === 0 ? '' : `, ${countNoun(redacted, 'part')} masked`;
   terminal.print(`${what} (${bytes} bytes${hidden}):`, 'bold');
   terminal.print(text);
 }
 
 export function howToReveal(id: string): string {
-  return `Part of it is masked. Before you allow it, see it all: ${thisCommand()} approvals reveal ${id}`;
+  return asTyped(`Part of it is masked. Before you allow it, see it all: sallyport approvals reveal ${id}`);
 }
 
 export function nameOf({ kind, name }: Principal): string {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ApprovalQuestion } from '../domain/policy/approval.ts';
 import { decideCommands, QuestionBoard } from './show-question.ts';
-import { storeFlags } from './same-store-command.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -31,21 +30,4 @@ it('decideCommands begins with reveal where something is masked, and has a comma
     'sallyport approvals decide q1 deny',
   ]);
   expect(decideCommands('sallyport', masked)[0]).toBe('sallyport approvals reveal q1');
-});
-
-it('storeFlags repeats what leads to the same store, without a password', () => {
-  const redis = { store: 'redis', redis: 'redis://me:hush@host:1', redisName: 'two' };
-  expect(storeFlags(redis, { store: 'redis', folder: 'x' })).toStrictEqual([
-    '--store',
-    'redis',
-    '--redis',
-    'redis://me:PASSWORD@host:1',
-    '--redis-name',
-    'two',
-  ]);
-  expect(storeFlags({}, { store: 'embedded', folder: `${process.cwd()}/.sallyport` })).toStrictEqual([]);
-  expect(storeFlags({}, { store: 'embedded', folder: `${process.cwd()}/my plane` })).toStrictEqual([
-    '--folder',
-    "'my plane'",
-  ]);
 });

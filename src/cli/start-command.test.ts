@@ -10,27 +10,28 @@ beforeEach(() => {
 });
 afterEach(() => temporary.remove());
 
-function advice(folder: string, { modules, command = 'sallyport' }: { modules?: string; command?: string } = {}) {
-  const cwd = temporary.path;
-  return startCommand({ folder: join(cwd, folder), worker: { modules } }, { cwd, command });
+function advice({
+  modules,
+  command = 'sallyport',
+  flags = '',
+}: { modules?: string; command?: string; flags?: string } = {}) {
+  return startCommand({ worker: { modules } }, { cwd: temporary.path, command, sameStore: `${command}${flags}` });
 }
 
 it('names the modules, which dev needs where there is no folder of them', () => {
-  expect(advice('.sallyport')).toBe('sallyport dev --modules PATH');
-  expect(advice('plane')).toBe('sallyport dev --modules PATH --folder plane');
+  expect(advice()).toBe('sallyport dev --modules PATH');
 });
 
 it('is dev alone where it finds modules', () => {
-  expect(advice('.sallyport', { modules: '/tools' })).toBe('sallyport dev');
+  expect(advice({ modules: '/tools' })).toBe('sallyport dev');
   mkdirSync(join(temporary.path, 'modules'));
-  expect(advice('.sallyport')).toBe('sallyport dev');
-  expect(advice('my plane')).toBe("sallyport dev --folder 'my plane'");
+  expect(advice()).toBe('sallyport dev');
 });
 
-it('is npm start at the top of a clone', () => {
+it('is npm start at the top of a clone, with the flags of the store', () => {
   mkdirSync(join(temporary.path, 'scripts'));
   writeFileSync(join(temporary.path, 'scripts/start.mjs'), '');
-  expect(advice('.sallyport', { command: './sallyport' })).toBe('npm start');
-  expect(advice('plane', { command: './sallyport' })).toBe('npm start -- --folder plane');
-  expect(advice('.sallyport')).toBe('sallyport dev --modules PATH');
+  expect(advice({ command: './sallyport' })).toBe('npm start');
+  expect(advice({ command: './sallyport', flags: ' --folder plane' })).toBe('npm start -- --folder plane');
+  expect(advice()).toBe('sallyport dev --modules PATH');
 });

@@ -20,7 +20,7 @@ export interface Terminal {
   printJson(value: unknown): void;
   /** Prints a table. Without a head, each row is one fact and is indented. */
   printTable(head: readonly string[] | undefined, rows: readonly (readonly Cell[])[]): void;
-  /** A remark; not shown with --json. Commands in remarks, warnings, hints and fixes are shown as this user types them. */
+  /** A remark; not shown with --json. Commands in remarks, warnings, hints, failures and fixes are shown as this user types them; see `asTyped`. */
   note(text: string): void;
   warn(text: string, label?: 'warning' | 'error'): void;
   /** Prints a line that belongs to the warning or failure above it, such as a command to type. Shown with --json too. */
@@ -100,7 +100,7 @@ export function createTerminal(options: { readonly json: boolean; readonly env: 
       ),
     hint: (text) => write(process.stderr, `  ${own(escapeLine(asTyped(text)))}`),
     fail(text, fix) {
-      write(process.stderr, `${paint(errColors!, 'sallyport:', 'red')} ${own(escapeLine(text))}`);
+      write(process.stderr, `${paint(errColors!, 'sallyport:', 'red')} ${own(escapeLine(asTyped(text)))}`);
       if (fix !== undefined) write(process.stderr, `  ${own(escapeLine(asTyped(fix)))}`);
     },
     showProgress(text) {

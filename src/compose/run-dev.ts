@@ -6,7 +6,7 @@ import { applyPolicyFile, type PolicyFile } from '../gate/policy/policy-file.ts'
 import { checkRules } from '../gate/policy/rule-problems.ts';
 import type { ModuleDeclaration } from '../domain/tool/module.ts';
 import type { Policy, PolicyRecord } from '../domain/policy/policy.ts';
-import type { LoadedModule, LoadResult } from '../modules/catalog/loaded-module.ts';
+import type { ModuleChanges } from './served-modules.ts';
 import { startTelemetry, type Telemetry } from '../observe/telemetry.ts';
 import type { ApprovalNotifier } from '../domain/ports/approval-notifier.ts';
 import type { Log } from '../domain/ports/log.ts';
@@ -43,8 +43,8 @@ export interface DevOptions {
   readonly traceHeaders?: string | undefined;
   /** Is notified of every question to a person, in addition to the webhook. */
   readonly approvals?: ApprovalNotifier | undefined;
-  /** Called with the modules that a reload added to those of this process. */
-  readonly onNewModules?: ((added: readonly LoadedModule[]) => void) | undefined;
+  /** Called after each reload that found a new module or a changed one. */
+  readonly onReload?: ((changes: ModuleChanges) => void) | undefined;
   readonly log: Log;
 }
 
@@ -86,8 +86,13 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
   const needs = { role: 'dev', release: RELEASE, instance: randomId(), log } as const;
   const telemetry = await startTelemetry(telemetryOptionsOf(config, options.traceHeaders), needs);
   const ofWorker = workerOptionsOf(config, own, { modules, watch, log }, webhookSecret);
-  let afterReload = async (): Promise<void> => undefined;
-  const parts = { openStore, telemetry, approvals: options.approvals, onReload: () => afterReload() };
+  let afterReload = async (_changes: ModuleChanges): Promise<void> => undefined;
+  const parts = {
+    openStore,
+    telemetry,
+    approvals: options.approvals,
+    onReload: (changes: ModuleChanges) => afterReload(changes),
+  };
   const worker = await startWorker(ofWorker, parts).catch(async (error: unknown) => {
     await telemetry?.close();
     throw error;
@@ -108,12 +113,8 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
     // A module that moved to another pool was withdrawn from this pool, but is not reported: it is among the modules of this start.
     const withdrawn = all.filter(({ id }) => !leftOut.some((module) => module.id === id));
     let { isHeldBack } = first;
-    let had = idsOf(worker.loaded);
-    afterReload = async () => {
-      const before = had;
-      had = idsOf(worker.loaded);
-      const added = worker.loaded.modules.filter(({ declaration: { id } }) => !before.has(id));
-      if (added.length > 0) options.onNewModules?.(added);
+    afterReload = async (changes) => {
+      if (changes.added.length + changes.changed.length > 0) options.onReload?.(changes);
       if (!isHeldBack) return;
       const next = await withdrawLeft();
       isHeldBack = next.isHeldBack;
@@ -179,10 +180,6 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
     await telemetry?.close();
     throw error;
   }
-}
-
-function idsOf({ modules }: LoadResult): ReadonlySet<string> {
-  return new Set(modules.map(({ declaration }) => declaration.id));
 }
 
 /** Writes the open policy if no policy was ever written. Any other policy stays. */

@@ -28,9 +28,20 @@ export interface ServedModules {
   watch(publication: KeptPublication, hooks: ReloadHooks): Promise<ModuleWatch>;
 }
 
+/** What a reload found. A module in which nothing changed is in neither list. */
+export interface ModuleChanges {
+  readonly added: readonly LoadedModule[];
+  readonly changed: readonly LoadedModule[];
+}
+
+export function logChanges({ added, changed }: ModuleChanges, log: Log): void {
+  for (const { declaration, file } of added) log.info({ module: declaration.id, file }, 'module added');
+  for (const { declaration, file } of changed) log.info({ module: declaration.id, file }, 'module reloaded');
+}
+
 export interface ReloadHooks {
   /** Runs after each reload, before what changed is published. */
-  readonly onChange: () => Promise<void>;
+  readonly onChange: (changes: ModuleChanges) => Promise<void>;
   /** Removes modules whose files are gone from the catalog, with an audit record. Absent: they are removed without one. */
   readonly withdraw?: ((gone: readonly ModuleDeclaration[]) => Promise<void>) | undefined;
 }
@@ -98,13 +109,14 @@ export async function loadServedModules(
     publication: KeptPublication,
     { onChange, withdraw }: ReloadHooks,
   ): Promise<void> {
-    const before = loaded.modules.map(({ declaration }) => declaration);
+    const old = loaded.modules;
+    const before = old.map(({ declaration }) => declaration);
     const wasBroken = new Set(loaded.broken.map((one) => JSON.stringify(one)));
     const next = await importInline(found, loaded, place);
     loaded = next;
     index = createToolIndex(next.modules, validators);
     served = servedBy(next, place);
-    await onChange();
+    await onChange(findChanges(old, next.modules));
     // A module that cannot be loaded now is not gone: its previous version is still served.
     const now = new Set([...next.modules.map(({ declaration }) => declaration), ...next.broken].map(({ id }) => id));
     const gone = before.filter(({ id }) => !now.has(id));
@@ -142,6 +154,15 @@ export async function loadServedModules(
       await watcher.ready;
       return watcher;
     },
+  };
+}
+
+/** A reload makes a new object only for a module in which something changed. */
+function findChanges(old: readonly LoadedModule[], next: readonly LoadedModule[]): ModuleChanges {
+  const before = new Map(old.map((module) => [module.declaration.id, module]));
+  return {
+    added: next.filter(({ declaration: { id } }) => !before.has(id)),
+    changed: next.filter((module) => before.has(module.declaration.id) && before.get(module.declaration.id) !== module),
   };
 }
 

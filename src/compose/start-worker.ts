@@ -46,7 +46,7 @@ import { openStore, type StoreOptions } from '../operate/open-store.ts';
 import { serviceSecrets } from './service-secrets.ts';
 import { redactionKeyFor } from '../operate/redaction-key-for.ts';
 import { RELEASE } from '../base/release.ts';
-import { loadServedModules } from './served-modules.ts';
+import { loadServedModules, logChanges, type ModuleChanges } from './served-modules.ts';
 import { startSupervisor } from './supervisor.ts';
 import { createWorkerServices, refuseUnmetNeeds, wantedServices, watchHealth } from './worker-services.ts';
 import { emitHookFailures } from './emit-hook-failures.ts';
@@ -87,7 +87,7 @@ export interface WorkerParts {
   /** Process-wide telemetry, for a process that contains more than a worker. The creator closes it. */
   readonly telemetry?: Telemetry | undefined;
   /** Called after each reload of modules, before they are published. A failure is logged, and changes nothing else. */
-  readonly onReload?: () => Promise<void>;
+  readonly onReload?: (changes: ModuleChanges) => Promise<void>;
   /** Is notified of questions, in addition to the webhook of the options. */
   readonly approvals?: ApprovalNotifier | undefined;
 }
@@ -320,10 +320,11 @@ async function boot(
       .catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
   }, FLEET_TTL_MS / 3);
   closers.add(async () => clearInterval(heartbeat));
-  const reloaded = async (): Promise<void> => {
+  const reloaded = async (changes: ModuleChanges): Promise<void> => {
     await membership.announce();
     await judgeModules();
-    await parts.onReload?.().catch((error: unknown) => log.warn({ error }, 'not all was done after a reload'));
+    if (parts.onReload === undefined) logChanges(changes, log);
+    await parts.onReload?.(changes).catch((error: unknown) => log.warn({ error }, 'not all was done after a reload'));
   };
   /** On Redis the role of a worker may not write administrative records, so modules are removed from the catalog without one. */
   const withdraw = options.store === 'redis' ? undefined : withdrawDeleted(store, log);

@@ -1,3 +1,4 @@
+import { countNoun } from '../base/count-noun.ts';
 import { resolve } from 'node:path';
 import type { BackupManifest } from '../stores/backup/manifest.ts';
 import { backupEmbeddedStore, restoreEmbeddedStore } from '../stores/embedded/backup-store.ts';
@@ -53,7 +54,8 @@ export async function upgradeStore(store: StoreOptions): Promise<Upgrade> {
 async function upgradeServer(server: ReachedServer): Promise<Upgrade> {
   const libraries = await loadLibraries(server);
   const moved = await moveOldAudits(server.commands, readFunctions(), server.name);
-  const audit = moved === 0 ? [] : [`Moved ${moved} records of the audit from the stream of an earlier release.`];
+  const audit =
+    moved === 0 ? [] : [`Moved ${countNoun(moved, 'record')} of the audit from the stream of an earlier release.`];
   const isChanged = moved > 0 || libraries.some(({ state }) => state === 'loaded');
   return { state: isChanged ? 'upgraded' : 'current', done: [...libraries.map(describeLibrary), ...audit] };
 }

@@ -1,3 +1,4 @@
+import { countNoun } from '../base/count-noun.ts';
 import { findLostMark, readMarks } from '../audit/statement-marks.ts';
 import { nameLane } from '../domain/audit/audit-record.ts';
 import type { AuditState } from '../domain/ports/audit-store.ts';
@@ -16,7 +17,7 @@ export async function inspectAudit(store: AnyStore, hasSink: boolean, keys: stri
     const lost = await findLostMark(store, await readMarks(keys, store));
     const fix = 'sallyport audit verify. After a restore of your own: sallyport audit accept-rollback';
     if (lost !== undefined) return [{ name: 'audit', state: 'bad', found: lost, fix }];
-    return [{ name: 'audit', state: 'ok', found: `${written} records, chained in the store's own file` }];
+    return [{ name: 'audit', state: 'ok', found: `${countNoun(written, 'record')}, chained in the store's own file` }];
   }
   const lanes = states.map((state, index) => ({ state, lane: store.auditLanes[index]! }));
   const strange = lanes.flatMap(({ state, lane }) => appendedByHand(state, lane));
@@ -25,11 +26,17 @@ export async function inspectAudit(store: AnyStore, hasSink: boolean, keys: stri
   const waiting = states.reduce((sum, state) => sum + state.waiting, 0);
   if (states.some(({ drainer }) => drainer === undefined)) {
     const fix = hasSink ? 'sallyport gateway' : 'Set audit.sink, then: sallyport gateway';
-    const found = `${waiting} records wait; no gateway takes them to a sink`;
+    const found = `${countNoun(waiting, 'record')} not drained; no gateway takes them to a sink`;
     return [...strange, { name: 'audit', state: 'warn', found, fix }];
   }
   if (strange.length > 0) return strange;
-  return [{ name: 'audit', state: 'ok', found: `${written} records, ${waiting} of them on their way to the sink` }];
+  return [
+    {
+      name: 'audit',
+      state: 'ok',
+      found: `${countNoun(written, 'record')}, ${waiting} of them on their way to the sink`,
+    },
+  ];
 }
 
 const acceptCommand = (lane: number): string => `sallyport audit accept-gap --lane=${lane} --reason TEXT --yes`;
@@ -42,7 +49,7 @@ const DAY_MS = 24 * 3_600_000;
  */
 function appendedByHand({ foreign, foreignAt, surplus, now }: AuditState, lane: number): Check[] {
   if (now - foreignAt > DAY_MS || foreign + surplus === 0) return [];
-  const found = `${nameLane(lane)}: a role has appended by hand: ${foreign} entries that are no records, ${surplus} records that the lane had not counted`;
+  const found = `${nameLane(lane)}: a role has appended by hand: ${foreign} entries that are no records, ${countNoun(surplus, 'record')} that the lane had not counted`;
   const fix = 'Find out whose Redis password was used, and change it. sallyport audit verify shows when and where.';
   return [{ name: 'audit', state: 'warn', found, fix }];
 }
@@ -57,7 +64,7 @@ function problemsOf({ alarm, gap, refuses, waiting, drainedAt, now }: AuditState
   if (refuses !== 'nothing') {
     const what = refuses === 'everything' ? 'all calls are' : 'privileged calls are';
     const since = drainedAt === 0 ? 'never' : `${Math.round((now - drainedAt) / 1000)} s ago`;
-    const found = `${nameLane(lane)}: ${what} refused; ${waiting} records wait, the sink last took some ${since}`;
+    const found = `${nameLane(lane)}: ${what} refused; ${countNoun(waiting, 'record')} not drained, the sink last took some ${since}`;
     checks.push({ name: 'audit', state: 'bad', found, fix: 'Start the sink, and: sallyport gateway' });
   }
   return checks;

@@ -1,3 +1,4 @@
+import { countNoun } from '../base/count-noun.ts';
 import { PlaneError } from '../domain/errors/errors.ts';
 import {
   SUBJECT_SHARES,
@@ -41,7 +42,7 @@ export function inspectLaneUse(uses: readonly LaneUse[], limits: ShareSettings):
       : {
           name: 'reclaim',
           state: 'bad',
-          found: `outcomes should have been forgotten ${Math.round(overdueMs / MINUTE_MS)} minutes ago and are still there`,
+          found: `outcomes should have been forgotten ${countNoun(Math.round(overdueMs / MINUTE_MS), 'minute')} ago and are still there`,
           fix: "Start a worker; if one runs, look in its log for 'the supervisor cannot reach the store'",
         },
   ];
@@ -59,7 +60,7 @@ function inspectDamage(uses: readonly LaneUse[]): Check[] {
   const named = uses.flatMap(({ lane, damaged }) =>
     damaged.map(({ key, field, problem }) => `lane ${lane}: ${field} of ${key} ${problem}`),
   );
-  const rest = named.length > MAX_NAMED ? [`${named.length - MAX_NAMED} more numbers like these`] : [];
+  const rest = named.length > MAX_NAMED ? [`${countNoun(named.length - MAX_NAMED, 'more number')} like these`] : [];
   return [...named.slice(0, MAX_NAMED), ...rest].map((found) => ({ name: 'lane', state: 'bad', found, fix }));
 }
 

@@ -28,7 +28,7 @@ describe('doctor on hooks', () => {
 
   it('counts hooks that are well', () => {
     expect(found(worker('a', [health()]), worker('b', [health({ calls: 5 })]))).toStrictEqual([
-      ['hooks', 'ok', '1 hooks, asked or told 15 times'],
+      ['hooks', 'ok', '1 hook, asked or told 15 times'],
     ]);
   });
 

@@ -17,7 +17,11 @@ export function inspectHooks(workers: readonly HookedWorker[]): Check[] {
   });
   const ids = new Set(all.map(({ hook }) => hook));
   const calls = all.reduce((count, health) => count + health.calls, 0);
-  const summary: Check = { name: 'hooks', state: 'ok', found: `${ids.size} hooks, asked or told ${calls} times` };
+  const summary: Check = {
+    name: 'hooks',
+    state: 'ok',
+    found: `${countNoun(ids.size, 'hook')}, asked or told ${countNoun(calls, 'time')}`,
+  };
   return [summary, ...findDifferentPools(workers), ...problems];
 }
 

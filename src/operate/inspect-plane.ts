@@ -1,3 +1,4 @@
+import { countNoun } from '../base/count-noun.ts';
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors/errors.ts';
@@ -87,6 +88,6 @@ async function inspectStore(options: StoreOptions, config: Config, mayReadQuesti
 
 async function inspectIncarnation(store: StoreLanes & IncarnationCheck): Promise<Check[]> {
   await store.checkIncarnation();
-  const lanes = `${store.lanes} ${store.lanes === 1 ? 'lane' : 'lanes'}`;
+  const lanes = countNoun(store.lanes, 'lane');
   return [{ name: 'store', state: 'ok', found: `reachable, ${lanes}, not replaced` }];
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ModuleDeclaration } from '../domain/tool/module.ts';
 import { CLOSED_POLICY, type Policy } from '../domain/policy/policy.ts';
 import type { Rule } from '../domain/policy/rule.ts';
-import { inspectAgents, inspectRules } from './inspect-policy.ts';
+import { inspectAgents, inspectRules, inspectVersion } from './inspect-policy.ts';
 
 const LOOK = { id: 'desk.look', effect: 'read', privileged: false, inputSchema: {} };
 const DESK = { modules: [{ id: 'desk', tools: [LOOK] } as unknown as ModuleDeclaration] };
@@ -14,6 +14,20 @@ const withRules = (rules: readonly Rule[], more: Partial<Policy> = {}): Policy =
 });
 const shown = (...given: Parameters<typeof inspectRules>): string[] =>
   inspectRules(...given).map(({ state, found }) => `${state}: ${found}`);
+
+describe('inspectVersion', () => {
+  const OPEN: Policy = { ...CLOSED_POLICY, permissions: { '*': { allow: ['*'] } } };
+
+  it('warns when nothing can be allowed, and says why', () => {
+    expect(inspectVersion(3, OPEN)).toMatchObject({ state: 'ok', found: 'version 3' });
+    expect(inspectVersion(0, CLOSED_POLICY)).toMatchObject({ state: 'warn', found: 'none: every tool is closed' });
+    expect(inspectVersion(3, { ...OPEN, unmatched: 'deny', rules: [] })).toMatchObject({
+      state: 'warn',
+      found: 'version 3: nothing is allowed: unmatched is deny, and no rule allows or asks',
+      fix: expect.stringContaining('sallyport policy set FILE'),
+    });
+  });
+});
 
 describe('inspectRules', () => {
   it('has nothing to say without rules', () => {

@@ -4,6 +4,7 @@ import type { Policy } from '../domain/policy/policy.ts';
 import type { Catalog } from '../domain/tool/catalog.ts';
 import { entriesOf } from '../domain/tool/module.ts';
 import { findAgentWarnings } from '../gate/policy/agent-warnings.ts';
+import { whyClosed } from '../gate/policy/closed-policy.ts';
 import { findRuleProblems } from '../gate/policy/rule-problems.ts';
 import type { Check } from './check.ts';
 import { inspectPart } from './inspect-capacity.ts';
@@ -14,11 +15,18 @@ import type { PolicyReader } from '../domain/ports/policy-store.ts';
 /** Reports the version of the policy, and the names in its rules and in the agents of tenants that match nothing. */
 export async function inspectPolicy(store: PolicyReader & CatalogReader & FleetReader): Promise<Check[]> {
   const { version, policy } = await store.readPolicy();
-  const check: Check =
-    version === 0
-      ? { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' }
-      : { name: 'policy', state: 'ok', found: `version ${version}` };
-  return [check, ...(await inspectPart('rules', () => inspectPolicyRules(store, policy)))];
+  return [inspectVersion(version, policy), ...(await inspectPart('rules', () => inspectPolicyRules(store, policy)))];
+}
+
+/** Warns when no call can be allowed: each one would be refused, and the reason of a single refusal does not say that. @internal */
+export function inspectVersion(version: number, policy: Policy): Check {
+  if (version === 0)
+    return { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' };
+  const closed = whyClosed(policy);
+  if (closed === undefined) return { name: 'policy', state: 'ok', found: `version ${version}` };
+  const fix =
+    'sallyport policy show, then sallyport policy set FILE. docs/rules.md has the file that takes everything back';
+  return { name: 'policy', state: 'warn', found: `version ${version}: ${closed}`, fix };
 }
 
 async function inspectPolicyRules(store: CatalogReader & FleetReader, policy: Policy): Promise<Check[]> {

@@ -1,5 +1,6 @@
 import { warnOfFirstAgents } from '../gate/policy/agent-warnings.ts';
 import { applyPolicyFile, findPolicyWarnings, keptParts, type PolicyFile } from '../gate/policy/policy-file.ts';
+import { whyClosed } from '../gate/policy/closed-policy.ts';
 import { checkRules } from '../gate/policy/rule-problems.ts';
 import type { Administered } from '../domain/identity/actor.ts';
 import { planeError } from '../domain/errors/errors.ts';
@@ -32,9 +33,11 @@ export async function setPolicy(
   if (current.version !== expected) throw planeError('POLICY_CONFLICT', { expected, found: current.version });
   const policy = applyPolicyFile(read, current.policy);
   const known = tools.length === 0 ? undefined : { tools };
+  const closed = whyClosed(policy);
   const first = current.policy.agents === undefined ? Object.keys(policy.agents ?? {}) : [];
   const warnings = [
     ...read.warnings,
+    ...(closed === undefined ? [] : [closed]),
     ...(first.length === 0 ? [] : [warnOfFirstAgents(first)]),
     ...findPolicyWarnings(policy, known?.tools, nearNames),
     ...checkRules(read, policy, known, nearNames),

@@ -221,7 +221,7 @@ describe('the drain of a lane', () => {
         await redis.cli('HSET', `{${name}:0}:meta`, 'auditSequence', '1');
         await redis.cli('HSET', `{${name}:0}:drain`, 'drained', '1');
       },
-      'the lane has had 1 records and the sink has 2: the store holds older data',
+      'the lane has had 1 record and the sink has 2: the store holds older data',
     ],
   ])('alarms when %s', async (_what, damage, alarm) => {
     await settleSome(1);

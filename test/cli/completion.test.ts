@@ -63,6 +63,16 @@ describe('completion in bash', () => {
       ['pause', ''],
       ['agent', 'tool', 'all'],
     ],
+    [
+      ['tokens', 'create', 'ci', '--scope', ''],
+      ['agent', 'operator', 'approver', 'sessions', 'admin'],
+    ],
+    [['tokens', 'create', 'ci', '--scope', 'agent', '--scope', 'op'], ['operator']],
+    [
+      ['gateway', 'login-link', '--scope', 'a'],
+      ['approver', 'admin'],
+    ],
+    [['messages', 'list', '--state', 'fa'], ['failed']],
     [['approvals', 'decide', 'some-id', 'allow-o'], ['allow-once']],
     [
       ['completion', ''],
@@ -82,6 +92,17 @@ describe('completion in bash', () => {
       expect(offeredByBash(...words, '')).toStrictEqual([...names, ...(argumentChoices[0] ?? [])]);
       expect(offeredByBash(...words, '--')).toStrictEqual(options.map(({ name }) => name));
     }
+  });
+
+  it('offers the values that the description of an option lists', async () => {
+    const listing = commandTree(await createProgram()).flatMap(({ path, options }) =>
+      options.flatMap(({ name, description, choices }) => {
+        const listed = /\bone of ((?:[a-z][a-z-]*, )+[a-z-]+)/.exec(description)?.[1];
+        return listed === undefined ? [] : [{ option: `${path} ${name}`, listed: listed.split(', '), choices }];
+      }),
+    );
+    expect(listing.filter(({ listed, choices }) => !listed.every((word) => choices.includes(word)))).toEqual([]);
+    expect(listing.map(({ option }) => option)).toContain('messages list --state');
   });
 
   it('is registered for the program under its name', () => {

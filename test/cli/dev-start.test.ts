@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
@@ -76,6 +76,17 @@ describe('sallyport dev says at its start', { timeout: 180_000 }, () => {
     expect(dev.stdout).toMatch(/not loaded +\w+ \(mine\/a\.mjs\): /);
     writeModule('late');
     await dev.waitForLine(/^Served from now on: late \(1\), from mine\/late\.mjs$/);
+  });
+
+  it('which module it loaded again because its file was edited, once', async () => {
+    for (const id of ['dice', 'cup']) writeModule(id);
+    const dev = await startDev('--modules', 'mine');
+    const file = plane.file('mine/dice.mjs');
+    writeFileSync(file, `${readFileSync(file, 'utf8')}\n// edited`);
+    await dev.waitForLine(/^Reloaded: dice \(1\), from mine\/dice\.mjs$/);
+    writeModule('last');
+    await dev.waitForLine(/^Served from now on: last/);
+    expect(dev.stdout.match(/^Reloaded: .*$/gm)).toHaveLength(1);
   });
 
   it('that rules narrow what everyone may call', async () => {

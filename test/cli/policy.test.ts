@@ -81,6 +81,20 @@ describe('sallyport policy', () => {
     expect((await plane.cli('policy', 'check', 'odd.json', '--strict')).code).toBe(78);
   });
 
+  it('set and check warn when no call can be allowed any more', async () => {
+    const closed = 'nothing is allowed: unmatched is deny, and no rule allows or asks';
+    write({ permissions: OPEN.permissions, unmatched: 'deny', rules: [] }, 'closed.json');
+    expect((await plane.cli('policy', 'check', 'closed.json')).stderr).toContain(closed);
+    await plane.cli('policy', 'set', 'closed.json');
+    // What a reader of the pages types who wants to take rules back: `unmatched` stays.
+    write({ permissions: OPEN.permissions, rules: [] }, 'back.json');
+    expect((await plane.cli('policy', 'set', 'back.json')).stderr).toContain(closed);
+    expect((await plane.cli('doctor')).stdout).toContain(closed);
+    write({ permissions: OPEN.permissions, rules: [], unmatched: 'allow' }, 'open.json');
+    expect((await plane.cli('policy', 'set', 'open.json')).stderr).not.toContain(closed);
+    expect((await plane.cli('doctor')).stdout).not.toContain(closed);
+  });
+
   it('check works where no store is, and says what it did not compare', async () => {
     write(OPEN);
     const result = await plane.cli('policy', 'check', 'policy.json', '--folder', 'nowhere');
@@ -106,6 +120,8 @@ describe('sallyport pause', () => {
     const refused = await echo();
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('denied (PAUSED, it did not run)');
+    const typed = target.map((word) => (word.includes('*') ? `'${word}'` : word)).join(' ');
+    expect(refused.stderr).toContain(`Resume with: sallyport pause ${typed} --resume`);
     expect((await plane.cli('pause')).stdout).toBe(`Paused: ${shown}.\n`);
     expect((await plane.cli('pause', ...target, '--resume')).stdout).toBe('Nothing is paused.\n');
     expect((await echo()).code).toBe(0);

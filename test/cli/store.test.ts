@@ -97,11 +97,11 @@ describe.each([
     await running.stop();
     const restored = await plane.cli('store', 'restore', 'copy', ...elsewhere);
     expect(restored).toMatchObject({ code: 0, stderr: '' });
-    expect(restored.stdout).toContain('sallyport store adopt');
+    expect(restored.stdout).toContain(`sallyport ${elsewhere.join(' ')} store adopt`);
     const closed = await plane.cli('calls', 'show', settled, ...elsewhere);
     expect(closed.code).toBe(69);
     expect(closed.stderr).toContain('it was restored from a backup');
-    expect(closed.stderr).toContain('sallyport store adopt');
+    expect(closed.stderr).toContain(`sallyport ${elsewhere.join(' ')} store adopt`);
     const starting = await stage.start(...elsewhere).catch((error: unknown) => String(error));
     expect(starting).toContain('it was restored from a backup');
     expect((await plane.cli('store', 'restore', 'copy', ...elsewhere)).stderr).toContain('There is a store in');

@@ -190,7 +190,7 @@ describe('the launcher of a clone', () => {
   });
 
   it.each([
-    [['calls', 'list'], 'Start one with: ./sallyport dev --modules PATH --folder nowhere.'],
+    [['calls', 'list'], 'Start one with: ./sallyport --folder nowhere dev --modules PATH.'],
     [['calls', 'shwo'], 'See: ./sallyport calls --help'],
   ])('%j names in its hints the command that was typed', async (args, says) => {
     symlinkSync(join(CLONE, 'sallyport'), join(folder.path, 'sallyport'));

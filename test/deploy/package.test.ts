@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -63,6 +63,14 @@ describe('the package', () => {
     expect(files.map(({ path }) => path).toSorted()).toStrictEqual(packed.toSorted());
   });
 
+  it('is packed with one line of output: the file, its size and how many files it holds', () => {
+    const args = ['run', '--silent', 'pack', '--', '--dry-run', '--pack-destination', '/tmp'];
+    const { stdout, stderr } = spawnSync('npm', args, { cwd: TOP, encoding: 'utf8' });
+    expect(stdout).toMatch(/^\/tmp\/sallyport-\S+\.tgz: \d+\.\d MB, \d+ files \(not written: --dry-run\)\n$/);
+    expect(stdout).toContain(` ${packed.length} files`);
+    expect(stderr).not.toContain('npm notice');
+  });
+
   it('holds every Lua file, and the terms of the packages in its chunks', () => {
     const lua = readdirSync(join(TOP, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.lua'),
@@ -72,13 +80,13 @@ describe('the package', () => {
     expect(packed).toContain('dist/sbom.cdx.json');
   });
 
-  it('holds every file that its pages link to, but pictures', () => {
+  it('holds every file and every picture that its pages link to', () => {
     const isHeld = (path: string): boolean =>
       packed.includes(path) || (path.endsWith('/') && packed.some((file) => file.startsWith(path)));
     const pages = readPages().filter(({ path }) => packed.includes(path));
     const relative = pages.flatMap((page) =>
       links(page)
-        .filter(({ target }) => !/^(?:https?:|#)/.test(target) && !/\.(?:png|svg)$/.test(target))
+        .filter(({ target }) => !/^(?:https?:|#)/.test(target))
         .map(({ place, target }) => ({ place, path: normalize(join(dirname(page.path), target.split('#')[0]!)) })),
     );
     expect(relative.filter(({ path }) => !isHeld(path))).toStrictEqual([]);

@@ -8,8 +8,14 @@ import { anchors, inlineCode, links, readPages, TOP } from './pages.ts';
 const pages = readPages();
 const pageAt = new Map(pages.map((page) => [page.path, page]));
 
+/** How a page of the package links to what only the repository has, such as pictures. */
+const OWN =
+  /^https:\/\/(?:raw\.githubusercontent\.com\/sallyport\/sallyport\/main|github\.com\/sallyport\/sallyport\/(?:blob|tree)\/main)\/([^#]+)/;
+
 /** Why a link leads nowhere; undefined when it leads somewhere. */
 function problemOf(from: string, target: string): string | undefined {
+  const own = OWN.exec(target)?.[1];
+  if (own !== undefined) return existsSync(join(TOP, own)) ? undefined : `${own} does not exist`;
   if (/^https?:\/\//.test(target)) return undefined;
   const [file = '', anchor] = target.split('#');
   const path = file === '' ? from : normalize(join(dirname(from), file));

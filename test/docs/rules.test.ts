@@ -9,7 +9,8 @@ import shell from '../../examples/modules/shell/index.ts';
 import web from '../../examples/modules/web/index.ts';
 import { declareModule, describeModule } from '../../src/modules/authoring/describe-module.ts';
 import { nearNames } from '../../src/base/near-names.ts';
-import { readPolicyFile } from '../../src/gate/policy/policy-file.ts';
+import { applyPolicyFile, keptParts, readPolicyFile } from '../../src/gate/policy/policy-file.ts';
+import { whyClosed } from '../../src/gate/policy/closed-policy.ts';
 import { findRuleProblems } from '../../src/gate/policy/rule-problems.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Policy } from '../../src/domain/policy/policy.ts';
@@ -144,4 +145,34 @@ describe('docs/rules.md', () => {
     expect(keys('key', 'meaning')).toStrictEqual(Object.keys(rule));
     expect(keys('key of `ask`', 'meaning')).toStrictEqual(Object.keys(ask));
   });
+});
+
+it('the file that takes everything back leaves nothing of the policy in force, and closes nothing', () => {
+  const text = codeBlocks(page).find((block) => block.text.includes('agents: null'))!.text;
+  const folder = temporaryFolder('sallyport-docs');
+  try {
+    const path = join(folder.path, 'open.yaml');
+    writeFileSync(path, text);
+    const file = readPolicyFile(path, nearNames);
+    const strict: Policy = {
+      roles: { staff: ['ada'] },
+      permissions: {},
+      paused: { all: true },
+      agents: { main: { selection: [] } },
+      tenants: { acme: { agents: {} } },
+      rules: [{ id: 'no', verdict: 'deny' }],
+      unmatched: 'deny',
+      approvers: ['role:staff'],
+      requesterMayDecide: true,
+      loops: { default: { callsPerRun: 1 } },
+      unattended: ['nightly'],
+      secrets: { main: ['*'] },
+    } as unknown as Policy;
+    expect(keptParts(file, strict)).toEqual([]);
+    expect(applyPolicyFile(file, strict)).toEqual(file.policy);
+    expect(file.policy).toMatchObject({ permissions: { '*': { allow: ['*'] } }, rules: [], unmatched: 'allow' });
+    expect(whyClosed(file.policy)).toBeUndefined();
+  } finally {
+    folder.remove();
+  }
 });

@@ -56,7 +56,39 @@ describe('the TypeScript on the pages', () => {
     const shown = new Set(blocksOf('ts').map(({ text }) => dedent(text)));
     expect([...regions].filter(([text]) => !shown.has(text)).map(([, name]) => name)).toStrictEqual([]);
   });
+
+  /** Pages whose blocks are copied into one file, from the top down. On other pages a block stands in a program of the reader. */
+  const WHOLE = ['docs/tools.md', 'docs/services.md', 'docs/hooks.md'];
+
+  it('imports what it calls, in the same block or above it on the page', () => {
+    const missing = readPages().flatMap((page) => {
+      const known = new Set<string>();
+      return codeBlocks(page).flatMap(({ language, place, text }) => {
+        const example = language === 'ts' ? regions.get(dedent(text)) : undefined;
+        if (example === undefined) return [];
+        for (const { name } of importsOf(text)) known.add(name);
+        const [file] = example.split('#');
+        const imports = importsOf(readFileSync(join(TOP, 'examples/docs', file!), 'utf8'));
+        return imports
+          .filter(({ from }) => from.startsWith('node:') || WHOLE.includes(page.path))
+          .filter(({ name }) => !known.has(name) && new RegExp(`(?<![.\\w'"])${name}[(.]`).test(text))
+          .map(({ name, from }) => `${place}: ${name} of ${from}`);
+      });
+    });
+    expect(missing).toStrictEqual([]);
+  });
 });
+
+/** The values that a file imports. A type that is not imported fails no program. */
+function importsOf(text: string): { readonly name: string; readonly from: string }[] {
+  return [...text.matchAll(/^import (?!type )(.*?) from '(.*?)';$/gms)].flatMap(([, names, from]) =>
+    names!
+      .split(/[{},]/)
+      .map((part) => part.trim().split(/ as /).at(-1)!)
+      .filter((name) => name !== '' && !name.startsWith('type '))
+      .map((name) => ({ name, from: from! })),
+  );
+}
 
 describe('the YAML on the pages', () => {
   let folder: TemporaryFolder;
@@ -86,6 +118,29 @@ describe('the YAML on the pages', () => {
 });
 
 describe('the commands on the pages', () => {
+  it('begin with `sallyport`, as README says; only README writes the command of a clone', () => {
+    const others = pages.filter(({ path }) => path !== 'README.md').flatMap(shownCommands);
+    expect(
+      others
+        .filter(({ line }) => !line.startsWith('sallyport ') && line.includes(' '))
+        .map(({ place, line }) => `${place}: ${line}`),
+    ).toEqual([]);
+  });
+
+  it('write secrets only where .gitignore keeps them out of a commit', () => {
+    const written = pages.flatMap(shownCommands).flatMap(({ place, line }) => {
+      const out = /^(?:\.\/)?sallyport (?:tokens create|sessions open|audit auditor-key)\b.* --out (\S+)/.exec(
+        line,
+      )?.[1];
+      return out === undefined || out.startsWith('/') ? [] : [{ place, out }];
+    });
+    const ignored = readFileSync(join(TOP, '.gitignore'), 'utf8').split('\n');
+    const isIgnored = (out: string): boolean => out.endsWith('.token') || ignored.includes(`/${out}/`);
+    expect(ignored).toContain('*.token');
+    expect(written.filter(({ out }) => !isIgnored(out))).toEqual([]);
+    expect(written.length).toBeGreaterThan(4);
+  });
+
   it('exist, with the flags and arguments shown', async () => {
     const program = await createProgram();
     const shown = pages.flatMap(shownCommands);

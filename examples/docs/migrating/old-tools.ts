@@ -1,9 +1,9 @@
+// #region module
 import { spawn } from 'node:child_process';
 import { text as readText } from 'node:stream/consumers';
 import { defineModule, ToolFailure, type ToolContext } from 'sallyport/tool';
 import { z } from 'zod';
 
-// #region module
 export default defineModule({
   id: 'wiki',
   version: '1.0.0',
@@ -26,11 +26,11 @@ export default defineModule({
 });
 // #endregion
 
+// #region run
 interface Setup {
   readonly command: readonly string[];
 }
 
-// #region run
 async function runOld(tool: string, args: object, ctx: ToolContext<Setup>): Promise<string> {
   const [program = '', ...rest] = ctx.setup.command;
   const { subject: user_id, channel: channel_id } = ctx.identity;

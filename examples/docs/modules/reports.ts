@@ -1,6 +1,6 @@
+// #region module
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-// #region module
 import { defineModule, denied, structured, text, ToolFailure } from 'sallyport/tool';
 import { z } from 'zod';
 

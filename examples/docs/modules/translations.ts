@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { defineModule, tool, ToolFailure } from 'sallyport/tool';
 import { z } from 'zod';
 
 const PRICE_PER_CHARACTER = 0.00002;
+// #region jobs
 const jobs = new Map<string, { readonly characters: number; readonly startedAt: number }>();
+// #endregion
 
 export default defineModule({
   id: 'translations',
@@ -17,7 +18,7 @@ export default defineModule({
       input: z.object({ text: z.string().min(1).max(1_000_000) }),
       run({ text }, ctx) {
         ctx.cost(text.length * PRICE_PER_CHARACTER);
-        const id = randomUUID();
+        const id = crypto.randomUUID();
         jobs.set(id, { characters: text.length, startedAt: Date.now() });
         return { id };
       },
@@ -46,7 +47,7 @@ export default defineModule({
       description: 'Sends a message to the translators.',
       progress: [],
       input: z.object({ text: z.string() }),
-      run: () => ({ messageId: randomUUID(), receipt: Date.now() }),
+      run: () => ({ messageId: crypto.randomUUID(), receipt: Date.now() }),
     }),
     // #endregion
   },

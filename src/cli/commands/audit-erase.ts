@@ -1,3 +1,4 @@
+import { countNoun } from '../../base/count-noun.ts';
 import { Command, Option } from 'commander';
 import { eraseSubject } from '../../audit/erase-subject.ts';
 import { action } from '../command-context.ts';
@@ -24,7 +25,7 @@ export function auditEraseCommand(): Command {
             const at = store === undefined ? Date.now() : await store.now();
             const erased = await eraseSubject(trail, signerOf(open), { tenant, subject, at });
             if (terminal.json) terminal.printJson({ tenant, subject, erased });
-            else terminal.print(`${erased} payloads of ${subject} are erased`);
+            else terminal.print(`Erased ${countNoun(erased, 'payload')} of ${subject}`);
           },
           { store: true },
         ),

@@ -1,3 +1,4 @@
+import { countNoun } from '../../base/count-noun.ts';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
@@ -34,7 +35,7 @@ export function auditExportCommand(): Command {
         }
         if (file === undefined) await pipeline(lines, process.stdout, { end: false });
         else await pipeline(lines, createWriteStream(file, { fd: openNewFile(file) }));
-        terminal.note(`${count} records${file === undefined ? '' : ` in ${file}`}`);
+        terminal.note(`${countNoun(count, 'record')}${file === undefined ? '' : ` in ${file}`}`);
       }),
     ),
   );

@@ -1,3 +1,4 @@
+import { countNoun } from '../../base/count-noun.ts';
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { readExpected, type ExpectedTrail } from '../../audit/expected-trail.ts';
@@ -35,7 +36,7 @@ export function auditVerifyCommand(): Command {
             else {
               const last = statement === undefined ? '' : `, the last is number ${statement.number}`;
               terminal.print(
-                `${records} records in ${lanes.length} lanes, ${statements} signed statements${last}: all in order`,
+                `${countNoun(records, 'record')} in ${countNoun(lanes.length, 'lane')}, ${countNoun(statements, 'signed statement')}${last}: all in order`,
               );
               for (const gap of gaps) terminal.print(describeGap(gap), 'yellow');
               for (const found of foreign) terminal.print(describeForeign(found), 'yellow');
@@ -80,7 +81,7 @@ function describeGap({ lane, from, to, by, reason, at }: GapStatement): string {
 
 function describeForeign({ lane, after, through, elements, bytes, uncounted, at }: ForeignStatement): string {
   const strange = elements === 0 ? [] : [`${elements} entries that are no records (${bytes} bytes)`];
-  const extra = uncounted === 0 ? [] : [`${uncounted} records that the lane had not counted`];
+  const extra = uncounted === 0 ? [] : [`${countNoun(uncounted, 'record')} that the lane had not counted`];
   const where = through > after ? `among records ${after + 1} to ${through}` : `behind record ${after}`;
   return `${nameLane(lane)}, ${where}: a role has appended ${[...strange, ...extra].join(' and ')}; found on ${dateOf(at)}`;
 }

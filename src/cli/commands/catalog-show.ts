@@ -1,3 +1,4 @@
+import { countNoun } from '../../base/count-noun.ts';
 import { Command } from 'commander';
 import { nearNames } from '../../base/near-names.ts';
 import { indexTools } from '../../domain/tool/catalog.ts';
@@ -56,5 +57,5 @@ export function catalogShowCommand(): Command {
 function describeServing({ state, liveWorkers }: Serving): string {
   if (state === 'unserved') return `no: ${UNSERVED}`;
   if (state === 'other-version') return `no: ${OTHER_VERSION}`;
-  return `by ${liveWorkers} live ${liveWorkers === 1 ? 'worker' : 'workers'}`;
+  return `by ${countNoun(liveWorkers, 'live worker')}`;
 }

@@ -1,3 +1,4 @@
+import { countNoun } from '../../base/count-noun.ts';
 import { Command, Option } from 'commander';
 import { withdrawModules, type Withdrawal } from '../../operate/withdraw-modules.ts';
 import { entriesOf } from '../../domain/tool/module.ts';
@@ -41,6 +42,6 @@ function print({ terminal }: CommandContext, { withdrawn, broken }: Withdrawal):
   if (withdrawn.length === 0) return terminal.note('Nothing had to be withdrawn.');
   for (const module of withdrawn) {
     const count = entriesOf(module).length;
-    terminal.print(`Withdrawn: ${module.id} ${module.version}, ${count} ${count === 1 ? 'tool' : 'tools'}`);
+    terminal.print(`Withdrawn: ${module.id} ${module.version}, ${countNoun(count, 'tool')}`);
   }
 }

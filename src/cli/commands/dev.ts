@@ -3,6 +3,7 @@ import { relative } from 'node:path';
 import { Command } from 'commander';
 import { RELEASE } from '../../base/release.ts';
 import { findGatewayUrl } from '../../operate/gateway-url.ts';
+import type { ModuleChanges } from '../../compose/served-modules.ts';
 import { runDev, type RunningDev } from '../../compose/run-dev.ts';
 import { DEFAULT_MODULES, type Config } from '../../config/config-schema.ts';
 import { countNoun } from '../../base/count-noun.ts';
@@ -16,9 +17,8 @@ import { EXIT } from '../exit-codes.ts';
 import { followConfig, readPolicyFileFor } from '../follow-config.ts';
 import { createLevelledLog, createReadableLog } from '../levelled-log.ts';
 import { logEvents } from '../log-events.ts';
-import { shellWord, thisCommand } from '../own-command.ts';
+import { asTyped, sameStoreCommand, shellWord } from '../own-command.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
-import { sameStoreCommand } from '../same-store-command.ts';
 import { QuestionBoard, showQuestion } from '../show-question.ts';
 import { ConfigOption } from '../single-option.ts';
 import { describeVersions } from '../describe-versions.ts';
@@ -65,13 +65,15 @@ async function dev(context: CommandContext): Promise<void> {
     platformSecrets: platformSecretsOf(config),
     traceHeaders: traceHeadersOf(config),
   };
-  const program = sameStoreCommand(context, config);
+  const program = sameStoreCommand();
   const approvals = terminal.json ? undefined : boardOf(terminal, program, config);
-  const onNewModules = (added: readonly LoadedModule[]): void => {
-    for (const { declaration, file } of added)
-      if (!terminal.json) terminal.print(`Served from now on: ${describeModule(declaration)}, from ${placeOf(file)}`);
+  const onReload = ({ added, changed }: ModuleChanges): void => {
+    const print = (what: string, { declaration, file }: LoadedModule): void =>
+      terminal.json ? undefined : terminal.print(`${what}: ${describeModule(declaration)}, from ${placeOf(file)}`);
+    for (const module of added) print('Served from now on', module);
+    for (const module of changed) print('Reloaded', module);
   };
-  const running = await runDev({ config, modules, policyFile, ...secrets, approvals, onNewModules, log });
+  const running = await runDev({ config, modules, policyFile, ...secrets, approvals, onReload, log });
   logEvents(running.worker.events, log);
   const following = await followConfig(context, loaded, {
     log,
@@ -96,7 +98,8 @@ function boardOf(terminal: Terminal, program: string, config: Config): QuestionB
   const consoleUrl = (): string | undefined => (config.gateway.http.enabled ? findGatewayUrl(config).url : undefined);
   return new QuestionBoard(
     (asked) => showQuestion(terminal, asked, { program, consoleUrl: consoleUrl() }, Date.now()),
-    (count) => terminal.warn(`${count} more questions to people arrived; all that wait: ${program} approvals list`),
+    (count) =>
+      terminal.warn(`${countNoun(count, 'more question')} to people arrived; all that wait: ${program} approvals list`),
   );
 }
 
@@ -196,7 +199,7 @@ function describePolicy({ version, policy }: RunningDev['policy'], { policyFile 
     policyFile === undefined ? 'kept in the store' : `read from ${relative(process.cwd(), policyFile) || '.'}`;
   const rules = policy.rules?.length ?? 0;
   const narrowed = rules === 0 ? '' : `, under ${countNoun(rules, 'rule')}`;
-  return `${allows}${narrowed} (version ${version}, ${from}; see: ${thisCommand()} policy show)`;
+  return asTyped(`${allows}${narrowed} (version ${version}, ${from}; see: sallyport policy show)`);
 }
 
 /**

@@ -20,7 +20,8 @@ export function doctorCommand(): Command {
         const { terminal } = context;
         const loaded = context.loadConfig();
         if (terminal.interactive) terminal.showProgress('looking ...');
-        const checks = [describeSources(loaded), ...(await inspectPlane(loaded.config, reachableStore(loaded)))];
+        const found = [describeSources(loaded), ...(await inspectPlane(loaded.config, reachableStore(loaded)))];
+        const checks = found.map((check) => (check.fix === undefined ? check : { ...check, fix: asTyped(check.fix) }));
         terminal.showProgress('');
         const bad = checks.some(({ state }) => state === 'bad');
         if (terminal.json) terminal.printJson({ healthy: !bad, checks });
@@ -29,7 +30,7 @@ export function doctorCommand(): Command {
             ['', 'CHECK', 'FOUND'],
             checks.flatMap(({ name, state, found, fix }) => [
               [{ text: state, style: STYLES[state] }, name, found],
-              ...(fix === undefined ? [] : [['', '', `fix: ${asTyped(fix)}`]]),
+              ...(fix === undefined ? [] : [['', '', `fix: ${fix}`]]),
             ]),
           );
         }

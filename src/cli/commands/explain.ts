@@ -4,7 +4,7 @@ import type { CheckAnswer, Explanation } from '../../domain/policy/explain-call.
 import { UNSERVED } from '../../domain/tool/serving.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { describeFailure } from '../describe-failure.ts';
-import { asTyped, thisCommand } from '../own-command.ts';
+import { asTyped } from '../own-command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { nameSubject, readIdentity } from '../read-agent.ts';
 import { readCallArguments } from '../read-call-arguments.ts';
@@ -74,9 +74,9 @@ function print({ terminal }: CommandContext, explained: ExplainedPolicy): void {
   terminal.print(`\nTo allow it:\n`);
   for (const { command, edit, snippet, note } of changes) {
     if (command !== undefined) terminal.print(`  ${asTyped(command)}`);
-    if (edit !== undefined) terminal.print(`  in the policy, then ${thisCommand()} policy set: ${edit}`);
+    if (edit !== undefined) terminal.print(`  ${asTyped('in the policy, then sallyport policy set')}: ${edit}`);
     if (snippet !== undefined)
-      terminal.print(`  in the policy, then ${thisCommand()} policy set: ${JSON.stringify(snippet)}`);
+      terminal.print(`  ${asTyped('in the policy, then sallyport policy set')}: ${JSON.stringify(snippet)}`);
     if (note !== undefined) terminal.print(`    ${note}`);
   }
 }

@@ -1,9 +1,9 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { findGatewayUrl } from '../../operate/gateway-url.ts';
 import { systemUser } from '../../base/system-user.ts';
 import type { TokenScope } from '../../domain/identity/gateway-token.ts';
 import { createLoginLink, LOGIN_CODE_MS, LOGIN_SCOPES } from '../../gateway/login-link.ts';
-import { addScope } from '../add-scope.ts';
+import { scopeOption } from '../add-scope.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
@@ -27,10 +27,7 @@ export function loginLinkCommand(): Command {
     )
     .addOption(new SingleOption('--name <name>', 'who logs in; stands in the audit and in approvals (default: you)'))
     .addOption(
-      new Option(
-        '--scope <scope>',
-        `what the login may do: ${LOGIN_SCOPES.join(', ')}; can be repeated (default: operator, approver and admin)`,
-      ).argParser((word, before: readonly TokenScope[] | undefined) => addScope(LOGIN_SCOPES, word, before)),
+      scopeOption(LOGIN_SCOPES, 'what the login may do; can be repeated; default: operator, approver and admin'),
     )
     .action(action(makeLink));
 }

@@ -1,3 +1,4 @@
+import { countNoun } from '../../base/count-noun.ts';
 import { Command } from 'commander';
 import { auditOptionsOf } from '../../operate/audit-options.ts';
 import { storeOptionsOf } from '../../operate/store-options.ts';
@@ -6,7 +7,7 @@ import { telemetryOptionsOf } from '../../compose/telemetry-options.ts';
 import { planeError } from '../../domain/errors/errors.ts';
 import { createLog } from '../../observe/log.ts';
 import { checkHost } from '../check-host.ts';
-import { thisCommand } from '../own-command.ts';
+import { asTyped } from '../own-command.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { followConfig } from '../follow-config.ts';
 import { createLevelledLog } from '../levelled-log.ts';
@@ -61,11 +62,11 @@ async function serve(context: CommandContext): Promise<void> {
     const work =
       lanes === 0
         ? 'has nothing to drain: this store keeps its audit itself'
-        : `drains ${lanes} ${lanes === 1 ? 'lane' : 'lanes'} to ${config.audit.sink}`;
+        : `drains ${countNoun(lanes, 'lane')} to ${config.audit.sink}`;
     terminal.print(`Gateway ${gatewayId} ${work}, process ${process.pid}`);
     if (http !== undefined) {
       terminal.print(`API: ${http.url}/v1, MCP: ${http.url}/mcp`);
-      terminal.print(`Console: ${http.url} (log in with: ${thisCommand()} gateway login-link)`);
+      terminal.print(asTyped(`Console: ${http.url} (log in with: sallyport gateway login-link)`));
     }
     if (healthUrl !== undefined) terminal.print(`Health: ${healthUrl}/readyz`);
   }

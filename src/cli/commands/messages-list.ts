@@ -9,11 +9,13 @@ import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 
 export function messagesListCommand(): Command {
+  const state = new SingleOption('--state <state>', `one of ${EFFECT_STATES.join(', ')}`, readState);
+  state.completes = EFFECT_STATES;
   return new Command('list')
     .description('What tools sent to platforms, newest first')
     .addOption(new SingleOption('--platform <name>', 'of one platform'))
     .addOption(new SingleOption('--channel <name>', 'of one channel'))
-    .addOption(new SingleOption('--state <state>', `one of ${EFFECT_STATES.join(', ')}`, readState))
+    .addOption(state)
     .addOption(new SingleOption('--limit <count>', 'how many at most (default: 50)', readCount))
     .action(
       action((context) =>

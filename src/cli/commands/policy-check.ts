@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { countNoun } from '../../base/count-noun.ts';
 import { nearNames } from '../../base/near-names.ts';
 import { applyPolicyFile, findPolicyWarnings, readPolicyFile } from '../../gate/policy/policy-file.ts';
+import { whyClosed } from '../../gate/policy/closed-policy.ts';
 import { checkRules } from '../../gate/policy/rule-problems.ts';
 import { PlaneError } from '../../domain/errors/errors.ts';
 import { CLOSED_POLICY, type Policy } from '../../domain/policy/policy.ts';
@@ -23,10 +24,13 @@ export function policyCheckCommand(): Command {
         const read = readPolicyFile(file, nearNames);
         const { tools, policy } = await readPlane(context);
         const known = tools === undefined ? undefined : { tools };
+        const inForce = applyPolicyFile(read, policy);
+        const closed = whyClosed(inForce);
         const warnings = [
           ...read.warnings,
+          ...(closed === undefined ? [] : [closed]),
           ...findPolicyWarnings(read.policy, tools, nearNames),
-          ...checkRules(read, applyPolicyFile(read, policy), known, nearNames),
+          ...checkRules(read, inForce, known, nearNames),
         ];
         for (const warning of warnings) terminal.warn(warning);
         if (terminal.json) terminal.printJson({ valid: true, warnings, comparedWithCatalog: tools !== undefined });

@@ -1,3 +1,4 @@
+import { countNoun } from '../../base/count-noun.ts';
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { backupStore } from '../../operate/backup-store.ts';
@@ -34,7 +35,9 @@ export function storeBackupCommand(): Command {
         if (terminal.json) terminal.printJson({ folder: resolve(folder), ...manifest });
         else {
           const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
-          terminal.print(`Copied and verified: ${bytes} bytes in ${manifest.files.length} files, in ${folder}`);
+          terminal.print(
+            `Copied and verified: ${bytes} bytes in ${countNoun(manifest.files.length, 'file')}, in ${folder}`,
+          );
           terminal.note('It holds arguments and outcomes in clear. Keep it like the store itself.');
         }
       }),

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { restoreStore } from '../../operate/backup-store.ts';
 import { storeOptionsOf } from '../../operate/store-options.ts';
-import { thisCommand } from '../own-command.ts';
+import { asTyped } from '../own-command.ts';
 import { action } from '../command-context.ts';
 import { passwordOf } from '../with-store.ts';
 
@@ -22,7 +22,7 @@ export function storeRestoreCommand(): Command {
         if (terminal.json) terminal.printJson({ restored: manifest });
         else {
           terminal.print(`Restored and verified: the store as it was at ${manifest.madeAt}.`);
-          terminal.print(`Nobody can use it yet. See what is lost, and take it: ${thisCommand()} store adopt`);
+          terminal.print(asTyped('Nobody can use it yet. See what is lost, and take it: sallyport store adopt'));
         }
       }),
     );

@@ -11,7 +11,7 @@ import type { Identity } from '../../domain/identity/session.ts';
 import { warnOfUndeclared } from '../../domain/identity/undeclared-agent.ts';
 import type { CreateTokenRequest, TokenIssuing } from '../../domain/ports/token-store.ts';
 import { newTokenText } from '../../domain/identity/token-text.ts';
-import { addScope } from '../add-scope.ts';
+import { scopeOption } from '../add-scope.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
@@ -29,11 +29,7 @@ export function tokensCreateCommand(): Command {
   const command = new Command('create')
     .description('Make a token for the gateway and print it, once')
     .argument('<name>', 'who or what it is for; stands in the audit')
-    .addOption(
-      new Option('--scope <scope>', `what it may do: ${TOKEN_SCOPES.join(', ')}; can be repeated`).argParser(
-        (word, before: readonly TokenScope[] | undefined) => addScope(TOKEN_SCOPES, word, before),
-      ),
-    );
+    .addOption(scopeOption(TOKEN_SCOPES, 'what it may do; can be repeated'));
   for (const name of IDENTITY) {
     command.addOption(new SingleOption(`--${name} <text>`, `with --scope agent: the ${name} of its calls`));
   }

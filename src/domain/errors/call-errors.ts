@@ -203,8 +203,10 @@ export const CALL_ERRORS = {
     stage: 'identify',
     kind: 'denied',
     retry: 'after-the-fix',
-    say: (d: { tool: string; agent: string }) => `Calls of ${d.tool} by ${d.agent} are paused by an operator.`,
-    fix: 'Resume with: sallyport pause --resume',
+    /** `paused` names the pause: `tool notes.*`, `agent main` or `all`. */
+    say: (d: { tool: string; agent: string; paused: string }) =>
+      `Calls of ${d.tool} by ${d.agent} are paused by an operator.`,
+    fix: 'Resume with: sallyport pause <paused> --resume',
   }),
   DEADLINE_PASSED: entry({
     stage: 'admit',

@@ -11,6 +11,7 @@ export interface ErrorEntry<Facts extends JsonObject> {
   readonly kind?: OutcomeKind;
   readonly retry: Retry;
   readonly say: (facts: Facts) => string;
+  /** May name facts of the error, such as `<hook>`. `<id>` is the id of the call, which only the reader of the outcome knows. */
   readonly fix?: string;
 }
 

@@ -19,6 +19,16 @@ describe('the messages of errors', () => {
     expect(`${message}\n${fix ?? ''}`).not.toMatch(/\.\.(?!\.)(?<!\.\.\.)|\. \./);
   });
 
+  it('name the pause or the hook in the fix, and leave the id of the call to the reader of the outcome', () => {
+    const fixOf = (...[code, facts]: Parameters<typeof errorOutcome>): string | undefined =>
+      errorOutcome(code, facts as never).error!.fix;
+    expect(fixOf('PAUSED', { tool: 'a.b', agent: 'x', paused: 'agent x' })).toContain(
+      'sallyport pause agent x --resume',
+    );
+    expect(fixOf('HOOK_BLOCKED', { hook: 'guard.no-rm', reason: 'No.' })).toContain('The hook guard.no-rm decided so');
+    expect(fixOf('MAY_HAVE_RUN', { tool: 'a.b' })).toContain('calls resolve <id>');
+  });
+
   it('keep a path that ends with two full stops', () => {
     expect(planeError('HTTP_REQUEST_INVALID', { problem: 'the path is a/..' }).message).toContain('a/..');
   });

@@ -18,6 +18,14 @@ function messageOf({ say }: ErrorEntry<JsonObject>, facts: JsonObject): string {
   return say(facts).replaceAll(/(?<=[\p{L}\p{N})"'’”])\.\.(?=\s|$)/gu, '.');
 }
 
+/** Puts the facts that a fix names into it. */
+function fixOf(fix: string, facts: JsonObject): string {
+  return fix.replaceAll(/<(\w+)>/g, (placeholder, name: string) => {
+    const fact = facts[name];
+    return typeof fact === 'string' ? fact : placeholder;
+  });
+}
+
 /** An error of the plane itself. A call that fails ends with an outcome, not with an exception. */
 export class PlaneError extends Error {
   override readonly name = 'PlaneError';
@@ -58,7 +66,7 @@ export function errorOutcome<Code extends CallErrorCode>(
     error: {
       code,
       message,
-      ...(found.fix === undefined ? {} : { fix: found.fix }),
+      ...(found.fix === undefined ? {} : { fix: fixOf(found.fix, facts as JsonObject) }),
       facts: facts as JsonObject,
     },
   };

@@ -232,7 +232,7 @@ export const GATE_ERRORS = {
     kind: 'blocked',
     retry: 'never',
     say: (d: { hook: string; reason: string }) => d.reason,
-    fix: 'The hook named in the facts decided so; see its own documentation.',
+    fix: 'The hook <hook> decided so; see its own documentation.',
   }),
   // The message is the same whatever went wrong: the cause could show the model how to get past the check.
   HOOK_FAILED: entry({

@@ -2,9 +2,9 @@ import { agentsOf, agentsOfTenant, checkSelection, declaringTenant, findAgent, w
 import { splitToolId } from '../identity/ids.ts';
 import {
   checkPermission,
+  findPause,
   findSubject,
-  pausedAgent,
-  toolPatternMatches,
+  type Pause,
   type Paused,
   type Permission,
   type Policy,
@@ -17,8 +17,7 @@ import { whyUnattended } from '../identity/unattended.ts';
 
 /** One change of the policy. A changed permission or declaration is given as the whole new entry. */
 export type PolicyChange =
-  | { readonly kind: 'resume'; readonly what: 'all' }
-  | { readonly kind: 'resume'; readonly what: 'agent' | 'tool'; readonly name: string }
+  | ({ readonly kind: 'resume' } & Pause)
   | {
       readonly kind: 'declare';
       readonly agent: string;
@@ -158,11 +157,8 @@ function findAttend(policy: Policy, identity: Identity): PolicyChange | 'none-ne
 }
 
 function findResume(paused: Paused, { id }: AskedTool, identity: Identity): PolicyChange | undefined {
-  if (paused.all === true) return { kind: 'resume', what: 'all' };
-  const agent = pausedAgent(paused, identity);
-  if (agent !== undefined) return { kind: 'resume', what: 'agent', name: agent };
-  const pattern = paused.tools?.find((one) => toolPatternMatches(one, id));
-  return pattern === undefined ? undefined : { kind: 'resume', what: 'tool', name: pattern };
+  const pause = findPause(paused, id, identity);
+  return pause === undefined ? undefined : { kind: 'resume', ...pause };
 }
 
 function findSelect(policy: Policy, { id }: AskedTool, identity: Identity): PolicyChange | undefined {

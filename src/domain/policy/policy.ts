@@ -80,7 +80,7 @@ interface AskedTool {
 
 /** The permission check of every call, including nested calls. Pure, so that `explain` and the tests use the same function. */
 export function checkPermission(policy: Policy, tool: AskedTool, identity: Identity): PermissionAnswer {
-  if (isPaused(policy.paused, tool.id, identity)) return { allowed: false, reason: 'paused' };
+  if (findPause(policy.paused, tool.id, identity) !== undefined) return { allowed: false, reason: 'paused' };
   const entries = matchingEntries(policy, tool.id);
   for (const [entry, permission] of entries) {
     if (findSubject(policy, permission.deny ?? [], identity) !== undefined) {
@@ -101,9 +101,16 @@ export function pausedAgent(paused: Paused, { agent, delegators = [] }: Identity
   return paused.agents?.find((name) => name === agent || delegators.includes(name));
 }
 
-function isPaused(paused: Paused, tool: string, identity: Identity): boolean {
-  if (paused.all === true || pausedAgent(paused, identity) !== undefined) return true;
-  return paused.tools?.some((pattern) => toolPatternMatches(pattern, tool)) === true;
+/** One entry of what is paused, as `sallyport pause` names it. */
+export type Pause = { readonly what: 'all' } | { readonly what: 'agent' | 'tool'; readonly name: string };
+
+/** The first pause that stops a call of this tool by this caller. */
+export function findPause(paused: Paused, tool: string, identity: Identity): Pause | undefined {
+  if (paused.all === true) return { what: 'all' };
+  const agent = pausedAgent(paused, identity);
+  if (agent !== undefined) return { what: 'agent', name: agent };
+  const pattern = paused.tools?.find((one) => toolPatternMatches(one, tool));
+  return pattern === undefined ? undefined : { what: 'tool', name: pattern };
 }
 
 /** The permission entries that match a tool, the most specific first. */

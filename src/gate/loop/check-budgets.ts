@@ -1,3 +1,4 @@
+import { countNoun } from '../../base/count-noun.ts';
 import type { RunState } from '../../domain/call/attempt.ts';
 import { splitToolId } from '../../domain/identity/ids.ts';
 import type { LoopBudgets } from '../../domain/policy/loop-settings.ts';
@@ -59,6 +60,6 @@ function nearly(detector: Detector, count: number, what: string): LoopVerdict {
 }
 
 function shownTime(ms: number): string {
-  if (ms % 60_000 === 0) return `${ms / 60_000} minutes`;
-  return ms % 1000 === 0 ? `${ms / 1000} seconds` : `${ms} milliseconds`;
+  if (ms % 60_000 === 0) return countNoun(ms / 60_000, 'minute');
+  return ms % 1000 === 0 ? countNoun(ms / 1000, 'second') : countNoun(ms, 'millisecond');
 }

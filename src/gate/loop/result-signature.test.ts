@@ -270,7 +270,7 @@ describe('costOfCall', () => {
     expect(costOfCall(counted, { cost: 5 })).toBe(2);
     expect(costOfCall(says('x'), { cost: 0.25 })).toBe(250_000);
     expect(costOfCall(says('x'), {})).toBe(0);
-    expect(costOfCall(errorOutcome('PAUSED', { tool: 'a.b', agent: 'x' }), { cost: 5 })).toBe(0);
+    expect(costOfCall(errorOutcome('PAUSED', { tool: 'a.b', agent: 'x', paused: 'all' }), { cost: 5 })).toBe(0);
     expect(
       costOfCall(errorOutcome('TOOL_TIMED_OUT', { tool: 'a.b', afterMs: 5 }, { executed: 'unknown' }), { cost: 5 }),
     ).toBe(5_000_000);

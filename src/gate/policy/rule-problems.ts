@@ -30,7 +30,8 @@ export function findRuleProblems(policy: Policy, known: KnownTools | undefined, 
     ];
     return found.map(({ path, text }) => ({ path: ['rules', index, ...path], text: `rule "${rule.id}": ${text}` }));
   });
-  return [...findRoleProblems(policy, approvers, ['approvers'], near), ...ofRules];
+  const ofApprovers = findRoleProblems(policy, approvers, ['approvers'], near);
+  return [...ofApprovers.map(({ path, text }) => ({ path, text: `approvers: ${text}` })), ...ofRules];
 }
 
 /** Finds roles in permissions that do not exist. They cannot be assigned later: a file that adds a role also replaces the permissions. */

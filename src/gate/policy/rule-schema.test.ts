@@ -91,7 +91,7 @@ rules:
     ['unmatched: maybe', 'unmatched: expected one of allow, ask, deny'],
     ['approvers: ann', 'approvers'],
     ['approvers: ["role:"]', 'approvers.0: expected a subject, role:NAME or *'],
-    ['approvers: ["role:ops"]', 'policy.yaml:1:13: there is no role ops'],
+    ['approvers: ["role:ops"]', 'policy.yaml:1:13: approvers: there is no role ops'],
     ['requesterMayDecide: "no"', 'requesterMayDecide: expected true or false'],
     ['rules:\n  - { verdict: deny }', 'rules.0.id'],
     ['rules:\n  - { id: a }', 'policy.yaml:2:5: rules.0.verdict: expected one of allow, ask, deny'],

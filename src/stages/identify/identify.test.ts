@@ -169,6 +169,15 @@ describe('identify', () => {
   });
 
   it.each([
+    [{ tools: ['notes.*'] }, "pause tool 'notes.*'"],
+    [{ tools: ['notes.*'], agents: ['main'] }, 'pause agent main'],
+    [{ all: true, agents: ['main'] }, 'pause all'],
+  ])('names the command that ends only the pause %j', async (paused, command) => {
+    const { answer } = await identified(sampleDelivery(), { served: sampleServedTool(), policy: { ...OPEN, paused } });
+    expect(answer).toMatchObject({ outcome: { error: { fix: `Resume with: sallyport ${command} --resume` } } });
+  });
+
+  it.each([
     ['a paused tool', { ...OPEN, paused: { tools: ['notes.*'] } }, 'PAUSED'],
     ['a tool nobody was given', { ...OPEN, permissions: {} }, 'PERMISSION_DENIED'],
     ['a denied subject', { ...OPEN, permissions: { '*': { allow: ['*'], deny: ['alice'] } } }, 'PERMISSION_DENIED'],

@@ -6,6 +6,8 @@ import { checkRunSelection, mayBeInjected } from '../../domain/tool/injected-too
 import { namesSecrets, refuseSecrets } from '../../domain/secret/secret-use.ts';
 import type { Identity } from '../../domain/identity/session.ts';
 import { type MaybePromise, andThen } from '../../base/maybe-promise.ts';
+import { shellWord } from '../../base/shell-word.ts';
+import { findPause, type Pause } from '../../domain/policy/policy.ts';
 import { judgedArguments, type JudgedArguments } from '../../gate/judged-arguments.ts';
 import type { Plane, ServedTool } from '../../domain/ports/plane.ts';
 import type { AdmittedCall, IdentifiedCall } from '../../domain/ports/staged-calls.ts';
@@ -59,11 +61,18 @@ function authorise(call: NamedCall, needs: Needs): MaybePromise<string | Ending>
   const { admitted, identity, tool } = call;
   const access = decideAccess(admitted.policy, tool.declaration, identity);
   if (!access.permission.allowed && access.permission.reason === 'paused') {
-    return ended(errorOutcome('PAUSED', { tool: tool.declaration.id, agent: identity.agent }));
+    const { id } = tool.declaration;
+    const paused = namePause(findPause(admitted.policy.paused, id, identity)!);
+    return ended(errorOutcome('PAUSED', { tool: id, agent: identity.agent, paused }));
   }
   return mayBeInjected(access.selection, tool.declaration, identity)
     ? selectInRun(call, needs).then((selection) => permissionOf(call, { ...access, selection }))
     : permissionOf(call, access);
+}
+
+/** The arguments of `sallyport pause` that name this pause. */
+function namePause(pause: Pause): string {
+  return pause.what === 'all' ? 'all' : `${pause.what} ${shellWord(pause.name)}`;
 }
 
 /** A call whose caller and tool are known. */
