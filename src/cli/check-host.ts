@@ -3,6 +3,8 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { DEFAULT_HTTP_PORT } from '../config/gateway-schema.ts';
 import type { Config } from '../config/config-schema.ts';
+import { PlaneError } from '../domain/errors/errors.ts';
+import { refuseUnsafeFolder } from '../stores/embedded/check-folder.ts';
 import { readOnlyError } from '../stores/embedded/ownership.ts';
 import { unavailable } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
@@ -31,8 +33,9 @@ function ensureFolder(folder: string): void {
     while (statSync(place, { throwIfNoEntry: false }) === undefined && place !== dirname(place)) place = dirname(place);
     if (!statSync(place).isDirectory()) throw Object.assign(new Error(`${place} is no folder`), { code: 'ENOTDIR' });
     accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
+    refuseUnsafeFolder(folder);
   } catch (error) {
-    const readOnly = readOnlyError(error);
+    const readOnly = error instanceof PlaneError ? error : readOnlyError(error);
     if (readOnly !== undefined) throw readOnly;
     const { code } = error as NodeJS.ErrnoException;
     throw unavailable(`The folder ${folder} cannot be used (${code}).`, 'Name another with --folder.', error);
