@@ -24,6 +24,7 @@ import type { AuditOptions } from './audit-options.ts';
 import { changePaused, findTargetProblem } from './change-paused.ts';
 import { changeAgents } from './declare-agents.ts';
 import { createExplainer, explainPolicy } from './explain-policy.ts';
+import { grantConditionMasker } from './mask-grant-conditions.ts';
 import { redactionKeyFor } from './redaction-key-for.ts';
 import { RELEASE } from '../base/release.ts';
 import { rendererOf } from './render-approvals.ts';
@@ -105,7 +106,12 @@ export function createOperations({ store, trail, config, log, audit }: Operation
       throw planeError('CALL_NOT_INDETERMINATE', { callId, state });
     },
     standing: standingOf,
-    readConditions: (conditions, question) => readConditions(store, conditions, question),
+    async readConditions(given, question) {
+      const conditions = await readConditions(store, given, question);
+      const mask = grantConditionMasker(await store.readCatalog(), key);
+      return { conditions, shown: mask(question, conditions) };
+    },
+    grantConditionMasker: async () => grantConditionMasker(await store.readCatalog(), key),
   };
 }
 
