@@ -3,6 +3,7 @@ import type { Administered } from '../domain/identity/actor.ts';
 import { nearNames } from '../base/near-names.ts';
 import type { Config } from '../config/config-schema.ts';
 import { applyPolicyFile, type PolicyFile } from '../gate/policy/policy-file.ts';
+import { findNameWarnings, sayWarning } from '../gate/policy/name-warnings.ts';
 import { checkRules } from '../gate/policy/rule-problems.ts';
 import type { ModuleDeclaration } from '../domain/tool/module.ts';
 import type { Policy, PolicyRecord } from '../domain/policy/policy.ts';
@@ -129,6 +130,8 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
         const changed = applyPolicyFile(file, policy);
         for (const warning of checkRules(file, changed, known, nearNames))
           log.warn({ doubt: warning }, 'a rule may have no effect');
+        for (const warning of findNameWarnings(changed, nearNames))
+          log.warn({ doubt: sayWarning(warning, file) }, 'an agent of the policy may be misspelt');
         return changed;
       });
     };

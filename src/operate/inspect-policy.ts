@@ -4,6 +4,7 @@ import type { Policy } from '../domain/policy/policy.ts';
 import type { Catalog } from '../domain/tool/catalog.ts';
 import { entriesOf } from '../domain/tool/module.ts';
 import { findAgentWarnings } from '../gate/policy/agent-warnings.ts';
+import { findNameWarnings } from '../gate/policy/name-warnings.ts';
 import { findRuleProblems } from '../gate/policy/rule-problems.ts';
 import type { Check } from './check.ts';
 import { inspectPart } from './inspect-capacity.ts';
@@ -24,7 +25,13 @@ export async function inspectPolicy(store: PolicyReader & CatalogReader & FleetR
 async function inspectPolicyRules(store: CatalogReader & FleetReader, policy: Policy): Promise<Check[]> {
   const broken = (await store.listWorkers()).flatMap((worker) => worker.broken.map(({ id }) => id));
   const catalog = await store.readCatalog();
-  return [...inspectRules(policy, catalog, broken), ...inspectAgents(policy, catalog)];
+  const names = findNameWarnings(policy, nearNames).map(({ text }): Check => ({
+    name: 'policy',
+    state: 'warn',
+    found: text,
+    fix: 'sallyport policy set FILE, with the name of a declared agent',
+  }));
+  return [...names, ...inspectRules(policy, catalog, broken), ...inspectAgents(policy, catalog)];
 }
 
 /**

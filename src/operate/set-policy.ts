@@ -36,7 +36,7 @@ export async function setPolicy(
   const warnings = [
     ...read.warnings,
     ...(first.length === 0 ? [] : [warnOfFirstAgents(first)]),
-    ...findPolicyWarnings(policy, known?.tools, nearNames),
+    ...findPolicyWarnings(policy, known?.tools, nearNames, read),
     ...checkRules(read, policy, known, nearNames),
   ];
   const written = await store.writePolicy({ ...who, expectedVersion: expected, policy });

@@ -25,7 +25,7 @@ export function policyCheckCommand(): Command {
         const known = tools === undefined ? undefined : { tools };
         const warnings = [
           ...read.warnings,
-          ...findPolicyWarnings(read.policy, tools, nearNames),
+          ...findPolicyWarnings(applyPolicyFile(read, policy), tools, nearNames, read),
           ...checkRules(read, applyPolicyFile(read, policy), known, nearNames),
         ];
         for (const warning of warnings) terminal.warn(warning);
