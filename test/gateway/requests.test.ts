@@ -154,6 +154,8 @@ describe('bodies', () => {
     ['multipart', ['Content-Type: multipart/form-data; boundary=x']],
     ['UTF-16', ['Content-Type: application/json; charset=utf-16']],
     ['two types', ['Content-Type: application/json, text/plain']],
+    ['two headers with one type', [JSON_TYPE, JSON_TYPE]],
+    ['two headers with two types', [JSON_TYPE, 'Content-Type: text/plain']],
     ['gzip', [JSON_TYPE, 'Content-Encoding: gzip']],
     ['identity', [JSON_TYPE, 'Content-Encoding: identity']],
   ])('of the type %s are answered 415', async (_, lines) => {
