@@ -61,7 +61,7 @@ export function watchPaths(paths: Iterable<string>, options: PathWatchOptions): 
     // The inode 0 means that nothing is there. When the path is back, `before` is what was there earlier, and not that it was gone.
     if (now.ino === 0) {
       gone.add(path);
-      // Of a path where nothing ever was, the first look tells the same.
+      // The first look at a path where nothing ever was reports the same.
       if (before.ino !== 0) onChange();
       return;
     }

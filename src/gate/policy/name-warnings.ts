@@ -28,8 +28,7 @@ export function sayWarning({ path, key, text }: PolicyWarning, file?: PlacedPoli
 }
 
 /**
- * Finds agents in pauses, in `unattended` and in `secrets` that are not declared. The attack needs nobody: a misspelt name in a pause stops
- * nothing, and no one is told. If the policy declares no agents, every name may be one.
+ * Finds agents in pauses, in `unattended` and in `secrets` that are not declared. A misspelt name in a pause stops no call. If the policy declares no agents, every name may be one.
  */
 export function findNameWarnings(policy: Policy, near: NearNames): PolicyWarning[] {
   const known = declaredNames(policy);

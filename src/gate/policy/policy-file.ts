@@ -178,12 +178,15 @@ function findPermissionWarnings(
 function findUnpublished(policy: Policy, ids: readonly string[] | undefined, near: NearNames): PolicyWarning[] {
   const patterns = [
     ...Object.keys(policy.permissions).map((entry) => ({
-      ...{ path: ['permissions'], key: entry },
-      ...{ where: `permissions.${entry}`, entry },
+      path: ['permissions'],
+      key: entry,
+      where: `permissions.${entry}`,
+      entry,
     })),
     ...(policy.paused.tools ?? []).map((entry, index) => ({
-      ...{ path: ['paused', 'tools', index] },
-      ...{ where: `paused.tools ${entry}`, entry },
+      path: ['paused', 'tools', index],
+      where: `paused.tools ${entry}`,
+      entry,
     })),
   ];
   return patterns

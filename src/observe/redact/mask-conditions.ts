@@ -23,7 +23,7 @@ export function maskConditions(
   mask: Mask,
 ): JsonObject[] {
   return conditions.map((condition) => {
-    const places = inputSchema === undefined ? [SECRET] : placesAt(String(condition['at']), inputSchema);
+    const places = inputSchema === undefined ? [SECRET] : placesAt(condition['at'], inputSchema);
     const isSecret = (value: JsonValue): boolean => places.some((place) => place.isSecret || place.mayHide(value));
     const redact = (value: JsonValue): JsonValue => {
       if (isSecret(value)) return redactJson(value, SECRET, mask);
@@ -41,8 +41,8 @@ export function maskConditions(
 }
 
 /** The schemas that may apply to the value at a place, or one that declares it secret. */
-function placesAt(at: string, inputSchema: JsonObject): SchemaPlace[] {
-  const steps = parsePointer(at, { every: true });
+function placesAt(at: JsonValue | undefined, inputSchema: JsonObject): SchemaPlace[] {
+  const steps = typeof at === 'string' ? parsePointer(at, { every: true }) : undefined;
   if (steps === undefined || steps.some((step) => step.kind === 'member' && isSecretKey(step.name))) return [SECRET];
   const schema = secretsOfSchema(inputSchema);
   let places = schema === undefined ? [] : [schema];
