@@ -96,6 +96,15 @@ function closedLockFile(folder: string): string {
   return path;
 }
 
+/** Throws STORE_OWNED if another process has the store of this folder open. Makes nothing in a folder without a store. */
+export function refuseOwned(folder: string): void {
+  const address = readPlaneAddress(folder);
+  if (address === undefined) return;
+  const ownership = takeOwnership(folder);
+  if (ownership === undefined) throw planeError('STORE_OWNED', { file: storeFile(folder), pid: address.pid });
+  ownership.release();
+}
+
 export function readPlaneAddress(folder: string): PlaneAddress | undefined {
   try {
     const value = JSON.parse(readFileSync(planeFile(folder), 'utf8')) as Partial<PlaneAddress>;
