@@ -19,6 +19,9 @@ const RULES = [
   { id: 'ask-wait', verdict: 'ask', tools: ['basic.wait'], ask: { timeoutMs: 1000 } },
 ];
 
+const LONG = { at: '/text', length: { min: 20 } };
+const SHORT = { at: '/text', length: { max: 10 } };
+
 describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (store) => {
   let gateway: GatewayFixture;
   let agent: MadeToken;
@@ -239,6 +242,7 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     { decision: 'allow-once', grant: { matches: 'exact' } },
     { decision: 'allow-always', grant: { matches: { conditions: [{ at: 'no pointer' }] } } },
     { decision: 'allow-always', grant: { matches: { conditions: [{ at: '/txt', exists: false }] } } },
+    { decision: 'allow-always', grant: { matches: { conditions: [LONG, SHORT] } } },
     { decision: 'allow-always', grant: { matches: 'everything' } },
     { decision: 'deny', arguments: { text: 'x' } },
     { decision: 'allow-once', approved: true },
@@ -355,7 +359,7 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     });
   });
 
-  it('the conditions of a grant compare what was revealed, and show it to nobody', async () => {
+  it('the conditions of a grant compare what was revealed, and show marks to every reader', async () => {
     const args = { text: 'ghp_16C7e42F292c6912E7710c838347Ae178B4a' };
     const { id, binding, callId } = await ask(args);
     await reveal(id, binding, reviewer);
