@@ -3,6 +3,8 @@ import { expect, it } from 'vitest';
 import { Taint } from './taint.ts';
 
 const MARK = '[secret K]';
+/** Max characters after a secret that are taken for one more repetition of it: one group of base64, and its edge. */
+const REPEATED = 5;
 /** The secret and its neighbours share no letters, so that it is found in one place. */
 const secrets = fc.string({
   unit: fc.constantFrom(...Array.from('ghijkmnpqrstuvwxyz0123456789-_ö€')),
@@ -34,9 +36,9 @@ it('no character of base64 that contains a bit of the secret is left, with any n
       const [left, right] = kept(taint.scrubText(`x ${text} y`));
       expect(left - 2).toBeLessThanOrEqual(first);
       expect(right - 2).toBeLessThanOrEqual(text.length - last);
-      // What the neighbours alone decide is left as it is.
-      expect(left - 2).toBeGreaterThanOrEqual(first - 1);
-      expect(right - 2).toBeGreaterThanOrEqual(text.length - last - 1);
+      // What the neighbours alone decide is left as it is, but for a few characters after a secret that repeats itself, such as `t3gggggg`.
+      expect(left - 2).toBe(first);
+      expect(right - 2).toBeGreaterThanOrEqual(text.length - last - REPEATED);
     }),
     { numRuns: 2000 },
   );
