@@ -25,38 +25,51 @@ const SETTLE_MS = 200;
 const LOOK_MS = 500;
 
 /**
- * Watches files and folders, and continues after a path was deleted and created again. A watch of the operating system belongs to the file
- * or folder that existed when the watch began: it reports nothing about a later file at the same path. So each path is checked twice a
- * second, and gets a new watch when it leads to another file or folder.
+ * Watches files and folders, and continues after a path was deleted and created again, or moved away and back. A watch of the operating
+ * system belongs to the file or folder that existed when the watch began: it reports nothing about a later file at the same path, and chokidar
+ * gives it up when the path is gone for a moment. So each path is checked twice a second, and gets a new watch when it leads to another file
+ * or folder, or to one that was away.
  */
 export function watchPaths(paths: Iterable<string>, options: PathWatchOptions): PathWatch {
   const { settleMs = SETTLE_MS, ignores, onChange, onError } = options;
-  const watched = new Set<string>();
+  const watched = new Map<string, (now: Stats, before: Stats) => void>();
+  const gone = new Set<string>();
   const closing = new AbortController();
   let turn = Promise.resolve();
 
   function start(): { readonly watcher: FSWatcher; readonly ready: Promise<void> } {
-    const watcher = watch([...watched], {
+    const watcher = watch([...watched.keys()], {
       ignoreInitial: true,
       ...(ignores && { ignored: (path, facts) => !watched.has(path) && ignores(path, facts?.isFile() === true) }),
       awaitWriteFinish: { stabilityThreshold: settleMs, pollInterval: Math.max(10, settleMs / 4) },
     });
-    watcher.on('all', onChange);
+    watcher.on('all', (event, path) => {
+      if (event.startsWith('unlink') && watched.has(path)) gone.add(path);
+      onChange();
+    });
     watcher.on('error', onError);
     return { watcher, ready: once(watcher, 'ready', { signal: closing.signal }).then(nothing, nothing) };
   }
 
   function look(path: string): void {
-    watched.add(path);
-    watchFile(path, { interval: LOOK_MS, persistent: false }, compare);
+    const compareAt = (now: Stats, before: Stats): void => compare(path, now, before);
+    watched.set(path, compareAt);
+    watchFile(path, { interval: LOOK_MS, persistent: false }, compareAt);
   }
 
-  function compare(now: Stats, before: Stats): void {
+  function compare(path: string, now: Stats, before: Stats): void {
+    // The inode 0 means that nothing is there. When the path is back, `before` is what was there earlier, and not that it was gone.
+    if (now.ino === 0) {
+      gone.add(path);
+      // The first look at a path where nothing ever was reports the same.
+      if (before.ino !== 0) onChange();
+      return;
+    }
     // A new file may get the inode of the deleted one, but not its time of birth.
-    if (now.ino === before.ino && now.dev === before.dev && now.birthtimeMs === before.birthtimeMs) return;
-    // The inode 0 means that nothing is there.
-    if (now.ino === 0) onChange();
-    else turn = turn.then(watchAnew);
+    const isOther = now.ino !== before.ino || now.dev !== before.dev || now.birthtimeMs !== before.birthtimeMs;
+    // A move changes the times of the inode but not of the content, also a move there and back between two looks.
+    const isMoved = now.ctimeMs !== before.ctimeMs && now.mtimeMs === before.mtimeMs;
+    if (gone.delete(path) || isOther || isMoved) turn = turn.then(watchAnew);
   }
 
   async function watchAnew(): Promise<void> {
@@ -81,7 +94,7 @@ export function watchPaths(paths: Iterable<string>, options: PathWatchOptions): 
     },
     async close() {
       closing.abort();
-      for (const path of watched) unwatchFile(path, compare);
+      for (const [path, compareAt] of watched) unwatchFile(path, compareAt);
       await current.watcher.close();
       await turn;
       // The last turn may have replaced the watcher after it was closed above.

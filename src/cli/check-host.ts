@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { DEFAULT_HTTP_PORT } from '../config/gateway-schema.ts';
 import type { Config } from '../config/config-schema.ts';
-import { readOnlyError } from '../stores/embedded/ownership.ts';
+import { PlaneError } from '../domain/errors/errors.ts';
+import { refuseUnsafeFolder } from '../stores/embedded/check-folder.ts';
+import { readOnlyError, refuseOwned } from '../stores/embedded/ownership.ts';
 import { unavailable } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -14,9 +16,7 @@ export async function checkHost(
   part: 'worker' | 'gateway' | 'dev' = 'worker',
 ): Promise<void> {
   if (config.store === 'embedded') ensureFolder(config.folder);
-  const { enabled, host, port } = config[part === 'gateway' ? 'gateway' : 'worker'].health;
-  if (enabled && port !== undefined) await ensurePortIsFree(host, port, '--port');
-  await checkHttpPort(config, part);
+  await checkPorts(config, part);
   if (part !== 'gateway' && process.getuid?.() === 0)
     terminal.warn('running as root: the tools have all its rights too');
   if (Date.now() < Date.UTC(2025, 0, 1)) {
@@ -31,11 +31,24 @@ function ensureFolder(folder: string): void {
     while (statSync(place, { throwIfNoEntry: false }) === undefined && place !== dirname(place)) place = dirname(place);
     if (!statSync(place).isDirectory()) throw Object.assign(new Error(`${place} is no folder`), { code: 'ENOTDIR' });
     accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
+    refuseUnsafeFolder(folder);
   } catch (error) {
-    const readOnly = readOnlyError(error);
+    const readOnly = error instanceof PlaneError ? error : readOnlyError(error);
     if (readOnly !== undefined) throw readOnly;
     const { code } = error as NodeJS.ErrnoException;
     throw unavailable(`The folder ${folder} cannot be used (${code}).`, 'Name another with --folder.', error);
+  }
+}
+
+async function checkPorts(config: Config, part: 'worker' | 'gateway' | 'dev'): Promise<void> {
+  try {
+    const { enabled, host, port } = config[part === 'gateway' ? 'gateway' : 'worker'].health;
+    if (enabled && port !== undefined) await ensurePortIsFree(host, port, '--port');
+    await checkHttpPort(config, part);
+  } catch (error) {
+    // Often it is taken by a plane in the same folder. That is the cause, and another port would not help.
+    if (part === 'dev') refuseOwned(config.folder);
+    throw error;
   }
 }
 

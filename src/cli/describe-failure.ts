@@ -24,6 +24,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   STORE_LOST: EXIT.unavailable,
   STORE_DAMAGED: EXIT.unavailable,
   STORE_READ_ONLY: EXIT.unavailable,
+  STORE_FOLDER_UNSAFE: EXIT.config,
   STORE_LIBRARY: EXIT.unavailable,
   STORE_LOGIN: EXIT.auth,
   STORE_FORBIDDEN: EXIT.auth,

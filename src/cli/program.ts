@@ -25,6 +25,7 @@ export async function createProgram(names: readonly string[] = Object.keys(COMMA
 
   for (const name of names) program.addCommand(await COMMANDS[name]!());
   program.addCommand(exitCodesTopic(), { hidden: true });
+  program.addCommand(versionCommand(), { hidden: true });
   quieten(program);
   return program;
 }
@@ -34,6 +35,11 @@ function exitCodesTopic(): Command {
   return new Command('exit-codes')
     .configureHelp({ formatHelp: () => `${EXIT_HELP}\n` })
     .action((_, command: Command) => command.help());
+}
+
+/** `sallyport version` prints what `--version` does. It is hidden, because one way is enough in the help. */
+function versionCommand(): Command {
+  return new Command('version').action(() => void process.stdout.write(`${RELEASE}\n`));
 }
 
 /** The words that name the command: `sallyport tokens create` for `sallyport tokens create mcp`. */

@@ -2,6 +2,7 @@ import {
   APPROVAL_LIMITS,
   type ApprovalDecision,
   type ApprovalQuestion,
+  type NewGrant,
   type Principal,
 } from '../domain/policy/approval.ts';
 import { planeError } from '../domain/errors/errors.ts';
@@ -62,7 +63,7 @@ export function decideRequest(
       by: `${by.kind} ${by.name}`,
       comment: comment ?? null,
       editedDigest: editedArguments === undefined ? null : argumentsDigest(editedArguments),
-      grant: grant === undefined ? null : { ...grant },
+      grant: grant === undefined ? null : { ...grant, matches: auditedMatches(grant.matches, grantOptions) },
     }),
     retentionMs,
     ...(comment === undefined ? {} : { comment }),
@@ -71,6 +72,13 @@ export function decideRequest(
       : { editedArguments, editedBinding: bindingOf({ ...question, arguments: editedArguments }) }),
     ...(grant === undefined ? {} : { grant }),
   };
+}
+
+/** What the audit says about the arguments of a grant: a condition may hold a secret of a question that was revealed. */
+function auditedMatches(matches: NewGrant['matches'], given: GrantOptions | undefined): JsonObject {
+  if (matches.kind !== 'conditions') return { ...matches };
+  const shown = typeof given?.arguments === 'object' ? given.arguments.shown : undefined;
+  return { kind: matches.kind, ...(shown === undefined ? {} : { conditions: [...shown] }) };
 }
 
 function canonicalOf(edited: JsonObject): string {

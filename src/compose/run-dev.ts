@@ -2,7 +2,8 @@ import { hostname } from 'node:os';
 import type { Administered } from '../domain/identity/actor.ts';
 import { nearNames } from '../base/near-names.ts';
 import type { Config } from '../config/config-schema.ts';
-import { applyPolicyFile, type PolicyFile } from '../gate/policy/policy-file.ts';
+import { applyPolicyFile, readPolicyFile, type PolicyFile } from '../gate/policy/policy-file.ts';
+import { findNameWarnings, sayWarning } from '../gate/policy/name-warnings.ts';
 import { checkRules } from '../gate/policy/rule-problems.ts';
 import type { ModuleDeclaration } from '../domain/tool/module.ts';
 import type { Policy, PolicyRecord } from '../domain/policy/policy.ts';
@@ -122,21 +123,40 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       if (modules.length > 0)
         log.warn({ modules }, 'withdrawn: published by an earlier start, not among the modules of this one');
     };
+    let refused: { readonly atVersion: number; readonly file: PolicyFile } | undefined;
     const applyPolicy = async (file: PolicyFile) => {
       const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
       const broken = worker.loaded.broken.map(({ id }) => id);
       const known = tools.length === 0 ? undefined : { tools, broken };
-      return changePolicy(store, reader(config.policyFile), ({ policy }) => {
+      refused = { atVersion: (await store.readPolicy()).version, file };
+      const applied = await changePolicy(store, reader(config.policyFile), ({ policy }) => {
         const changed = applyPolicyFile(file, policy);
         for (const warning of checkRules(file, changed, known, nearNames))
           log.warn({ doubt: warning }, 'a rule may have no effect');
+        for (const warning of findNameWarnings(changed, nearNames))
+          log.warn({ doubt: sayWarning(warning, file) }, 'an agent of the policy may be misspelt');
         return changed;
       });
+      refused = undefined;
+      return applied;
     };
     const care = careForTrail(store, store, auditOptionsOf(config), log);
     const client = createClientOf(store, { ...clientOptionsOf(config), log });
     telemetry?.follow(client.events);
     const onAttempt = telemetry?.countEffect;
+    // A policy file that was written together with a new module is read before the module is published.
+    const applyRefused = async (): Promise<void> => {
+      if (refused === undefined) return;
+      // Who has set another policy since then, or made another mistake in the file, must not get the earlier file.
+      if ((await store.readPolicy()).version !== refused.atVersion) refused = undefined;
+      else
+        await applyAgain(config.policyFile === undefined ? refused.file : readPolicyFile(config.policyFile, nearNames));
+    };
+    const applyAgain = async (file: PolicyFile): Promise<void> => {
+      const { version, changed } = await applyPolicy(file);
+      if (changed) log.warn({ version }, 'policy reloaded: what it names is published now');
+    };
+    client.watchCatalog(() => void applyRefused().catch(() => undefined));
     const outbound = startOutbound({ store, config, secrets: platformSecrets, log, onAttempt });
     const policy = policyFile === undefined ? await openNewStore(store) : await applyPolicy(policyFile);
     const http = config.gateway.http.enabled

@@ -135,6 +135,11 @@ describe('loadConfig', () => {
     expect(told).toContain('sallyport.yaml:4:3: unknown key "poool" in worker, did you mean "pool"?');
   });
 
+  it('tells a number that is far too large once', () => {
+    write('worker: { leaseMs: 1e30 }');
+    expect(problemsOf().match(/worker\.leaseMs/g)).toHaveLength(1);
+  });
+
   it('refuses to choose between two files', () => {
     write('store: embedded');
     write('{"store":"embedded"}', 'sallyport.json');

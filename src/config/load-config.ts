@@ -75,7 +75,9 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
 }
 
 function refuse(problems: readonly string[]): void {
-  if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems: problems.slice(0, MAX_PROBLEMS) });
+  // A number that is far too large breaks two rules of its schema, which are told in the same words.
+  const told = [...new Set(problems)].slice(0, MAX_PROBLEMS);
+  if (told.length > 0) throw planeError('CONFIG_INVALID', { problems: told });
 }
 
 function needs(placeOf: SettingsFile['placeOf'], near: NearNames): IssueNeeds {

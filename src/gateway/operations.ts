@@ -1,6 +1,6 @@
 import type { AuditVerification } from './api/audit-schema.ts';
 import type { Actor, Administered } from '../domain/identity/actor.ts';
-import type { Approval, ApprovalQuestion, Principal } from '../domain/policy/approval.ts';
+import type { Approval, ApprovalQuestion, Grant, Principal } from '../domain/policy/approval.ts';
 import type { Catalog } from '../domain/tool/catalog.ts';
 import type { DeclaredAgents, DeclaredPlace } from '../domain/identity/declared-agents.ts';
 import type { Asked, Explanation } from '../domain/policy/explain-call.ts';
@@ -65,11 +65,18 @@ export interface GatewayOperations {
     principal: Principal,
     policy: Policy,
   ) => 'approver' | 'requester' | 'stranger';
-  /** Checks the conditions of a grant for the tool of a question, and returns them in the text form that a grant stores. Throws APPROVAL_INVALID with every problem. */
+  /**
+   * Checks the conditions of a grant for the tool of a question, and returns them in the text form that a grant stores, and as the audit
+   * shows them. Throws APPROVAL_INVALID with every problem.
+   */
   readonly readConditions: (
     conditions: readonly JsonObject[],
     question: Pick<ApprovalQuestion, 'tool' | 'toolDigest'>,
-  ) => Promise<string>;
+  ) => Promise<{ readonly conditions: string; readonly shown: readonly JsonObject[] }>;
+  /** Reads the catalog, and returns what masks the conditions of grants. */
+  readonly grantConditionMasker: () => Promise<
+    (grant: Pick<Grant, 'tool' | 'toolDigest'>, conditions: string) => JsonObject[]
+  >;
   readonly release: string;
 }
 

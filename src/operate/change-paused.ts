@@ -1,3 +1,4 @@
+import { findNameWarnings } from '../gate/policy/name-warnings.ts';
 import { findPolicyWarnings } from '../gate/policy/policy-file.ts';
 import type { Administered } from '../domain/identity/actor.ts';
 import { splitToolId } from '../domain/identity/ids.ts';
@@ -42,7 +43,7 @@ export async function changePaused(
     ...current,
     paused: withTarget(current.paused, target, resume),
   }));
-  const warnings = target?.what === 'tool' && !resume ? await findWarnings(store, target.name!) : [];
+  const warnings = target === undefined || resume ? [] : await findWarnings(store, target, policy);
   return { version, changed, paused: policy.paused, warnings };
 }
 
@@ -51,9 +52,15 @@ export async function readPaused(store: Needs): Promise<PauseChange> {
   return { version, changed: false, paused: policy.paused, warnings: [] };
 }
 
-async function findWarnings(store: Needs, pattern: string): Promise<string[]> {
+/** Whether the paused agent or tool exists: a misspelt name stops nothing. */
+async function findWarnings(store: Needs, { what, name = '' }: PauseTarget, policy: Policy): Promise<string[]> {
+  if (what === 'all') return [];
+  if (what === 'agent')
+    return findNameWarnings({ ...policy, paused: { agents: [name] }, unattended: [], secrets: {} }, nearNames).map(
+      ({ text }) => text,
+    );
   const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
-  const asked: Policy = { roles: {}, permissions: {}, paused: { tools: [pattern] } };
+  const asked: Policy = { roles: {}, permissions: {}, paused: { tools: [name] } };
   return findPolicyWarnings(asked, tools, nearNames);
 }
 

@@ -5,6 +5,7 @@ import { readTenant } from '../gate/policy/read-agents.ts';
 import { findAgentWarnings } from '../gate/policy/agent-warnings.ts';
 import type { Config } from '../config/config-schema.ts';
 import { readPolicyValue } from '../gate/policy/policy-file.ts';
+import { findContradiction } from '../gate/policy/contradictions.ts';
 import { conditionsSchema } from '../gate/policy/rule-schema.ts';
 import { findMisfits } from '../gate/policy/tool-problems.ts';
 import { planeError } from '../domain/errors/errors.ts';
@@ -24,6 +25,7 @@ import type { AuditOptions } from './audit-options.ts';
 import { changePaused, findTargetProblem } from './change-paused.ts';
 import { changeAgents } from './declare-agents.ts';
 import { createExplainer, explainPolicy } from './explain-policy.ts';
+import { grantConditionMasker } from './mask-grant-conditions.ts';
 import { redactionKeyFor } from './redaction-key-for.ts';
 import { RELEASE } from '../base/release.ts';
 import { rendererOf } from './render-approvals.ts';
@@ -105,7 +107,12 @@ export function createOperations({ store, trail, config, log, audit }: Operation
       throw planeError('CALL_NOT_INDETERMINATE', { callId, state });
     },
     standing: standingOf,
-    readConditions: (conditions, question) => readConditions(store, conditions, question),
+    async readConditions(given, question) {
+      const conditions = await readConditions(store, given, question);
+      const mask = grantConditionMasker(await store.readCatalog(), key);
+      return { conditions, shown: mask(question, conditions) };
+    },
+    grantConditionMasker: async () => grantConditionMasker(await store.readCatalog(), key),
   };
 }
 
@@ -128,7 +135,11 @@ async function readConditions(
   // A condition about an argument that the tool cannot have would hold for every call or for none, so it is refused.
   const published = indexTools(await store.readCatalog()).get(tool)?.tool;
   const misfits = published?.digest === toolDigest ? findMisfits(published, parsed.data, nearNames) : [];
-  return misfits.length > 0 ? refuseConditions(misfits) : canonicalJson(parsed.data as never);
+  if (misfits.length > 0) return refuseConditions(misfits);
+  const apart = findContradiction({ id: 'grant', verdict: 'allow', arguments: parsed.data });
+  if (apart === undefined) return canonicalJson(parsed.data as never);
+  const { at } = parsed.data[apart.other]!;
+  return refuseConditions([`${apart.other}: no value at ${at} meets this and condition ${apart.one + 1}`]);
 }
 
 function refuseConditions(found: readonly string[]): never {

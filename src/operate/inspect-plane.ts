@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors/errors.ts';
 import type { AnyStore, IncarnationCheck, StoreLanes } from '../domain/ports/store.ts';
+import { refuseUnsafeFolder } from '../stores/embedded/check-folder.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { refuseLostStore } from '../stores/embedded/store-traces.ts';
 import { auditOptionsOf } from './audit-options.ts';
@@ -22,8 +23,8 @@ export async function inspectPlane(config: Config, options: StoreOptions | undef
     return usable ? [...checks, ...(await inspectStore(options, config, mayReadQuestions))] : checks;
   }
   const file = storeFile(config.folder);
-  const lost = findLost(config.folder);
-  if (lost !== undefined) return [lost];
+  const unusable = findUnusable(config.folder);
+  if (unusable !== undefined) return [unusable];
   if (options === undefined || !existsSync(file)) {
     return [{ name: 'store', state: 'bad', found: `${file} does not exist`, fix: 'sallyport dev --modules PATH' }];
   }
@@ -41,8 +42,10 @@ export async function inspectPlane(config: Config, options: StoreOptions | undef
   ];
 }
 
-function findLost(folder: string): Check | undefined {
+/** Reports a folder whose store no command opens, before a missing store: in such a folder none may be started. */
+function findUnusable(folder: string): Check | undefined {
   try {
+    refuseUnsafeFolder(folder);
     refuseLostStore(folder);
     return undefined;
   } catch (error) {

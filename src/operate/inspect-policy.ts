@@ -5,6 +5,7 @@ import type { Catalog } from '../domain/tool/catalog.ts';
 import { entriesOf } from '../domain/tool/module.ts';
 import { findAgentWarnings } from '../gate/policy/agent-warnings.ts';
 import { whyClosed } from '../gate/policy/closed-policy.ts';
+import { findNameWarnings } from '../gate/policy/name-warnings.ts';
 import { findRuleProblems } from '../gate/policy/rule-problems.ts';
 import type { Check } from './check.ts';
 import { inspectPart } from './inspect-capacity.ts';
@@ -32,7 +33,13 @@ export function inspectVersion(version: number, policy: Policy): Check {
 async function inspectPolicyRules(store: CatalogReader & FleetReader, policy: Policy): Promise<Check[]> {
   const broken = (await store.listWorkers()).flatMap((worker) => worker.broken.map(({ id }) => id));
   const catalog = await store.readCatalog();
-  return [...inspectRules(policy, catalog, broken), ...inspectAgents(policy, catalog)];
+  const names = findNameWarnings(policy, nearNames).map(({ text }): Check => ({
+    name: 'policy',
+    state: 'warn',
+    found: text,
+    fix: 'sallyport policy set FILE, with the name of a declared agent',
+  }));
+  return [...names, ...inspectRules(policy, catalog, broken), ...inspectAgents(policy, catalog)];
 }
 
 /**

@@ -39,7 +39,7 @@ export async function setPolicy(
     ...read.warnings,
     ...(closed === undefined ? [] : [closed]),
     ...(first.length === 0 ? [] : [warnOfFirstAgents(first)]),
-    ...findPolicyWarnings(policy, known?.tools, nearNames),
+    ...findPolicyWarnings(policy, known?.tools, nearNames, read),
     ...checkRules(read, policy, known, nearNames),
   ];
   const written = await store.writePolicy({ ...who, expectedVersion: expected, policy });

@@ -28,7 +28,12 @@ async function watchTwo() {
     change();
     return changed;
   };
-  return { file, mods, aside: join(folder.path, 'aside'), changedBy };
+  /** Resolves when two looks at the paths have passed without a change. */
+  const untilQuiet = async (): Promise<void> => {
+    const quiet = (): Promise<unknown> => once(events, 'change', { signal: AbortSignal.timeout(1500) });
+    while (await quiet().then(Boolean, () => false));
+  };
+  return { file, mods, aside: join(folder.path, 'aside'), changedBy, untilQuiet };
 }
 
 describe('watchPaths', () => {
@@ -46,6 +51,26 @@ describe('watchPaths', () => {
     await expect(changedBy(() => mkdirSync(mods))).resolves.toBeDefined();
     await expect(changedBy(() => writeFileSync(join(mods, 'b.mjs'), 'b'))).resolves.toBeDefined();
     await expect(changedBy(() => writeFileSync(join(mods, 'b.mjs'), 'bb'))).resolves.toBeDefined();
+  });
+
+  it('reports a folder that was moved away and is back, and what changes in it after that', async () => {
+    const { mods, aside, changedBy, untilQuiet } = await watchTwo();
+    await expect(changedBy(() => renameSync(mods, aside))).resolves.toBeDefined();
+    await untilQuiet();
+    await expect(changedBy(() => renameSync(aside, mods))).resolves.toBeDefined();
+    await untilQuiet();
+    await expect(changedBy(() => writeFileSync(join(mods, 'a.mjs'), 'aa'))).resolves.toBeDefined();
+  });
+
+  it('follows a folder that was away only between two looks', async () => {
+    const { mods, aside, changedBy, untilQuiet } = await watchTwo();
+    const thereAndBack = (): void => {
+      renameSync(mods, aside);
+      renameSync(aside, mods);
+    };
+    await expect(changedBy(thereAndBack)).resolves.toBeDefined();
+    await untilQuiet();
+    await expect(changedBy(() => writeFileSync(join(mods, 'a.mjs'), 'aa'))).resolves.toBeDefined();
   });
 
   it('can be closed while a file is being watched anew', async () => {

@@ -139,12 +139,23 @@ describe('sallyport pause', () => {
     expect(after['policy']).toStrictEqual(before['policy']);
   });
 
-  it('changes nothing when nothing has to be changed, and warns of a tool that is not there', async () => {
+  it('changes nothing when nothing has to be changed, and warns of a tool and of an agent that are not there', async () => {
     const version = await versionNow();
     expect(await plane.json('pause', 'agent', 'nobody', '--resume')).toMatchObject({ changed: false, version });
     const unknown = await plane.cli('pause', 'tool', 'basic.eco');
     expect(unknown.code).toBe(0);
     expect(unknown.stderr).toContain('matches no published tool, did you mean basic.echo?');
+    expect((await plane.cli('pause', 'agent', 'nigtly')).stderr).toBe(
+      'Take it back with: sallyport pause agent nigtly --resume\n',
+    );
+    write('agents: { nightly: { selection: [{ module: "*", tools: all }] } }\n', 'agents.yaml');
+    await plane.cli('policy', 'set', 'agents.yaml');
+    const agent = await plane.cli('pause', 'agent', 'nigtly2');
+    expect(agent.code).toBe(0);
+    expect(agent.stderr).toContain('paused.agents names nigtly2, which is no declared agent, did you mean nightly?');
+    expect((await plane.cli('doctor')).stdout).toContain('paused.agents names nigtly2');
+    write('agents: null\npermissions: { "*": { allow: ["*"] } }\n', 'agents.yaml');
+    await plane.cli('policy', 'set', 'agents.yaml');
     await plane.cli('pause', '--resume');
   });
 });

@@ -19,6 +19,9 @@ const RULES = [
   { id: 'ask-wait', verdict: 'ask', tools: ['basic.wait'], ask: { timeoutMs: 1000 } },
 ];
 
+const LONG = { at: '/text', length: { min: 20 } };
+const SHORT = { at: '/text', length: { max: 10 } };
+
 describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (store) => {
   let gateway: GatewayFixture;
   let agent: MadeToken;
@@ -239,6 +242,7 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     { decision: 'allow-once', grant: { matches: 'exact' } },
     { decision: 'allow-always', grant: { matches: { conditions: [{ at: 'no pointer' }] } } },
     { decision: 'allow-always', grant: { matches: { conditions: [{ at: '/txt', exists: false }] } } },
+    { decision: 'allow-always', grant: { matches: { conditions: [LONG, SHORT] } } },
     { decision: 'allow-always', grant: { matches: 'everything' } },
     { decision: 'deny', arguments: { text: 'x' } },
     { decision: 'allow-once', approved: true },
@@ -353,5 +357,30 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
       ]) as object,
       stages: expect.arrayContaining([expect.objectContaining({ stage: 'gate', result: 'denied' })]) as object,
     });
+  });
+
+  it('the conditions of a grant compare what was revealed, and show marks to every reader', async () => {
+    const args = { text: 'ghp_16C7e42F292c6912E7710c838347Ae178B4a' };
+    const { id, binding, callId } = await ask(args);
+    await reveal(id, binding, reviewer);
+    const conditions = [
+      { at: '/text', equals: args.text },
+      { at: '/text', length: { min: 4 } },
+    ];
+    const given = { decision: 'allow-always', binding, grant: { matches: { conditions } } };
+    expect((await decide(id, given, reviewer)).status).toBe(200);
+    const again = { method: 'POST', token: agent, headers: { 'sallyport-run': `run-${(runs += 1)}` } };
+    const second = await gateway.request('/v1/calls', { ...again, json: { tool: 'basic.echo', arguments: args } });
+    expect(await second.json()).toMatchObject({ outcome: { kind: 'ok' } });
+    const mark = expect.stringMatching(/^\[secret [0-9a-f]{8}\]$/) as string;
+    const shown = [{ at: '/text', equals: mark }, conditions[1]];
+    for (const token of [viewer, approver, reviewer]) {
+      const { items } = (await (await gateway.request('/v1/grants', { token })).json()) as { items: object[] };
+      expect(items).toContainEqual(expect.objectContaining({ matches: { kind: 'conditions', conditions: shown } }));
+    }
+    const listed = await gateway.request(`/v1/audit?limit=100&callId=${callId}`, { token: viewer });
+    const records = await listed.text();
+    expect(records).toContain('approval.decided');
+    expect(records).not.toContain('16C7e42F');
   });
 });

@@ -138,6 +138,13 @@ describe('paths and methods', () => {
   });
 });
 
+it.each(['%zz', '%', 'a%2', '%ff', '%c3%28'])('a query with the broken encoding %s is answered 400', async (value) => {
+  const answer = await send(`GET /v1/calls?tool=${value} HTTP/1.1`, host, bearer());
+  expect([answer.status, codeOf(answer)]).toEqual([400, 'HTTP_REQUEST_INVALID']);
+  const whole = await send('GET /v1/calls?tool=a%20b+c%25 HTTP/1.1', host, bearer());
+  expect(whole.status).toBe(200);
+});
+
 describe('bodies', () => {
   const JSON_TYPE = 'Content-Type: application/json';
   const post = (body: string | Buffer, ...lines: string[]): Promise<RawAnswer> => {
@@ -154,6 +161,8 @@ describe('bodies', () => {
     ['multipart', ['Content-Type: multipart/form-data; boundary=x']],
     ['UTF-16', ['Content-Type: application/json; charset=utf-16']],
     ['two types', ['Content-Type: application/json, text/plain']],
+    ['two headers with one type', [JSON_TYPE, JSON_TYPE]],
+    ['two headers with two types', [JSON_TYPE, 'Content-Type: text/plain']],
     ['gzip', [JSON_TYPE, 'Content-Encoding: gzip']],
     ['identity', [JSON_TYPE, 'Content-Encoding: identity']],
   ])('of the type %s are answered 415', async (_, lines) => {

@@ -162,3 +162,13 @@ it('sallyport mcp without an agent says what is missing, and nothing on standard
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain('--agent');
 });
+
+it.each([
+  [['--agent', ''], 'The name of the agent cannot be used'],
+  [['--agent', 'desktop', '--subject', ''], '--subject: '],
+  [['--agent', 'desktop', '--tenant', 'a/b'], '--tenant: '],
+])('sallyport mcp %j is refused at once', async (flags, problem) => {
+  const { code, stdout, stderr } = await runCli(['mcp', ...flags], { cwd: plane.folder });
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(problem);
+});

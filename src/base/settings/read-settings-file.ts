@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { isMap, isScalar, LineCounter, parseDocument, visit, type Document, type Node, type Pair } from 'yaml';
+import { ALL_MAY_WRITE, othersMayWrite } from '../others-may-write.ts';
 
 /** A configuration or policy file: its content, and the place of each part. */
 export interface SettingsFile {
@@ -66,11 +67,10 @@ function loadText(path: string): LoadedText {
   try {
     const facts = fstatSync(file);
     if (!facts.isFile()) return { problem: 'it is not a regular file' };
-    const own = process.getuid?.();
     // A user who can write the file controls this process.
-    if (own !== undefined && facts.uid !== own && facts.uid !== 0)
-      return { problem: `it belongs to another user (uid ${facts.uid})` };
-    if ((facts.mode & 0o002) !== 0) return { problem: 'everybody can write it; take that right away (chmod o-w)' };
+    const others = othersMayWrite(facts, ALL_MAY_WRITE);
+    if (others === 'owner') return { problem: `it belongs to another user (uid ${facts.uid})` };
+    if (others === 'mode') return { problem: 'everybody can write it; take that right away (chmod o-w)' };
     if (facts.size > MAX_BYTES) return { problem: `it has ${facts.size} bytes, the limit is ${MAX_BYTES}` };
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
     return text.startsWith('\ufeff') ? { problem: 'it starts with a byte order mark' } : { text };

@@ -7,7 +7,7 @@ import { walkTrail } from '../../audit/walk-trail.ts';
 import { parseRecord } from '../../domain/audit/record-bytes.ts';
 import { addFilters, filterOf } from '../audit-filters.ts';
 import { action } from '../command-context.ts';
-import { openNewFile } from '../open-new-file.ts';
+import { fillNewFile } from '../open-new-file.ts';
 import { refuseLostOutput } from '../refuse-lost-output.ts';
 import { jsonLine } from '../show-audit.ts';
 import { SingleOption } from '../single-option.ts';
@@ -34,7 +34,7 @@ export function auditExportCommand(): Command {
           }
         }
         if (file === undefined) await pipeline(lines, process.stdout, { end: false });
-        else await pipeline(lines, createWriteStream(file, { fd: openNewFile(file) }));
+        else await fillNewFile(file, (fd) => pipeline(lines, createWriteStream(file, { fd })));
         terminal.note(`${countNoun(count, 'record')}${file === undefined ? '' : ` in ${file}`}`);
       }),
     ),

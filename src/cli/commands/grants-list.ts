@@ -2,6 +2,9 @@ import { Command } from 'commander';
 import { createGrants } from '../../client/grants.ts';
 import type { Grant } from '../../domain/policy/approval.ts';
 import { showGrant } from '../../gateway/api/show-grant.ts';
+import { grantConditionMasker } from '../../operate/mask-grant-conditions.ts';
+import { redactionKeyFor } from '../../operate/redaction-key-for.ts';
+import { storeOptionsOf } from '../../operate/store-options.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';
 import { asOption, readApprover } from '../read-approver.ts';
@@ -17,11 +20,15 @@ export function grantsListCommand(): Command {
     .addOption(asOption())
     .action(
       action((context) =>
-        withStore(context, async (store) => {
+        withStore(context, async (store, { config }) => {
           const { terminal, options } = context;
           const limit = (options['limit'] as number | undefined) ?? 50;
           const grants = await createGrants(store).list(readApprover(options), { limit });
-          if (terminal.json) return terminal.printJson(grants.map(showGrant));
+          if (terminal.json) {
+            const key = redactionKeyFor(storeOptionsOf(config), config.redaction.keyFile);
+            const mask = grantConditionMasker(await store.readCatalog(), key);
+            return terminal.printJson(grants.map((grant) => showGrant(grant, mask)));
+          }
           if (grants.length === 0) return terminal.note('There are no grants.');
           const now = await store.now();
           terminal.printTable(

@@ -12,6 +12,7 @@ import { randomId } from '../../domain/identity/new-id.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { lostOutput, usage } from '../command-failure.ts';
+import { readIdentity } from '../read-agent.ts';
 import { createLevelledLog } from '../levelled-log.ts';
 import { SingleOption } from '../single-option.ts';
 import { commandStoreOptions, refuseMissingStore } from '../with-store.ts';
@@ -22,9 +23,6 @@ const LIFETIME_MS = 30 * DAY_MS;
 
 interface McpFlags {
   readonly agent?: string;
-  readonly subject?: string;
-  readonly tenant?: string;
-  readonly unattended?: boolean;
 }
 
 export function mcpCommand(): Command {
@@ -38,8 +36,10 @@ export function mcpCommand(): Command {
 }
 
 async function serve(context: CommandContext): Promise<void> {
-  const { agent, subject = 'local', tenant = 'default', unattended } = context.options as McpFlags;
-  if (agent === undefined) throw usage('Which agent?', 'Name it: sallyport mcp --agent NAME');
+  const given = context.options as McpFlags;
+  if (given.agent === undefined) throw usage('Which agent?', 'Name it: sallyport mcp --agent NAME');
+  // The session is opened with the first request, where a client could not tell a wrong name from a broken server.
+  const { tenant, subject, agent, unattended } = readIdentity(given.agent, context.options);
   const loaded = context.loadConfig();
   const { config } = loaded;
   // Standard output is used only for the protocol. The log goes to standard error, which MCP clients show.

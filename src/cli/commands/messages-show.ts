@@ -3,7 +3,8 @@ import { parseEffectKey, type EffectKey, type EffectRecord } from '../../domain/
 import type { EffectReader } from '../../domain/ports/outbound-store.ts';
 import { toSafeJson } from '../../base/escape-text.ts';
 import { action } from '../command-context.ts';
-import { unavailable } from '../command-failure.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { EXIT } from '../exit-codes.ts';
 import { describeEffect } from '../show-effect.ts';
 import { withStore } from '../with-store.ts';
 
@@ -25,7 +26,9 @@ export function messagesShowCommand(): Command {
 export async function findEffect(store: EffectReader, key: string): Promise<EffectRecord> {
   const found = parseEffectKey(key) === undefined ? undefined : await store.readEffect(key as EffectKey);
   if (found !== undefined) return found;
-  throw unavailable(
+  throw new CommandFailure(
+    'MESSAGE_UNKNOWN',
+    EXIT.notOk,
     `There is no message ${key.slice(0, 120)}, or it is no longer kept.`,
     'See: sallyport messages list',
   );

@@ -29,7 +29,7 @@ export function policyCheckCommand(): Command {
         const warnings = [
           ...read.warnings,
           ...(closed === undefined ? [] : [closed]),
-          ...findPolicyWarnings(read.policy, tools, nearNames),
+          ...findPolicyWarnings(inForce, tools, nearNames, read),
           ...checkRules(read, inForce, known, nearNames),
         ];
         for (const warning of warnings) terminal.warn(warning);

@@ -62,6 +62,13 @@ export const PLANE_ERRORS = {
       `The store cannot be opened: ${d.path} cannot be written (${d.problem}). Commands that only read need this too.`,
     fix: 'Make the folder of the store and the files in it writable for the user of this process, who must own the files. Or name another with --folder.',
   }),
+  STORE_FOLDER_UNSAFE: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { path: string; problem: string; repair: string }) =>
+      `The store is not opened, because other users could read it or put another in its place: ${d.path} ${d.problem}. ${d.repair}`,
+    fix: 'Do what the message says. If others could write in the folder, first find out whether they did: bring a backup back if you are not sure.',
+  }),
   STORE_LIBRARY: entry({
     stage: 'operate',
     retry: 'after-the-fix',

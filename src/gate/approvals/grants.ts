@@ -6,6 +6,7 @@ import {
   type GrantId,
   type NewGrant,
 } from '../../domain/policy/approval.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { planeError } from '../../domain/errors/errors.ts';
 import type { Identity } from '../../domain/identity/session.ts';
 import { argumentsDigest } from './binding.ts';
@@ -41,10 +42,17 @@ export function grantMatches(grant: Grant, call: AskedCall, conditionsHold: Cond
   }
 }
 
+export interface GrantConditions {
+  /** JSON of `ArgumentCondition[]`. */
+  readonly conditions: string;
+  /** The conditions with marks in place of secrets, for the audit. Absent: the audit names none. */
+  readonly shown?: readonly JsonObject[];
+}
+
 /** What an approver who decides "allow always" wants to allow. */
 export interface GrantOptions {
   /** Default `exact`: only these arguments. */
-  readonly arguments?: 'exact' | 'any' | { readonly conditions: string };
+  readonly arguments?: 'exact' | 'any' | GrantConditions;
   /** Default `false`: only the agent that made the call, no other agent of the subject. */
   readonly anyAgent?: boolean;
   /** Default `APPROVAL_LIMITS.defaultGrantMs`. */

@@ -145,7 +145,8 @@ describe('findLoopWarnings', () => {
   };
 
   test('names agents and tools that are not there, with the nearest name', () => {
-    expect(findLoopWarnings(loops, ['assistant'], ['web.read', 'notes.add'], nearNames)).toStrictEqual([
+    const found = findLoopWarnings(loops, ['assistant'], ['web.read', 'notes.add'], nearNames);
+    expect(found.map(({ text }) => text)).toStrictEqual([
       'loops.agents.assistent names no declared agent, did you mean assistant?',
       'loops.default.budgets.callsPerTool.note.* matches no published tool',
       'loops.agents.assistent.budgets.callsPerTool.web.reed matches no published tool, did you mean web.read?',

@@ -276,7 +276,10 @@ describe('findPolicyWarnings', () => {
       'permissions: { clock.nwo: { allow: ["*"] } }',
       'permissions.clock.nwo matches no published tool, did you mean clock.now?',
     ],
-    ['permissions: { "clok.*": { allow: [ann] } }', 'permissions.clok.* matches no published tool'],
+    [
+      'permissions: { "clok.*": { allow: [ann] } }',
+      'permissions.clok.* matches no published tool, did you mean clock.*?',
+    ],
     ['paused: { tools: [shell.rum] }', 'paused.tools shell.rum matches no published tool, did you mean shell.run?'],
     [
       'permissions: { clock.now: { allow: [ann, bo], deny: [ann] } }',

@@ -5,6 +5,7 @@ import { toolPatternMatches, type Policy } from '../../domain/policy/policy.ts';
 import { SECRET_PATTERN } from '../../domain/secret/secret-reference.ts';
 import { findAgentWarnings } from './agent-warnings.ts';
 import { findLoopWarnings } from './loop-warnings.ts';
+import { findNameWarnings, sayWarning, type PlacedPolicy, type PolicyWarning } from './name-warnings.ts';
 import {
   agentName,
   agentsSchema,
@@ -18,6 +19,7 @@ import { describeIssue, type NearNames } from '../../base/settings/describe-issu
 import { keysOfLoops, loopsSchema } from './loop-schema.ts';
 import { readSettingsFile, type SettingsFile } from '../../base/settings/read-settings-file.ts';
 import { checkRules } from './rule-problems.ts';
+import { guessTool } from './tool-problems.ts';
 import {
   approversSchema,
   keysOfRules,
@@ -135,56 +137,104 @@ export function keptParts({ partsSet }: Pick<PolicyFile, 'partsSet'>, current: P
   );
 }
 
-/** Finds settings that are valid but probably mistakes. Without `tools` nothing is compared with the catalog. */
+/**
+ * Finds settings that are valid but probably mistakes. Without `tools` nothing is compared with the catalog. With `file`, a warning about a
+ * part that the file sets begins with its place.
+ */
 export function findPolicyWarnings(
   policy: Policy,
   tools: readonly { readonly id: string; readonly privileged: boolean }[] | undefined,
   near: NearNames,
+  file?: PlacedPolicy,
 ): string[] {
-  const warnings = findBlankWarnings(policy);
-  for (const [entry, { allow = [], deny = [] }] of Object.entries(policy.permissions)) {
-    const both = allow.filter((name) => deny.includes(name));
-    if (both.length > 0) warnings.push(`permissions.${entry} allows and denies ${both.join(', ')}; deny wins`);
-    if (deny.includes('*') && allow.length > 0)
-      warnings.push(`permissions.${entry} denies everybody; its allow list has no effect`);
-    warnings.push(...findClosedWarnings(entry, allow, tools));
-  }
-  const patterns = [
-    ...Object.keys(policy.permissions).map((entry) => [`permissions.${entry}`, entry] as const),
-    ...(policy.paused.tools ?? []).map((entry) => [`paused.tools ${entry}`, entry] as const),
-  ];
-  for (const [where, entry] of patterns) {
-    if (tools === undefined || entry === '*' || tools.some(({ id }) => toolPatternMatches(entry, id))) continue;
-    const [guess] = near(entry, new Set(tools.map(({ id }) => id)), 1);
-    warnings.push(`${where} matches no published tool${guess === undefined ? '' : `, did you mean ${guess}?`}`);
-  }
   const ids = tools?.map(({ id }) => id);
-  const ofTenants = Object.entries(policy.tenants ?? {}).flatMap(([tenant, { agents }]) =>
-    findAgentWarnings(agents, ids, near, `tenants.${tenant}.agents`),
-  );
-  const general = policy.agents === undefined ? [] : findAgentWarnings(policy.agents, ids, near);
   const loops = policy.loops === undefined ? [] : findLoopWarnings(policy.loops, declaredIn(policy), ids, near);
-  return [...warnings, ...general, ...ofTenants, ...loops];
+  return [
+    ...findBlankWarnings(policy),
+    ...findPermissionWarnings(policy, tools),
+    ...findUnpublished(policy, ids, near),
+    ...findNameWarnings(policy, near),
+    ...findSelectionWarnings(policy, ids, near),
+    ...loops,
+  ].map((warning) => sayWarning(warning, file));
+}
+
+function findPermissionWarnings(
+  { permissions }: Policy,
+  tools: readonly { readonly id: string; readonly privileged: boolean }[] | undefined,
+): PolicyWarning[] {
+  return Object.entries(permissions).flatMap(([entry, { allow = [], deny = [] }]) => {
+    const both = allow.filter((name) => deny.includes(name));
+    const isUseless = deny.includes('*') && allow.length > 0;
+    return [
+      ...(both.length === 0 ? [] : [`permissions.${entry} allows and denies ${both.join(', ')}; deny wins`]),
+      ...(isUseless ? [`permissions.${entry} denies everybody; its allow list has no effect`] : []),
+      ...findClosedWarnings(entry, allow, tools),
+    ].map((text) => ({ path: ['permissions'], key: entry, text }));
+  });
+}
+
+/** Finds tools in permissions and pauses that are not published. */
+function findUnpublished(policy: Policy, ids: readonly string[] | undefined, near: NearNames): PolicyWarning[] {
+  const patterns = [
+    ...Object.keys(policy.permissions).map((entry) => ({
+      path: ['permissions'],
+      key: entry,
+      where: `permissions.${entry}`,
+      entry,
+    })),
+    ...(policy.paused.tools ?? []).map((entry, index) => ({
+      path: ['paused', 'tools', index],
+      where: `paused.tools ${entry}`,
+      entry,
+    })),
+  ];
+  return patterns
+    .filter(({ entry }) => ids !== undefined && entry !== '*' && !ids.some((id) => toolPatternMatches(entry, id)))
+    .map(({ where, entry, ...place }) => ({
+      ...place,
+      text: `${where} matches no published tool${guessTool(entry, ids!, near)}`,
+    }));
+}
+
+function findSelectionWarnings(policy: Policy, ids: readonly string[] | undefined, near: NearNames): PolicyWarning[] {
+  const groups = [
+    ...(policy.agents === undefined ? [] : [{ path: ['agents'], agents: policy.agents }]),
+    ...Object.entries(policy.tenants ?? {}).map(([name, { agents }]) => ({
+      path: ['tenants', name, 'agents'],
+      agents,
+    })),
+  ];
+  return groups.flatMap(({ path, agents }) => {
+    const group = path.join('.');
+    const names = Object.keys(agents);
+    if (names.length === 0) return findAgentWarnings(agents, ids, near, group).map((text) => ({ path, text }));
+    return names.flatMap((name) =>
+      findAgentWarnings({ [name]: agents[name]! }, ids, near, group).map((text) => ({ path, key: name, text })),
+    );
+  });
 }
 
 /** Finds names of subjects that start or end with a blank. A session can have such a subject, but usually it is a typing mistake. */
-function findBlankWarnings({ roles, permissions, approvers = [], rules = [] }: Policy): string[] {
+function findBlankWarnings({ roles, permissions, approvers = [], rules = [] }: Policy): PolicyWarning[] {
   const named = [
-    ...Object.entries(roles).map(([role, names]) => ({ where: `roles.${role}`, names })),
+    ...Object.entries(roles).map(([role, names]) => ({ where: `roles.${role}`, path: ['roles', role], names })),
     ...Object.entries(permissions).map(([entry, { allow = [], deny = [] }]) => ({
       where: `permissions.${entry}`,
+      path: ['permissions', entry],
       names: [...allow, ...deny],
     })),
-    { where: 'approvers', names: approvers },
-    ...rules.map(({ id, subjects = [], ask }) => ({
+    { where: 'approvers', path: ['approvers'], names: approvers },
+    ...rules.map(({ id, subjects = [], ask }, index) => ({
       where: `rule "${id}"`,
+      path: ['rules', index],
       names: [...subjects, ...(ask?.approvers ?? [])],
     })),
   ];
-  return named.flatMap(({ where, names }) =>
+  return named.flatMap(({ where, path, names }) =>
     names
       .filter((name) => /^\s|\s$|^[^/]*(\s\/|\/\s)/.test(name))
-      .map((name) => `${where} names "${name}": the blank at its start or end is part of the name`),
+      .map((name) => ({ path, text: `${where} names "${name}": the blank at its start or end is part of the name` })),
   );
 }
 

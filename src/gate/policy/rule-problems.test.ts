@@ -194,6 +194,25 @@ describe('checkRules', () => {
     expect(() => check(['rules'])).toThrow(`policy.yaml/rules/0/tools/0: ${text}`);
     expect(check(['agents'])).toStrictEqual([text]);
   });
+
+  it('throws for permissions that deny a misspelt tool, which would stay open', () => {
+    const checkEntry = (entry: string, given: object, tools = TOOLS, broken: string[] = []) =>
+      checkRules(
+        { partsSet: [], placeOf: (path, key) => `${placeOf(path)}/${key}` },
+        { ...CLOSED_POLICY, permissions: { '*': { allow: ['*'] }, [entry]: given } },
+        { tools, broken },
+        nearNames,
+      );
+    const deny = { deny: ['eve'] };
+    expect(() => checkEntry('web.fech', deny)).toThrow(
+      'policy.yaml/permissions/web.fech: permissions.web.fech: it matches no published tool, did you mean web.fetch?',
+    );
+    expect(() => checkEntry('wep.*', deny)).toThrow('did you mean web.*?');
+    for (const entry of ['web.fetch', 'web.*', '*', 'postgres.query']) expect(checkEntry(entry, deny)).toEqual([]);
+    expect(checkEntry('web.fech', { allow: ['eve'] })).toEqual([]);
+    expect(checkEntry('web.fech', deny, [])).toEqual([]);
+    expect(checkEntry('web.fech', deny, TOOLS, ['web'])).toEqual([]);
+  });
 });
 
 describe('findContradiction', () => {

@@ -6,11 +6,19 @@ import { callsDigest } from '../rules/rule-digest.ts';
 import { findContradiction } from './contradictions.ts';
 import { guessName, type NearNames } from '../../base/settings/describe-issue.ts';
 import type { SettingsFile } from '../../base/settings/read-settings-file.ts';
-import { findToolProblems, findUndeclared, type KnownTools, type ProblemOfRule } from './tool-problems.ts';
+import {
+  findOpenTool,
+  findToolProblems,
+  findUndeclared,
+  type KnownTools,
+  type ProblemOfRule,
+} from './tool-problems.ts';
 
 export interface RuleProblem {
   /** Path of the part of the policy that is wrong. */
   readonly path: readonly (string | number)[];
+  /** Set if the wrong part is this key of the member at `path`. */
+  readonly key?: string;
   readonly text: string;
 }
 
@@ -34,16 +42,23 @@ export function findRuleProblems(policy: Policy, known: KnownTools | undefined, 
   return [...ofApprovers.map(({ path, text }) => ({ path, text: `approvers: ${text}` })), ...ofRules];
 }
 
-/** Finds roles in permissions that do not exist. They cannot be assigned later: a file that adds a role also replaces the permissions. */
-function findPermissionProblems(policy: Policy, near: NearNames): RuleProblem[] {
-  return Object.entries(policy.permissions).flatMap(([entry, permission]) =>
-    (['allow', 'deny'] as const).flatMap((list) =>
+/**
+ * Finds roles in permissions that do not exist, and entries that deny a misspelt tool. Such roles cannot be assigned later: a file that adds
+ * a role also replaces the permissions.
+ */
+function findPermissionProblems(policy: Policy, known: KnownTools | undefined, near: NearNames): RuleProblem[] {
+  return Object.entries(policy.permissions).flatMap(([entry, permission]) => {
+    const roles = (['allow', 'deny'] as const).flatMap((list) =>
       findRoleProblems(policy, permission[list], ['permissions', entry, list], near).map(({ path, text }) => ({
         path,
         text: `permissions.${entry}.${list}: ${text}`,
       })),
-    ),
-  );
+    );
+    const denies = known !== undefined && (permission.deny ?? []).length > 0;
+    const open = denies ? findOpenTool(entry, known, near) : undefined;
+    if (open === undefined) return roles;
+    return [...roles, { path: ['permissions'], key: entry, text: `permissions.${entry}: ${open}` }];
+  });
 }
 
 function findAgentProblems(policy: Policy, rule: Rule, near: NearNames): ProblemOfRule[] {
@@ -116,8 +131,8 @@ export function checkRules(
   const found = findRuleProblems(policy, known, near);
   const isOfFile = ({ path }: RuleProblem): boolean => file.partsSet.includes(String(path[0]));
   // A file always replaces the permissions, so their problems are always its own.
-  const problems = [...findPermissionProblems(policy, near), ...found.filter(isOfFile)].map(
-    ({ path, text }) => `${file.placeOf(path)}: ${text}`,
+  const problems = [...findPermissionProblems(policy, known, near), ...found.filter(isOfFile)].map(
+    ({ path, key, text }) => `${file.placeOf(path, key)}: ${text}`,
   );
   if (problems.length > 0) throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
   return [...found.map(({ text }) => text), ...findRuleWarnings(policy, known, near)];

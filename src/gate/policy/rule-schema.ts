@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { APPROVAL_DECISIONS, SEVERITIES } from '../../domain/policy/approval.ts';
 import { NAME_PATTERN, splitToolId } from '../../domain/identity/ids.ts';
+import { isExactNumber } from '../../base/json-rules.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { VERDICTS, type ArgumentCondition, type Rule } from '../../domain/policy/rule.ts';
 import { UNMATCHED } from '../../domain/policy/rule-decision.ts';
@@ -72,7 +73,16 @@ function sayMember(name: string): string {
 }
 
 /** Only values that canonical JSON can represent, because rules are hashed. */
-const jsonValue = z.json().refine(isWellFormed, { message: 'expected text without lone surrogates' });
+const jsonValue = z
+  .json()
+  .refine(isWellFormed, { message: 'expected text without lone surrogates' })
+  .refine(isExact, { message: 'expected a number that is exact: calls with a longer integer are refused' });
+
+function isExact(value: JsonValue): boolean {
+  if (typeof value === 'number') return isExactNumber(value);
+  if (Array.isArray(value)) return value.every(isExact);
+  return !isJsonObject(value) || Object.values(value).every(isExact);
+}
 
 function isWellFormed(value: JsonValue): boolean {
   if (typeof value === 'string') return !/\p{Cs}/u.test(value);
@@ -122,7 +132,7 @@ const condition = z
         message: 'expected an RE2 expression of at most 2000 characters: no look-around, no back-references',
       })
       .exactOptional(),
-    range: bounds(z.number()).exactOptional(),
+    range: bounds(z.number().refine(isExactNumber, 'expected a number that is exact')).exactOptional(),
     length: bounds(z.int('expected a whole number').min(0, 'expected 0 or more')).exactOptional(),
     host: listOf(
       z.string().refine((text) => readHostEntry(text) !== undefined, {

@@ -30,13 +30,33 @@ export function findToolProblems(rule: Rule, { tools, broken = [] }: KnownTools,
   const isOfBroken = (pattern: string): boolean => broken.includes(moduleOf(pattern) ?? '');
   const unpublished = (rule.tools ?? []).flatMap((pattern, index): ProblemOfRule[] => {
     if (isOfBroken(pattern) || tools.some(({ id }) => toolPatternMatches(pattern, id))) return [];
-    const ids = tools.map(({ id }) => (pattern.endsWith('.*') ? `${moduleOf(id)}.*` : id));
-    return [{ path: ['tools', index], text: `${pattern} matches no published tool${guessName(pattern, ids, near)}` }];
+    const ids = tools.map(({ id }) => id);
+    return [{ path: ['tools', index], text: `${pattern} matches no published tool${guessTool(pattern, ids, near)}` }];
   });
   if (unpublished.length > 0) return unpublished;
   if (broken.length > 0 && rule.tools?.some((pattern) => pattern === '*' || isOfBroken(pattern)) !== false) return [];
   const about = tools.filter((tool) => isAbout(rule, tool));
   return about.length === 0 ? [describeNoTool(rule)] : findPointerProblems(rule, about, near);
+}
+
+/** Names the published tool, or for `module.*` the module, that a pattern was probably meant to be. Empty if there is none. */
+export function guessTool(pattern: string, ids: readonly string[], near: NearNames): string {
+  return guessName(pattern, pattern.endsWith('.*') ? ids.map((id) => `${moduleOf(id)}.*`) : ids, near);
+}
+
+/**
+ * Finds an entry of the permissions that denies, matches no published tool, and has nearly the name of one: that tool stays open. An entry
+ * without such a name may be about a tool of another time, so it is only a warning.
+ */
+export function findOpenTool(entry: string, { tools, broken = [] }: KnownTools, near: NearNames): string | undefined {
+  if (entry === '*' || broken.includes(moduleOf(entry) ?? '')) return undefined;
+  if (tools.length === 0 || tools.some(({ id }) => toolPatternMatches(entry, id))) return undefined;
+  const guess = guessTool(
+    entry,
+    tools.map(({ id }) => id),
+    near,
+  );
+  return guess === '' ? undefined : `it matches no published tool${guess}`;
 }
 
 function moduleOf(pattern: string): string | undefined {

@@ -155,7 +155,8 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
       const page = await pageByCount('grants', {}, { cursor, limit }, (count) =>
         client.grants.list(looksAs(context.get('auth')), { limit: count }),
       );
-      return context.json({ ...page, items: page.items.map(showGrant) });
+      const maskConditions = await operations.grantConditionMasker();
+      return context.json({ ...page, items: page.items.map((grant) => showGrant(grant, maskConditions)) });
     },
   );
 
@@ -225,7 +226,7 @@ async function toDecision(
             arguments:
               typeof grant.matches === 'string'
                 ? grant.matches
-                : { conditions: await readConditions(grant.matches.conditions as JsonObject[], question) },
+                : await readConditions(grant.matches.conditions as JsonObject[], question),
             anyAgent: grant.agentOnly === false,
             ...(grant.lifetimeMs === undefined ? {} : { lifetimeMs: grant.lifetimeMs }),
             ...(grant.uses === undefined ? {} : { uses: grant.uses }),

@@ -71,7 +71,12 @@ export function createGuard(settings: GuardSettings): Guard {
     if (!target.startsWith('/')) {
       return planeError('HTTP_REQUEST_INVALID', { problem: 'its target is not a path' });
     }
-    return isPlainPath(target.split('?', 1)[0]!) ? undefined : planeError('HTTP_PATH_UNKNOWN', {});
+    const [path = ''] = target.split('?', 1);
+    if (!isPlainPath(path)) return planeError('HTTP_PATH_UNKNOWN', {});
+    const query = target.slice(path.length);
+    // Otherwise a filter with such a value would be taken as it is written, and match nothing.
+    if (query === '' || isDecodable(query)) return undefined;
+    return planeError('HTTP_REQUEST_INVALID', { problem: 'its query has a % that begins no character' });
   }
 }
 

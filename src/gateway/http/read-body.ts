@@ -47,7 +47,7 @@ export async function readJsonBytes(incoming: IncomingMessage, limit = BODY_BYTE
   if (METHODS_WITHOUT_BODY.has(method)) {
     throw planeError('HTTP_REQUEST_INVALID', { problem: `${method} takes no body` });
   }
-  checkBodyType(headers);
+  checkBodyType(incoming);
   if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   askForBody(incoming);
   const bytes = await readBytes(incoming, limit);
@@ -56,13 +56,16 @@ export async function readJsonBytes(incoming: IncomingMessage, limit = BODY_BYTE
   return bytes;
 }
 
-function checkBodyType(headers: IncomingMessage['headers']): void {
+function checkBodyType({ headers, headersDistinct }: IncomingMessage): void {
   // Compressed bodies are refused: a few kilobytes can inflate to gigabytes.
   if (headers['content-encoding'] !== undefined) {
     throw planeError('HTTP_BODY_TYPE', { problem: 'it has a Content-Encoding' });
   }
   // Any page of any site can send other content types without a CORS preflight.
-  if (!JSON_TYPE.test(headers['content-type'] ?? '')) {
+  // Node keeps the first of several such headers, and the framework joins them: each would read another type.
+  const [type = '', ...others] = headersDistinct['content-type'] ?? [];
+  if (others.length > 0) throw planeError('HTTP_BODY_TYPE', { problem: 'it has more than one Content-Type' });
+  if (!JSON_TYPE.test(type)) {
     throw planeError('HTTP_BODY_TYPE', { problem: 'its Content-Type is not application/json in UTF-8' });
   }
 }

@@ -10,7 +10,7 @@ import {
 import { callTool } from './call-tool.ts';
 import type { McpCaller, McpShared, McpPeer } from './mcp-shared.ts';
 import { pageOf } from './pages.ts';
-import { toProtocolError } from './protocol-problem.ts';
+import { sayInvalidParams, toProtocolError } from './protocol-problem.ts';
 import { serveSurfaces, type Answering } from './serve-surfaces.ts';
 import { cancelTask, getTask, requireTasks, taskParams, TASKS_EXTENSION, updateTask } from './tasks.ts';
 
@@ -88,13 +88,26 @@ async function listTools(shared: McpShared, caller: McpCaller, cursor: string | 
 
 type Handler = (request: JSONRPCRequest, ctx: ServerContext) => Promise<Result>;
 
-/** The SDK adds `content` to every tool result. A task must not have `content`, so it is sent as the handler returned it. */
+/**
+ * The SDK adds `content` to every tool result. A task must not have `content`, so it is sent as the handler returned it. And the SDK answers
+ * parameters that its schemas refuse as an internal error, with the JSON of its validator as the message.
+ */
 class PlainServer extends Server {
   protected override _wrapHandler(method: string, handler: Handler): Handler {
-    if (method !== 'tools/call') return super._wrapHandler(method, handler);
+    const checked = method === 'tools/call' ? this.wrapCall(handler) : super._wrapHandler(method, handler);
+    return async (request, ctx) => {
+      try {
+        return await checked(request, ctx);
+      } catch (error) {
+        throw sayInvalidParams(error);
+      }
+    };
+  }
+
+  private wrapCall(handler: Handler): Handler {
     return async (request, ctx) => {
       let task: Result | undefined;
-      const checked = super._wrapHandler(method, async (inner, innerCtx) => {
+      const checked = super._wrapHandler('tools/call', async (inner, innerCtx) => {
         const result = await handler(inner, innerCtx);
         if (result['resultType'] !== 'task') return result;
         task = result;

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { planeError } from '../../domain/errors/errors.ts';
 import { DEFAULT_FOLDER } from '../../domain/default-folder.ts';
 import type { TrailStore } from '../../domain/ports/store.ts';
+import { refuseForeignSocket, refuseUnsafeFolder } from './check-folder.ts';
 import { readPlaneAddress, storeFile } from './ownership.ts';
 import { StoreClient } from './store-client.ts';
 import { COPY_METHOD } from './rpc.ts';
@@ -99,7 +100,9 @@ async function tryOnce(
   { folder, mode, answerWithinMs }: LinkOptions,
   events: LinkEvents,
 ): Promise<StoreLink | undefined> {
+  refuseUnsafeFolder(folder);
   const address = mode === 'own' ? undefined : readPlaneAddress(folder);
+  if (address !== undefined) refuseForeignSocket(address.socket);
   const link = address === undefined ? undefined : await openSocketLink(address, answerWithinMs, events);
   return link ?? (mode === 'connect' ? undefined : openThreadLink(folder, events));
 }

@@ -1,9 +1,11 @@
 import {
   accessSync,
   chmodSync,
+  closeSync,
   constants,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -15,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { planeError, type PlaneError } from '../../domain/errors/errors.ts';
 import { Database, isBusy } from '../sqlite/database.ts';
+import { closeToOthers, refuseUnsafeFolder } from './check-folder.ts';
 import { PROTOCOL_VERSION } from './rpc.ts';
 
 /** Where the owner can be reached. The address does not show whether the owner is still alive; the lock does. */
@@ -62,7 +65,9 @@ export function readOnlyError(error: unknown): PlaneError | undefined {
  */
 export function takeOwnership(folder: string): { release(): void } | undefined {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const database = new Database(lockFile(folder), 0);
+  refuseUnsafeFolder(folder);
+  closeToOthers(folder);
+  const database = new Database(closedLockFile(folder), 0);
   try {
     database.execute('BEGIN EXCLUSIVE');
   } catch (error) {
@@ -73,8 +78,31 @@ export function takeOwnership(folder: string): { release(): void } | undefined {
       problem: `${problem} (${lockFile(folder)}, which holds no data: stop all processes of this folder and delete it)`,
     });
   }
-  chmodSync(lockFile(folder), 0o600);
   return { release: () => database.close() };
+}
+
+/**
+ * Makes the lock's file before SQLite opens it, because SQLite gives the mode of that file to its journal. Only a new file is opened here: see
+ * `takeOwnership`.
+ */
+function closedLockFile(folder: string): string {
+  const path = lockFile(folder);
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    chmodSync(path, 0o600);
+  }
+  return path;
+}
+
+/** Throws STORE_OWNED if another process has the store of this folder open. Makes nothing in a folder without a store. */
+export function refuseOwned(folder: string): void {
+  const address = readPlaneAddress(folder);
+  if (address === undefined) return;
+  const ownership = takeOwnership(folder);
+  if (ownership === undefined) throw planeError('STORE_OWNED', { file: storeFile(folder), pid: address.pid });
+  ownership.release();
 }
 
 export function readPlaneAddress(folder: string): PlaneAddress | undefined {

@@ -1,5 +1,5 @@
 import { viewsOf, withoutBreaks, type View } from './decoded-view.ts';
-import { MIN_ANYWHERE, type SecretForm } from './secret-forms.ts';
+import { MIN_ANYWHERE, withEdges, type SecretForm } from './secret-forms.ts';
 
 /** A secret of a call, and every form in which it may reappear. */
 export interface TaintedSecret {
@@ -46,25 +46,32 @@ function findIn(view: View, secret: TaintedSecret, mayBeCut: boolean, isPlain: b
   const { name, value, forms } = secret;
   const { text } = view;
   const alone = value.length < MIN_ANYWHERE;
-  for (const { sought } of forms) {
+  for (const form of forms) {
+    const { sought } = form;
     for (const [start, end] of sought.placesIn(text)) {
       if (alone && !standsAlone(text, start, end)) continue;
-      found.push({ ...placeIn(view, start, end), name, raw: isPlain && sought.text === value });
+      found.push({
+        ...placeIn(view, ...withEdges(form, text, [start, end])),
+        name,
+        raw: isPlain && sought.text === value,
+      });
     }
     if (!mayBeCut || alone) continue;
-    for (const [start, end] of sought.beginningsIn(text, MIN_CUT_WITHIN)) {
-      found.push({ ...placeIn(view, start, end), name, raw: false });
+    for (const place of sought.beginningsIn(text, MIN_CUT_WITHIN)) {
+      found.push({ ...placeIn(view, ...withEdges(form, text, place, true)), name, raw: false });
     }
     const cut = sought.beginningAtEndOf(text);
-    if (cut >= MIN_CUT) found.push({ ...placeIn(view, text.length - cut, text.length), name, raw: false });
+    if (cut < MIN_CUT) continue;
+    const place = withEdges(form, text, [text.length - cut, text.length]);
+    found.push({ ...placeIn(view, ...place), name, raw: false });
   }
 }
 
 function findInOneLine(view: View, { name, value, forms }: TaintedSecret, found: FoundSecret[]): void {
   if (value.length < MIN_ANYWHERE) return;
-  for (const { sought, breaks } of forms) {
-    for (const [start, end] of breaks ? sought.placesIn(view.text) : []) {
-      found.push({ ...placeIn(view, start, end), name, raw: false });
+  for (const form of forms) {
+    for (const place of form.breaks ? form.sought.placesIn(view.text) : []) {
+      found.push({ ...placeIn(view, ...withEdges(form, view.text, place)), name, raw: false });
     }
   }
 }

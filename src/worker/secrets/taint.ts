@@ -1,12 +1,11 @@
 import type { JsonObject } from '../../base/json.ts';
 import { findSecrets, type FoundSecret, type TaintedSecret } from './find-forms.ts';
-import type { SoughtText } from './find-text.ts';
-import { byteFormsOf, formsOf } from './secret-forms.ts';
+import { byteFormsOf, formsOf, withEdges, type SecretForm } from './secret-forms.ts';
 
 /** The secrets that one call was given, and the functions that remove them from everything that leaves the call. */
 export class Taint {
   readonly #secrets: TaintedSecret[] = [];
-  #inBytes: SoughtText[] | undefined;
+  #inBytes: SecretForm[] | undefined;
 
   add(name: string, value: string): void {
     if (this.#secrets.some((known) => known.name === name && known.value === value)) return;
@@ -110,13 +109,14 @@ export class Taint {
       if (scrubbed !== text) return Buffer.from(scrubbed);
     }
     let copy: Buffer | undefined;
-    for (const sought of this.#soughtInBytes()) {
-      for (const [start, end] of sought.placesIn(latin)) (copy ??= Buffer.from(buffer)).fill('*', start, end);
+    for (const form of this.#soughtInBytes()) {
+      for (const place of form.sought.placesIn(latin))
+        (copy ??= Buffer.from(buffer)).fill('*', ...withEdges(form, latin, place));
     }
     return copy ?? bytes;
   }
 
-  #soughtInBytes(): readonly SoughtText[] {
+  #soughtInBytes(): readonly SecretForm[] {
     this.#inBytes ??= this.#secrets.flatMap(({ value }) => byteFormsOf(value));
     return this.#inBytes;
   }
