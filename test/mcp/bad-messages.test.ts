@@ -357,7 +357,11 @@ describe('M37 subscriptions without bound', () => {
     const refused = { code: -32602, data: { code: 'SUBSCRIPTION_REFUSED' } };
     expect((await subscribe('desk://first')).body.result).toEqual({});
     expect((await subscribe(`desk://${'x'.repeat(900_000)}`)).body.error).toMatchObject(refused);
-    await Promise.all(Array.from({ length: 255 }, (_, at) => subscribe(`desk://${at}`)));
+    // In groups: on a busy machine the gateway refuses some of 255 requests at once, and then the list is not full.
+    for (let group = 0; group < 17; group += 1) {
+      const answers = await Promise.all(Array.from({ length: 15 }, (_, at) => subscribe(`desk://${group * 15 + at}`)));
+      expect(answers.map(({ body }) => body.result)).toEqual(Array.from({ length: 15 }, () => ({})));
+    }
     expect((await subscribe('desk://more')).body.error).toMatchObject(refused);
     const listen = await ask({
       method: 'subscriptions/listen',
