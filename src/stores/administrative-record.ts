@@ -4,6 +4,7 @@ import type { GatewayToken, LoginPurpose } from '../domain/identity/gateway-toke
 import type { Policy } from '../domain/policy/policy.ts';
 import type { Identity } from '../domain/identity/session.ts';
 import type { WithdrawModulesRequest } from '../domain/ports/catalog-store.ts';
+import type { WritePinsRequest } from '../domain/ports/pin-store.ts';
 import type { OpenSessionRequest } from '../domain/ports/session-store.ts';
 import type { CreateTokenRequest, RecordLoginRequest } from '../domain/ports/token-store.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
@@ -34,6 +35,10 @@ export function recordOfPolicy(
 export function recordOfWithdrawal(request: WithdrawModulesRequest): AdministrativeRecord {
   const changed = request.withdrawn.map(({ id, version }) => `module ${id} ${version} withdrawn`);
   return { event: 'catalog.withdrawn', detail: detailOf(request, { changed: boundedChanges(changed) }) };
+}
+
+export function recordOfPins(request: WritePinsRequest): AdministrativeRecord {
+  return { event: 'pins.changed', detail: detailOf(request, { changed: boundedChanges(request.changed) }) };
 }
 
 const EVENT_OF: Readonly<Record<LoginPurpose, AdministrativeEvent>> = {

@@ -14,6 +14,7 @@ import { describeRevealing } from './topics/approvals-reveal.ts';
 import { describeAudit } from './topics/audit.ts';
 import { describeCancel } from './topics/cancel.ts';
 import { describeCatalog } from './topics/catalog.ts';
+import { describePins } from './topics/pins.ts';
 import { describeClaim } from './topics/claim.ts';
 import { describeDeadlines } from './topics/deadlines.ts';
 import { describeAgents } from './topics/agents.ts';
@@ -78,6 +79,7 @@ const TOPICS = {
   'injected tools': describeInjected,
   policy: describePolicy,
   catalog: describeCatalog,
+  pins: describePins,
   fleet: describeFleet,
   replies: describeReplies,
   waiters: describeWaiters,

@@ -48,6 +48,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   incarnation: 'hash',
   policy: 'hash',
   catalog: 'hash',
+  pins: 'hash',
+  offers: 'hash',
   workers: 'set',
   'worker:*': 'string',
   pools: 'set',

@@ -13,6 +13,7 @@ export const DEPLOYMENT_EVENTS = [
   'plane.paused',
   'plane.resumed',
   'catalog.withdrawn',
+  'pins.changed',
   'token.created',
   'token.revoked',
   'login.offered',
@@ -119,7 +120,7 @@ export interface AdministrativeFacts {
   readonly via?: string;
   /** Id of the gateway token that proved the actor. */
   readonly bearer?: string;
-  /** What changed in the policy or in the catalog: `rule no-mail added`, `module clock 1.0.0 withdrawn`. Names only. */
+  /** What changed in the policy, the catalog or the pins: `rule no-mail added`, `module clock 1.0.0 withdrawn`. Names only. */
   readonly changed?: readonly string[];
   /** SHA-256 of the canonical policy after the change; `previousDigest` is that before the change. */
   readonly policyDigest?: string;

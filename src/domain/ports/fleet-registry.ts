@@ -1,6 +1,7 @@
 import type { HookHealth } from '../policy/hook.ts';
 import type { WorkerId } from '../identity/ids.ts';
 import type { BrokenModule } from '../tool/module.ts';
+import type { UpstreamHealth } from '../upstream/health.ts';
 import type { ServiceHealth } from '../tool/service.ts';
 
 /** The live workers and what each of them serves. */
@@ -40,6 +41,8 @@ export interface WorkerBeat {
   readonly hooks?: readonly HookHealth[];
   /** Health of its services; absent when it has none. */
   readonly services?: readonly ServiceHealth[];
+  /** How its MCP servers stand; absent when it has none. */
+  readonly upstreams?: readonly UpstreamHealth[];
 }
 
 export interface WorkerEntry extends WorkerBeat {

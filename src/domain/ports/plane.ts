@@ -29,6 +29,8 @@ export interface ServedTool {
   readonly needs?: readonly string[];
   /** Set for a tool that is built into the plane: this runner runs it, and `runner` is ignored. */
   readonly builtIn?: ToolRunner;
+  /** Why the tool may not be used now; undefined when it may. Absent: it always may. */
+  readonly refusal?: () => Outcome | undefined;
   /** If the tool returns a plain string that matches one of these patterns, the call counts as denied by the tool. */
   readonly denialPatterns: readonly string[];
   /** Returns the problems, each in a few words without the value; an empty list means valid. */

@@ -34,6 +34,7 @@ import type {
 import type { FleetReader, FleetRegistry } from './fleet-registry.ts';
 import type { CallRedirects, EffectDelivery, OutboundStore } from './outbound-store.ts';
 import type { OwedStore } from './owed-store.ts';
+import type { OfferReports, PinReader, PinStore, PinWriter } from './pin-store.ts';
 import type { PolicyReader, PolicyStore, PolicyWatch, PolicyWriter } from './policy-store.ts';
 import type {
   RunEnds,
@@ -80,6 +81,7 @@ export interface Store
     ApprovalStore,
     SessionStore,
     PolicyStore,
+    PinStore,
     CatalogStore,
     FleetRegistry,
     OutboundStore,
@@ -139,6 +141,8 @@ export interface WorkerStore
     GrantUse,
     SessionReader,
     ToolInjection,
+    PinReader,
+    OfferReports,
     CatalogReader {}
 
 /** What the supervisor of a worker needs. */
@@ -175,6 +179,7 @@ export interface OperatorStore
     CallCancellation,
     CallResolution,
     PolicyWriter,
+    PinWriter,
     CatalogPublishing,
     CatalogWithdrawal,
     FleetReader,

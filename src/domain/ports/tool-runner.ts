@@ -201,4 +201,6 @@ export type RunEnding =
 export interface ToolResult {
   readonly value?: JsonValue;
   readonly content?: readonly ContentBlock[];
+  /** The server of the tool marked its result as a failure. */
+  readonly reportsFailure?: true;
 }

@@ -326,4 +326,9 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
   `ALTER TABLE session ADD COLUMN openedBy TEXT;`,
   // Adds the stalls of a session: calls in its runs that brought nothing new.
   `ALTER TABLE session ADD COLUMN stalls TEXT NOT NULL DEFAULT '[]';`,
+  // Adds the pins of MCP servers, and what workers saw at each server.
+  `
+  CREATE TABLE pins (version INTEGER NOT NULL, upstreams TEXT NOT NULL) STRICT;
+  CREATE TABLE offer (upstream TEXT PRIMARY KEY, seen TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ];

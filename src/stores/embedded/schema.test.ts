@@ -58,7 +58,7 @@ it('a store of the first release is brought up to date, with what is in it', () 
     ALTER TABLE call DROP COLUMN attempt;
     DROP TABLE approval; DROP TABLE grant; DROP TABLE injected; DROP TABLE delegate; DROP TABLE effect; DROP TABLE redirect;
     DROP TABLE token; DROP TABLE once; DROP TABLE owed; DROP TABLE owedHolder; DROP TABLE tokenSession;
-    DROP TABLE subjectRetained;
+    DROP TABLE subjectRetained; DROP TABLE pins; DROP TABLE offer;
     ALTER TABLE call DROP COLUMN envelope; ALTER TABLE call DROP COLUMN outcome;
     CREATE INDEX replyCaller ON reply (callerId, replyId);
     ALTER TABLE call DROP COLUMN approval; ALTER TABLE call DROP COLUMN grantId; ALTER TABLE call DROP COLUMN abandonedFence;
@@ -110,7 +110,9 @@ it('runs that a loop ended under an earlier release count from the latest possib
       endedRuns,
     );
   }
-  first.database.execute(`DROP TABLE subjectRetained; PRAGMA user_version = ${SCHEMA_VERSION - 4}`);
+  first.database.execute(
+    `DROP TABLE subjectRetained; DROP TABLE pins; DROP TABLE offer; PRAGMA user_version = ${SCHEMA_VERSION - 5}`,
+  );
   closeStoreFile(first);
   const second = openStoreFile(file);
   const read = (table: string): unknown[] =>
@@ -135,9 +137,9 @@ it('bodies of calls that waited while the store was brought up to date are found
      CREATE TABLE auditStatement (id INTEGER PRIMARY KEY, text TEXT NOT NULL, keyId TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
      INSERT INTO auditStatement VALUES (7, 'old', 'k', x'00'), (9, 'older release', 'k', x'00');
      ALTER TABLE approval DROP COLUMN revealedBy; ALTER TABLE session DROP COLUMN openedBy; ALTER TABLE session DROP COLUMN stalls;
-     DROP TABLE owed; DROP TABLE owedHolder; DROP TABLE tokenSession; DROP TABLE subjectRetained;
+     DROP TABLE owed; DROP TABLE owedHolder; DROP TABLE tokenSession; DROP TABLE subjectRetained; DROP TABLE pins; DROP TABLE offer;
      ${COUNTED_ENDED_RUNS}
-     PRAGMA user_version = ${SCHEMA_VERSION - 8};`,
+     PRAGMA user_version = ${SCHEMA_VERSION - 9};`,
   );
   const bodies = [2, 5_000, 3].map((length) => new Uint8Array(length).fill(7));
   for (const [index, body] of bodies.entries()) {

@@ -25,6 +25,7 @@ import {
 } from './transitions/effects.ts';
 import { beatOwed, holdOwed, releaseOwed } from './transitions/owed.ts';
 import { dropRedirect, redirectCall, sendRedirects } from './transitions/redirects.ts';
+import { readNewerPins, readOffer, readPins, reportOffer, writePins } from './transitions/pins.ts';
 import { readNewerPolicy, readPolicy, writePolicy } from './transitions/policy.ts';
 import { listApprovals, listApprovalStates, matchApprovals, readApproval } from './transitions/read-approvals.ts';
 import {
@@ -126,6 +127,11 @@ export const transitions: Transitions = {
   readPolicy,
   readNewerPolicy,
   writePolicy,
+  readPins,
+  readNewerPins,
+  writePins,
+  readOffer,
+  reportOffer,
   readCatalog,
   watchCatalog,
   writeCatalog,

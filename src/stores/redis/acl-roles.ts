@@ -59,6 +59,8 @@ export const DEPLOYMENT_FAMILIES = [
   'incarnation',
   'policy',
   'catalog',
+  'pins',
+  'offers',
   'workers',
   'worker:*',
   'pools',
@@ -85,6 +87,7 @@ const GOVERNING = [
   'write_policy',
   'advance_policy',
   'withdraw_modules',
+  'write_pins',
   // When an operator withdraws modules, a module is published again if a worker turns out to serve it.
   'write_versioned',
   'resolve_call',
@@ -187,8 +190,9 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     commands: ['xreadgroup', 'xgroup|create', 'xlen', 'hgetall', 'zrange', 'zscan'],
     lanes: 'write',
     audit: 'append',
-    writes: ['catalog', 'workers', 'worker:*', 'pools'],
-    reads: ['policy'],
+    // A worker reports what a server offers. It may not pin it.
+    writes: ['catalog', 'offers', 'workers', 'worker:*', 'pools'],
+    reads: ['policy', 'pins'],
   },
   gateway: {
     sentence:
@@ -206,8 +210,8 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     commands: ['xread', 'xdel', 'zrevrange', 'hgetall', 'blpop'],
     lanes: 'write',
     audit: 'drain',
-    writes: ['policy', 'catalog', 'workers', 'worker:*', 'statements'],
-    reads: ['incarnation', 'pools'],
+    writes: ['policy', 'catalog', 'pins', 'workers', 'worker:*', 'statements'],
+    reads: ['incarnation', 'offers', 'pools'],
     tokens: true,
   },
   operator: {
@@ -216,8 +220,8 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     commands: ['xread', 'xdel', 'zrevrange', 'hgetall'],
     lanes: 'write',
     audit: 'append',
-    writes: ['policy', 'catalog'],
-    reads: ['incarnation', 'workers', 'worker:*', 'pools', 'statements'],
+    writes: ['policy', 'catalog', 'pins'],
+    reads: ['incarnation', 'offers', 'workers', 'worker:*', 'pools', 'statements'],
     tokens: true,
   },
   monitor: {
@@ -227,7 +231,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     lanes: 'look',
     audit: 'look',
     writes: [],
-    reads: ['incarnation', 'policy', 'catalog', 'workers', 'worker:*', 'pools'],
+    reads: ['incarnation', 'policy', 'catalog', 'pins', 'offers', 'workers', 'worker:*', 'pools'],
   },
   admin: {
     sentence: '`sallyport store`: loads the functions, makes, saves, restores and adopts the store',

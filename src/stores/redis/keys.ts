@@ -77,6 +77,10 @@ export interface DeploymentKeys {
   readonly incarnation: string;
   readonly policy: string;
   readonly catalog: string;
+  /** The pins of MCP servers. */
+  readonly pins: string;
+  /** What workers saw at each MCP server: a hash by the id of the upstream. */
+  readonly offers: string;
   /** Number and hash of the last signed statement of the audit. */
   readonly statements: string;
   readonly workers: string;
@@ -101,6 +105,8 @@ export function deploymentKeys(name: string): DeploymentKeys {
     incarnation: `${prefix}incarnation`,
     policy: `${prefix}policy`,
     catalog: `${prefix}catalog`,
+    pins: `${prefix}pins`,
+    offers: `${prefix}offers`,
     statements: `${prefix}statements`,
     workers: `${prefix}workers`,
     pools: `${prefix}pools`,

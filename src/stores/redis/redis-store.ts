@@ -18,6 +18,7 @@ import { createApprovalStore } from './approval-store.ts';
 import * as change from './change-calls.ts';
 import { claimCalls, createLaneWatch, recheckSessions, reclaimCalls, type LaneWatch } from './claim-calls.ts';
 import { openConnection, toPlaneError } from './connection.ts';
+import { createPinStore } from './pin-store.ts';
 import { createCatalogStore, createFleetRegistry, createPolicyStore } from './deployment-store.ts';
 import { loadLibrary, readFunctions } from './function-library.ts';
 import { createGrantStore } from './grant-store.ts';
@@ -143,6 +144,7 @@ export function createStore(context: RedisContext): JournalStore {
     readPolicy: () => policies.readPolicy(),
     readNewerPolicy: (request) => policies.readNewerPolicy(request),
     writePolicy: (request) => policies.writePolicy(request),
+    ...createPinStore(context),
     ...createCatalogStore(context),
     ...fleet,
     ...createTokenStore(context, sessions),
