@@ -61,7 +61,7 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   '·': '.',
 };
 
-/** A text that is equal for names which a reader may take for each other. Only for comparing; it is not a name. @internal */
+/** A text that is equal for names which a reader may take for each other. Only for comparing; it is not a name. */
 export function nameSkeleton(name: string): string {
   // Capital I and the digit 1 look like l, so they are replaced before case is folded; a small i does not look like l.
   const shaped = name
