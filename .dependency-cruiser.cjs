@@ -15,6 +15,7 @@ const MAY_IMPORT = {
   'start-permit.ts': ['base', 'domain', 'stages'],
   'data-path.ts': ['base', 'domain', 'stages', 'start-permit.ts'],
   modules: ['base', 'domain', 'stages/accept'],
+  upstreams: ['base', 'domain', 'modules', 'observe', 'worker'],
   stores: ['base', 'domain', 'observe'],
   audit: ['base', 'domain', 'stores/sqlite'],
   worker: [
@@ -48,6 +49,7 @@ const MAY_IMPORT = {
     'observe',
     'stages/accept',
     'modules',
+    'upstreams/pins',
     'stores',
     'audit',
     'client',

@@ -19,7 +19,8 @@ export function findModuleProblems(
   const known = new Set(published.filter((module) => module.pool === pool).map(({ id }) => id));
   const lost = broken.filter(({ id }) => known.has(id) && !served.has(id));
   const problems = lost.map(({ id }) => `the module ${id} was served before and does not load`);
-  if (modules.some(({ builtIn }) => builtIn === undefined)) return problems;
+  // The module `tasks` is not what a worker is started for. MCP servers are.
+  if (modules.some(({ builtIn, refusalOf }) => builtIn === undefined || refusalOf !== undefined)) return problems;
   const why = broken.length === 0 ? 'none was found' : `broken: ${broken.map(({ id }) => id).join(', ')}`;
   return [`no module was loaded for pool ${pool}: ${why}`, ...problems];
 }

@@ -34,7 +34,7 @@ import { withdrawLeftModules, type LeftModules } from '../operate/withdraw-left-
 
 export interface DevOptions {
   readonly config: Config;
-  readonly modules: string;
+  readonly modules?: string;
   readonly policyFile: PolicyFile | undefined;
   /** The secret of the approval webhook, read from its file. */
   readonly webhookSecret?: string | undefined;
@@ -86,7 +86,12 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
   const watch = config.worker.watch ?? true;
   const needs = { role: 'dev', release: RELEASE, instance: randomId(), log } as const;
   const telemetry = await startTelemetry(telemetryOptionsOf(config, options.traceHeaders), needs);
-  const ofWorker = workerOptionsOf(config, own, { modules, watch, log }, webhookSecret);
+  const ofWorker = workerOptionsOf(
+    config,
+    own,
+    { ...(modules === undefined ? {} : { modules }), watch, log },
+    webhookSecret,
+  );
   let afterReload = async (_changes: ModuleChanges): Promise<void> => undefined;
   const parts = {
     openStore,

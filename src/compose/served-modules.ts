@@ -24,6 +24,10 @@ export interface ServedModules {
   /** Whether the tool is loaded and belongs to the placement of this worker. */
   serves(tool: string): boolean;
   publish(publication: KeptPublication): Promise<void>;
+  /** Serves what the modules without a file are now. To be called before the first publication. */
+  readBuiltIn(): Promise<void>;
+  /** Serves and publishes what the modules without a file are now. */
+  refresh(publication: KeptPublication, hooks: ReloadHooks): Promise<void>;
   /** Starts to watch the module files. From then on changes are loaded and published. */
   watch(publication: KeptPublication, hooks: ReloadHooks): Promise<ModuleWatch>;
 }
@@ -39,6 +43,14 @@ export function logChanges({ added, changed }: ModuleChanges, log: Log): void {
   for (const { declaration, file } of changed) log.info({ module: declaration.id, file }, 'module reloaded');
 }
 
+/** For a worker that serves MCP servers only: there are no files. */
+const NO_WATCH: ModuleWatch = Object.freeze({
+  ready: Promise.resolve(),
+  reload: async () => undefined,
+  close: async () => undefined,
+});
+const NO_MODULES: LoadResult = Object.freeze({ modules: [], broken: [] });
+
 export interface ReloadHooks {
   /** Runs after each reload, before what changed is published. */
   readonly onChange: (changes: ModuleChanges) => Promise<void>;
@@ -51,8 +63,8 @@ export interface ModulePlace {
   readonly pool: string;
   /** `caller`: serve the pinned tools, whatever the pool of their modules. Undefined: serve all other tools. */
   readonly placement: ToolDeclaration['pinned'];
-  /** Modules of the plane itself, served in addition to the others. */
-  readonly builtIn?: readonly LoadedModule[];
+  /** Modules without a file, served in addition to the others. Read again at each reload and refresh. */
+  readonly builtIn?: () => readonly LoadedModule[];
 }
 
 /**
@@ -60,7 +72,7 @@ export interface ModulePlace {
  * worker, and returns them with those that cannot be served marked as broken.
  */
 export async function loadServedModules(
-  path: string,
+  path: string | undefined,
   place: ModulePlace,
   log: Log,
   published: () => Promise<readonly string[]>,
@@ -75,11 +87,20 @@ export async function loadServedModules(
     established: async () => (established = await published().catch(() => established)),
   };
   const validators = createValidatorCache();
-  const first = await loadModules(path, loadOptions);
+  const first = path === undefined ? NO_MODULES : await loadModules(path, loadOptions);
   let loaded = await admit(withBuiltIn(onlyOfPlace(first, place), place, log));
   loaded = await importInline(loaded, undefined, place);
   let index = createToolIndex(loaded.modules, validators);
   let served = servedBy(loaded, place);
+  let found = first;
+  /** Reloads wait for each other. */
+  let reloading: Promise<void> = Promise.resolve();
+
+  function serve(next: LoadResult): void {
+    loaded = next;
+    index = createToolIndex(next.modules, validators);
+    served = servedBy(next, place);
+  }
 
   async function publish(publication: KeptPublication, gone: PublishRequest['gone'] = []): Promise<void> {
     const modules = loaded.modules.map(({ declaration }) => declaration);
@@ -113,9 +134,7 @@ export async function loadServedModules(
     const before = old.map(({ declaration }) => declaration);
     const wasBroken = new Set(loaded.broken.map((one) => JSON.stringify(one)));
     const next = await importInline(found, loaded, place);
-    loaded = next;
-    index = createToolIndex(next.modules, validators);
-    served = servedBy(next, place);
+    serve(next);
     await onChange(findChanges(old, next.modules));
     // A module that cannot be loaded now is not gone: its previous version is still served.
     const now = new Set([...next.modules.map(({ declaration }) => declaration), ...next.broken].map(({ id }) => id));
@@ -124,6 +143,15 @@ export async function loadServedModules(
     if (gone.length > 0) await withdraw?.(gone);
     for (const broken of next.broken.filter((one) => !wasBroken.has(JSON.stringify(one))))
       log.error(broken, 'module not loaded; the others are served');
+  }
+
+  function reload(result: LoadResult, publication: KeptPublication, hooks: ReloadHooks): Promise<void> {
+    const next = reloading.then(async () => {
+      found = result;
+      await takeOver(await admit(withBuiltIn(onlyOfPlace(result, place), place, log)), publication, hooks);
+    });
+    reloading = next.catch(() => undefined);
+    return next;
   }
 
   return {
@@ -142,13 +170,16 @@ export async function loadServedModules(
       return found !== undefined && found.declaration.pinned === place.placement;
     },
     publish: (publication) => publish(publication),
+    async readBuiltIn() {
+      serve(await admit(withBuiltIn(onlyOfPlace(first, place), place, log)));
+    },
+    refresh: (publication, hooks) => reload(found, publication, hooks),
     async watch(publication, hooks) {
+      if (path === undefined) return NO_WATCH;
       const watcher = watchModules(path, {
         ...loadOptions,
         current: first,
-        async onReload(result) {
-          await takeOver(await admit(withBuiltIn(onlyOfPlace(result, place), place, log)), publication, hooks);
-        },
+        onReload: (result) => reload(result, publication, hooks),
         onError: (error) => log.error({ error }, 'modules not reloaded; the old ones are served on'),
       });
       await watcher.ready;
@@ -177,9 +208,9 @@ function onlyOfPlace({ modules, broken }: LoadResult, { pool, placement }: Modul
 }
 
 /** Adds the built-in modules. If a module of the operator has the same name, that one is served instead. */
-function withBuiltIn({ modules, broken }: LoadResult, { builtIn = [] }: ModulePlace, log: Log): LoadResult {
+function withBuiltIn({ modules, broken }: LoadResult, { builtIn }: ModulePlace, log: Log): LoadResult {
   const own = new Set(modules.map(({ declaration }) => declaration.id));
-  const added = builtIn.filter(({ declaration: { id } }) => {
+  const added = (builtIn?.() ?? []).filter(({ declaration: { id } }) => {
     if (own.has(id)) log.warn({ module: id }, 'the built-in module is not served: another one has its name');
     return !own.has(id);
   });

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config-schema.ts';
+import { upstreamsOf } from '../config/upstream-schema.ts';
 import type { TelemetryOptions } from '../observe/telemetry.ts';
 import type { PlatformSettings } from '../domain/platform/platform-settings.ts';
 import type { Log } from '../domain/ports/log.ts';
@@ -11,7 +12,7 @@ export function workerOptionsOf(
   config: Config,
   store: StoreOptions,
   more: {
-    readonly modules: string;
+    readonly modules?: string;
     readonly watch: boolean;
     readonly log: Log;
     readonly telemetry?: TelemetryOptions;
@@ -37,6 +38,8 @@ export function workerOptionsOf(
     ...(config.secrets.providers === undefined ? {} : { secrets: config.secrets.providers }),
     ...(config.redaction.keyFile === undefined ? {} : { redaction: { keyFile: config.redaction.keyFile } }),
     ...(config.services === undefined ? {} : { services: config.services }),
+    ...(config.upstreams === undefined ? {} : { upstreams: upstreamsOf(config.upstreams) }),
+    ...(config.worker.upstreamsFolder === undefined ? {} : { upstreamsFolder: config.worker.upstreamsFolder }),
     tasks: config.worker.tasks,
     outbound: platformSettingsOf(config),
     ...webhookOptionsOf(config, webhookSecret),

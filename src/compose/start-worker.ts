@@ -1,5 +1,7 @@
 import { subjectShares } from '../domain/call/subject-share.ts';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import { keepPublished, type KeptPublication } from '../modules/catalog/keep-published.ts';
 import type { LoadResult } from '../modules/catalog/loaded-module.ts';
 import { sourcesOf } from '../modules/catalog/module-sources.ts';
@@ -52,6 +54,8 @@ import { createWorkerServices, refuseUnmetNeeds, wantedServices, watchHealth } f
 import { emitHookFailures } from './emit-hook-failures.ts';
 import { loadWorkerHooks } from './worker-hooks.ts';
 import { workerSettings, type WorkerOptions } from './worker-settings.ts';
+import { createUpstreams } from './create-upstreams.ts';
+import type { Upstreams } from '../upstreams/upstreams.ts';
 import { withdrawDeleted } from '../operate/withdraw-modules.ts';
 
 export type { WorkerOptions } from './worker-settings.ts';
@@ -156,9 +160,11 @@ async function boot(
       closers.add(() => opened.close());
       return opened;
     }));
+  /** The MCP servers. They are made when the store is open, and the modules are found before that. */
+  const mcp: { upstreams?: Upstreams | undefined } = {};
   const modules = await loadServedModules(
     options.modules,
-    { pool: named.pool, placement, builtIn: tasks },
+    { pool: named.pool, placement, builtIn: () => [...tasks, ...(mcp.upstreams?.modules() ?? [])] },
     log,
     async () => (await (await openOnce()).readCatalog()).modules.map(({ id }) => id),
     async (found) => {
@@ -175,6 +181,23 @@ async function boot(
   const opened = await openOnce();
   const { store, age } = timeStore(opened);
   const startedAt = await store.now();
+  const redactionKey = redactionKeyFor(options, options.redaction?.keyFile);
+  const redactor = findingRepeated(createRedactor(redactionKey), redactionKey);
+  const guarded = (runner: ToolRunner): ToolRunner => withRepeatedMasked(withSecrets(runner, secrets), redactor);
+  const upstreams = createUpstreams(place === undefined ? options : {}, {
+    store: openOnce,
+    secrets,
+    log,
+    folder:
+      options.upstreamsFolder ??
+      join(options.store === 'redis' ? DEFAULT_FOLDER : (options.folder ?? DEFAULT_FOLDER), 'upstreams'),
+    pool: named.pool,
+    guard: guarded,
+  });
+  closers.add(async () => upstreams?.close());
+  mcp.upstreams = upstreams;
+  await upstreams?.start();
+  if (upstreams !== undefined) await modules.readBuiltIn();
   // One prompt answer from each lane shows how its clock differs from that of this process. Without it, the first call of a lane would
   // count as old and be checked twice.
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
@@ -204,9 +227,6 @@ async function boot(
   });
   warnOfSetups(modules.loaded, secrets, log);
   const processes = new ProcessRunner({ maxProcesses: concurrency, ...options.processes, sourcesOf });
-  const redactionKey = redactionKeyFor(options, options.redaction?.keyFile);
-  const redactor = findingRepeated(createRedactor(redactionKey), redactionKey);
-  const guarded = (runner: ToolRunner): ToolRunner => withRepeatedMasked(withSecrets(runner, secrets), redactor);
   const runners = {
     inline: guarded(telemetry?.traces === true ? await withActiveSpan(new InlineRunner()) : new InlineRunner()),
     process: guarded(processes),
@@ -283,6 +303,7 @@ async function boot(
       crashes,
       ...(hooks === undefined ? {} : { hooks: hooks.health() }),
       ...(services.health.length === 0 ? {} : { services: services.health }),
+      ...(upstreams === undefined ? {} : { upstreams: upstreams.health() }),
     }),
     served: () => modules.served,
     ttlMs: FLEET_TTL_MS,
@@ -328,6 +349,7 @@ async function boot(
   };
   /** On Redis the role of a worker may not write administrative records, so modules are removed from the catalog without one. */
   const withdraw = options.store === 'redis' ? undefined : withdrawDeleted(store, log);
+  upstreams?.follow(() => modules.refresh(publication, { onChange: reloaded, withdraw }));
   const watch = options.watch === true ? await modules.watch(publication, { onChange: reloaded, withdraw }) : undefined;
 
   async function drain(): Promise<void> {

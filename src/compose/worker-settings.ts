@@ -1,6 +1,7 @@
 import { planeError } from '../domain/errors/errors.ts';
 import { NAME_PATTERN, type WorkerId } from '../domain/identity/ids.ts';
 import type { SecretProvider } from '../domain/secret/secret-provider.ts';
+import type { Upstream } from '../domain/upstream/upstream.ts';
 import type { HookSource } from '../gate/hooks/load-hooks.ts';
 import type { AuditBounds } from '../domain/ports/audit-store.ts';
 import type { AdmissionLimits } from '../domain/ports/call-requests.ts';
@@ -16,8 +17,8 @@ import { DEFAULT_RETENTION_MS } from '../operate/defaults.ts';
 import type { StoreOptions } from '../operate/open-store.ts';
 
 export type WorkerOptions = StoreOptions & {
-  /** A folder of modules, or a manifest. */
-  readonly modules: string;
+  /** A folder of modules, or a manifest. Absent: the worker serves MCP servers only. */
+  readonly modules?: string;
   readonly pool?: string;
   readonly concurrency?: number;
   /** A worker that is silent for this long loses its calls. */
@@ -45,6 +46,10 @@ export type WorkerOptions = StoreOptions & {
   readonly secrets?: readonly SecretProvider[];
   /** The key of the marks that stand in place of secrets. Absent: a key file next to the embedded store; on Redis, a key of this process alone. */
   readonly redaction?: { readonly keyFile?: string };
+  /** MCP servers that are modules of this worker. */
+  readonly upstreams?: readonly Upstream[];
+  /** Below it the programs among them have their home folders. Default: `upstreams` in the folder of the embedded store, or in `.sallyport`. */
+  readonly upstreamsFolder?: string;
   /** Where tools may send, and how much. The gateway's side delivers it. Absent: tools cannot send. */
   readonly outbound?: Pick<PlatformSettings, 'platforms'> & Partial<PlatformSettings>;
   /** Serve the built-in module `tasks` in this pool: agents check, await and cancel their own long calls with it. */

@@ -6,6 +6,7 @@ import { gatewayHttp } from './gateway-schema.ts';
 import { hookList } from './hook-schema.ts';
 import { mcpSchema } from './mcp-schema.ts';
 import { serviceGroup } from './service-schema.ts';
+import { upstreamGroup } from './upstream-schema.ts';
 import { platformGroup } from './platform-schema.ts';
 import {
   addresses,
@@ -121,6 +122,9 @@ const worker = group({
     false,
     'Serve the built-in module tasks: agents check, await and cancel their own long calls. In one pool only.',
   ),
+  upstreamsFolder: optional(filePath, 'Folder with the homes of the programs among the MCP servers.', {
+    otherwise: '`upstreams` in the folder of the embedded store; on Redis, in `.sallyport` of the working folder',
+  }),
   watch: optional(yesOrNo, 'Load modules again when their files change.', {
     flag: '--watch',
     otherwise: 'true in dev, false in worker',
@@ -195,6 +199,9 @@ export const configSchema = group({
   audit: auditSchema.prefault({}),
   services: optional(serviceGroup, 'Settings of the shipped services, and services of your own: see services.md.', {
     otherwise: 'conversations, knowledge and tasks, when a module needs them',
+  }),
+  upstreams: optional(upstreamGroup, 'MCP servers whose tools are modules: see upstreams.md.', {
+    otherwise: 'none',
   }),
   approvals: group({ webhook: webhook.prefault({}) }).prefault({}),
   platforms: optional(platformGroup, 'Where sessions can be, and how messages get there: see platform.md.', {

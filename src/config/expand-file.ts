@@ -7,12 +7,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Expanded = { readonly text: string; readonly whole: boolean } | { readonly problem: string };
 
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}/g;
+/** A reference to a secret. It is not expanded: the worker reads it when it connects to an MCP server. */
+const SECRET_REFERENCE = /\$\{secret:[A-Z][A-Z0-9_]*\}/g;
 const WHOLE = /^\$\{[^{}]*\}$/;
 
 /** Expands `${NAME}` and `${NAME:-default}`. The value of a variable is used as it is, and must not contain placeholders itself. @internal */
 export function expandPlaceholders(text: string, env: Environment): Expanded {
   let problem: string | undefined;
-  const rest = text.replaceAll(PLACEHOLDER, '');
+  const rest = text.replaceAll(PLACEHOLDER, '').replaceAll(SECRET_REFERENCE, '');
   if (rest.includes('${')) return { problem: 'a placeholder reads ${NAME} or ${NAME:-default}' };
   const expanded = text.replaceAll(PLACEHOLDER, (_, name: string, fallback: string | undefined) => {
     const value = env[name];

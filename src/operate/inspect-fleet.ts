@@ -46,6 +46,7 @@ export async function inspectFleet(store: FleetReader & QueueReader & CatalogRea
     ...inspectServed(modules, workers),
     ...inspectHooks(workers),
     ...inspectServices(workers),
+    ...inspectUpstreams(workers),
     ...broken.map(({ workerId, id, reason }): Check => ({
       name: 'module',
       state: 'bad',
@@ -113,6 +114,27 @@ function inspectServices(workers: readonly Pick<WorkerEntry, 'workerId' | 'servi
     return found === undefined ? [] : [{ name: 'service', state, found: `worker ${workerId}: ${found}`, fix }];
   });
   return [summary, ...problems];
+}
+
+/** Reports the MCP servers of the fleet. Empty when there are none. */
+function inspectUpstreams(workers: readonly Pick<WorkerEntry, 'workerId' | 'upstreams'>[]): Check[] {
+  const all = workers.flatMap(({ workerId, upstreams = [] }) => upstreams.map((health) => ({ workerId, ...health })));
+  if (all.length === 0) return [];
+  const names = [...new Set(all.map(({ upstream }) => upstream))].sort();
+  const problems = all.flatMap(({ workerId, upstream, problem, quarantined, waiting }): Check[] => {
+    const show = `sallyport upstreams show ${upstream}`;
+    if (problem !== undefined) {
+      const found = `worker ${workerId} cannot use ${upstream}: ${problem}`;
+      return [{ name: 'MCP server', state: 'bad', found, fix: `sallyport upstreams test ${upstream}` }];
+    }
+    if (quarantined.length > 0) {
+      const found = `${upstream} changed ${some(quarantined)} since it was accepted; their calls are refused`;
+      return [{ name: 'MCP server', state: 'bad', found, fix: show }];
+    }
+    const found = `${upstream} offers ${countNoun(waiting, 'definition')} that nobody has accepted`;
+    return waiting === 0 ? [] : [{ name: 'MCP server', state: 'warn', found, fix: show }];
+  });
+  return [{ name: 'MCP servers', state: 'ok', found: names.join(', ') }, ...problems];
 }
 
 /** Describes the problem of a service in one sentence for an operator; undefined when the service is healthy. */

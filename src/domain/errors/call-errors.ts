@@ -159,6 +159,30 @@ export const CALL_ERRORS = {
     say: (d: { tool: string }) => `${d.tool} runs in the process of its caller only, and this one does not serve it.`,
     fix: 'Serve it in the process that calls it: servePinned, and pass it to connect.',
   }),
+  TOOL_QUARANTINED: entry({
+    stage: 'identify',
+    kind: 'denied',
+    retry: 'after-the-fix',
+    say: (d: { tool: string; upstream: string; change: string }) =>
+      `${d.tool} ${d.change} at the MCP server ${d.upstream} since it was published, so it is not run.`,
+    fix: 'See the difference and accept it: sallyport upstreams show NAME, sallyport upstreams accept NAME',
+  }),
+  UPSTREAM_UNAVAILABLE: entry({
+    stage: 'execute',
+    kind: 'failed',
+    retry: 'after-a-while',
+    say: (d: { tool: string; upstream: string; problem: string }) =>
+      `${d.tool} was not run, because the MCP server ${d.upstream} cannot be used: ${d.problem}.`,
+    fix: 'Try it with: sallyport upstreams test NAME',
+  }),
+  UPSTREAM_LOST: entry({
+    stage: 'execute',
+    kind: 'indeterminate',
+    retry: 'never',
+    say: (d: { tool: string; how: string }) =>
+      `The connection to the server of ${d.tool} was lost while it had the call (${d.how}). It may have run, wholly or in part. Check before you try again.`,
+    fix: 'Find out what happened, then: sallyport calls resolve <id> --ran|--not-ran',
+  }),
   TOOL_UNKNOWN: entry({
     stage: 'identify',
     kind: 'unknown-tool',

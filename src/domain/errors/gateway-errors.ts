@@ -130,6 +130,27 @@ export const GATEWAY_ERRORS = {
       `No module "${d.module}" is published.${d.near.length > 0 ? ` Did you mean ${d.near.join(', ')}?` : ''}`,
     fix: 'List what is published with: sallyport catalog',
   }),
+  UPSTREAM_UNKNOWN: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { upstream: string; known: string[] }) =>
+      `There is no MCP server "${d.upstream}"${d.known.length === 0 ? '' : `; known: ${d.known.join(', ')}`}.`,
+    fix: 'List them with: sallyport upstreams',
+  }),
+  UPSTREAM_UNSEEN: entry({
+    stage: 'operate',
+    retry: 'after-a-while',
+    say: (d: { upstream: string }) =>
+      `No worker has connected to the MCP server ${d.upstream} yet, so nothing can be accepted.`,
+    fix: 'Start a worker that has it in its configuration, or see what is wrong with: sallyport upstreams test NAME',
+  }),
+  UPSTREAM_DEFINITION_UNKNOWN: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { definitions: string[] }) =>
+      `Nothing was accepted: the server does not offer ${d.definitions.join(', ')}, or offers more than one definition with such a name.`,
+    fix: 'Read what the server offers again, and name definitions as they are listed there: kind and name.',
+  }),
   MODULE_SERVED: entry({
     stage: 'operate',
     retry: 'after-the-fix',

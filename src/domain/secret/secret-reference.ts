@@ -42,7 +42,6 @@ const PLAIN: SecretText = Object.freeze({ kind: 'plain' });
 /**
  * Parses references to secrets: `secret:NAME` as the whole text, or `${secret:NAME}` anywhere in it. `secret::NAME` and `$${secret:NAME}`
  * are escapes for the letters themselves. Text that only starts with "secret: " is plain text.
- * @internal
  */
 export function parseSecretText(text: string): SecretText {
   if (!text.includes(SECRET_WORD)) return PLAIN;

@@ -20,6 +20,7 @@ export function toolDigest(
       pinned: tool.pinned ?? null,
       // Included only where declared, so that other tools keep their previous digest.
       ...(tool.normalises === true ? { normalises: true } : {}),
+      ...(tool.unreviewed === true ? { unreviewed: true } : {}),
       ...(tool.secrets === undefined ? {} : { secrets: tool.secrets }),
       ...(tool.surface === undefined ? {} : { surface: tool.surface }),
     }),

@@ -40,6 +40,8 @@ export interface ToolDeclaration {
    * declares nor allows with `additionalProperties`. Absent: only the published JSON Schema decides which members are accepted.
    */
   readonly refusesUndeclared?: true;
+  /** The tool was published by an MCP server, and no operator has reviewed it yet. A person is asked about each call. */
+  readonly unreviewed?: true;
   /** Secrets that the tool may get: names, or `PREFIX_*`. With the prefix `own:`, its arguments may not refer to them. Absent: none. */
   readonly secrets?: readonly string[];
   readonly limits: ToolLimits;

@@ -97,7 +97,7 @@ function approveIfAsked(
   };
   // This is the last check of the stop signal before the tool is started.
   const unlessStopped = (): CallVerdict => (call.signal?.aborted === true ? { kind: 'aborted', ...judged } : allowed);
-  const [first, ...rest] = [...asksOf(decision), ...passed.asks];
+  const [first, ...rest] = [...asksOf(decision, {}), ...passed.asks];
   if (first === undefined) return unlessStopped();
   return approve(call, [first, ...rest], judged.canonical, open, parts).then((outcome) =>
     outcome === undefined ? unlessStopped() : { kind: 'refused', refusal: advised({ outcome }, loop), ...judged },

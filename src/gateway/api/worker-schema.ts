@@ -17,6 +17,7 @@ export const workerSchema = z
     crashes: z.int(),
     hooks: z.array(health).optional(),
     services: z.array(health).optional(),
+    upstreams: z.array(health).optional(),
     modules: z.array(z.strictObject({ id: z.string(), digest: z.string() })),
     broken: z.array(z.strictObject({ id: z.string(), file: z.string(), reason: z.string() })),
   })

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { BrokenModule, ModuleDeclaration } from '../../domain/tool/module.ts';
 import type { RunnerName } from '../../domain/tool/tool.ts';
+import type { ToolId } from '../../domain/identity/ids.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { ToolRunner } from '../../domain/ports/tool-runner.ts';
 
 /** One setup of a module, ready to be served. Frozen and shared; a reload makes a new object only if something in it changed. */
@@ -17,6 +19,8 @@ export interface LoadedModule {
   readonly denialPatterns: Readonly<Record<string, readonly string[]>>;
   /** Set for a module of the plane itself: runs its tools, instead of code from a file. */
   readonly builtIn?: ToolRunner;
+  /** Set for the tools of an MCP server: why a tool may not be used now, such as a definition that has changed. */
+  readonly refusalOf?: (tool: ToolId) => Outcome | undefined;
 }
 
 /**

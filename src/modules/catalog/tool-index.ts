@@ -55,6 +55,7 @@ function serve(module: LoadedModule, declaration: ToolDeclaration, validators: V
     setup: module.setup,
     ...(module.needs === undefined ? {} : { needs: module.needs }),
     ...(module.builtIn === undefined ? {} : { builtIn: module.builtIn }),
+    ...(module.refusalOf === undefined ? {} : { refusal: () => module.refusalOf!(id) }),
     denialPatterns: module.denialPatterns[id] ?? [],
     validateInput: input.validate,
     fillDefaults: input.fill,

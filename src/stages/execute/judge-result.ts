@@ -33,10 +33,16 @@ const EXIT_CODES = ['exitCode', 'exit_code'];
  */
 export function judgeResult(result: ToolResult, denials: readonly string[]): Judgement {
   const { value, content } = result;
+  if (result.reportsFailure === true) return { kind: 'failed', message: describeFailure(content) };
   if (value !== undefined) return judgeValue(value, denials);
   if (content === undefined) return OK;
   const [only] = content;
   return content.length === 1 && only?.kind === 'text' ? judgeText(only.text, denials) : OK;
+}
+
+function describeFailure(content: ToolResult['content']): string {
+  const text = content?.find((block) => block.kind === 'text')?.text ?? '';
+  return text.trim() === '' ? NO_MESSAGE.failed : cut(text);
 }
 
 function judgeValue(value: JsonValue, denials: readonly string[]): Judgement {

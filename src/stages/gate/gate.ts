@@ -90,7 +90,7 @@ function conclude(
   needs: Needs,
   mayAsk = true,
 ): MaybePromise<AllowedCall | Ending> {
-  const [first, ...rest]: Ask[] = [...asksOf(decision), ...passed.asks];
+  const [first, ...rest]: Ask[] = [...asksOf(decision, call.tool.declaration), ...passed.asks];
   const facts: GateFacts | undefined = factsOf(call, loop, decision, passed);
   const effective =
     passed.changedBy.length === 0 ? call : { ...call, arguments: passed.arguments, canonical: passed.canonical };

@@ -65,7 +65,7 @@ async function resumeWith(
   const { canonical, arguments: args } = judged;
   const decision = judgeRules(call, args);
   if (decision.verdict === 'deny') return deniedByRule(call, decision);
-  const asks = asksOf(decision);
+  const asks = asksOf(decision, call.tool.declaration);
   const isSeen = canonical === allowed;
   if (!isSeen || !asks.every(({ asker }) => wasAsked(approval, asker))) {
     if (!mayAsk) return verdictStale(call);

@@ -59,6 +59,8 @@ export function identifyAgain(
 /** Returns the policy entry that lets this caller use this tool, or the ending if it may not. */
 function authorise(call: NamedCall, needs: Needs): MaybePromise<string | Ending> {
   const { admitted, identity, tool } = call;
+  const refusal = tool.refusal?.();
+  if (refusal !== undefined) return ended(refusal);
   const access = decideAccess(admitted.policy, tool.declaration, identity);
   if (!access.permission.allowed && access.permission.reason === 'paused') {
     const { id } = tool.declaration;
