@@ -14,6 +14,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   gateway: async () => (await import('./commands/gateway.ts')).gatewayCommand(),
   call: async () => (await import('./commands/call.ts')).callCommand(),
   mcp: async () => (await import('./commands/mcp.ts')).mcpCommand(),
+  import: async () => (await import('./commands/import.ts')).importCommand(),
   calls: () =>
     group('calls', 'Calls under way and their outcomes', [
       async () => (await import('./commands/calls-list.ts')).callsListCommand(),
@@ -54,6 +55,18 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
         async () => (await import('./commands/catalog-withdraw.ts')).catalogWithdrawCommand(),
       ],
       async () => (await import('./commands/catalog-list.ts')).catalogListCommand(),
+    ),
+  upstreams: () =>
+    group(
+      'upstreams',
+      'MCP servers whose tools are served',
+      [
+        async () => (await import('./commands/upstreams-show.ts')).upstreamsShowCommand(),
+        async () => (await import('./commands/upstreams-accept.ts')).upstreamsAcceptCommand(),
+        async () => (await import('./commands/upstreams-test.ts')).upstreamsTestCommand(),
+        async () => (await import('./commands/upstreams-pins.ts')).upstreamsPinsCommand(),
+      ],
+      async () => (await import('./commands/upstreams-list.ts')).upstreamsListCommand(),
     ),
   sessions: () =>
     group('sessions', 'Who calls are made for', [

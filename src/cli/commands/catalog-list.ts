@@ -33,6 +33,7 @@ export function catalogListCommand(): Command {
               tool.pinned === undefined ? MARKS[module.serving.state] : 'pinned',
               tool.surface?.kind ?? '',
               tool.privileged ? 'privileged' : '',
+              tool.unreviewed === true ? 'unreviewed' : '',
               tool.serial ? 'serial' : '',
             ]
               .filter((mark) => mark !== '')

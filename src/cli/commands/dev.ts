@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command } from 'commander';
 import { RELEASE } from '../../base/release.ts';
@@ -59,7 +59,7 @@ async function dev(context: CommandContext): Promise<void> {
   const log = createLevelledLog(config.log.level ?? 'warn', createReadableLog(terminal));
   const policyFile = config.policyFile === undefined ? undefined : readPolicyFileFor(log, config.policyFile);
   if (!terminal.json) terminal.note(`Sallyport ${RELEASE} is starting ...`);
-  const modules = config.worker.modules ?? DEFAULT_MODULES;
+  const modules = modulesOf(config);
   const secrets = {
     webhookSecret: webhookSecretOf(config),
     platformSecrets: platformSecretsOf(config),
@@ -69,11 +69,21 @@ async function dev(context: CommandContext): Promise<void> {
   const approvals = terminal.json ? undefined : boardOf(terminal, program, config);
   const onReload = ({ added, changed }: ModuleChanges): void => {
     const print = (what: string, { declaration, file }: LoadedModule): void =>
-      terminal.json ? undefined : terminal.print(`${what}: ${describeModule(declaration)}, from ${placeOf(file)}`);
+      terminal.json
+        ? undefined
+        : terminal.print(`${what}: ${describeModule(declaration)}${file === '' ? '' : `, from ${placeOf(file)}`}`);
     for (const module of added) print('Served from now on', module);
     for (const module of changed) print('Reloaded', module);
   };
-  const running = await runDev({ config, modules, policyFile, ...secrets, approvals, onReload, log });
+  const running = await runDev({
+    config,
+    ...(modules === undefined ? {} : { modules }),
+    policyFile,
+    ...secrets,
+    approvals,
+    onReload,
+    log,
+  });
   logEvents(running.worker.events, log);
   const following = await followConfig(context, loaded, {
     log,
@@ -106,7 +116,7 @@ function boardOf(terminal: Terminal, program: string, config: Config): QuestionB
 interface Announced {
   readonly config: Config;
   /** The folder or manifest that was given. */
-  readonly modules: string;
+  readonly modules: string | undefined;
   readonly loginLink: string | undefined;
   readonly program: string;
 }
@@ -172,8 +182,16 @@ function placeOf(file: string): string {
   return relative(process.cwd(), file);
 }
 
+/** Without a name, the usual folder is served. With MCP servers it may be absent: then only those are served. */
+function modulesOf(config: Config): string | undefined {
+  const { modules } = config.worker;
+  if (modules !== undefined) return modules;
+  return config.upstreams === undefined || existsSync(DEFAULT_MODULES) ? DEFAULT_MODULES : undefined;
+}
+
 /** One line for each other pool, with the command that serves its modules. */
 function describeLeftOut(left: RunningDev['leftOut'], { modules: path, program }: Announced): string[] {
+  if (path === undefined) return [];
   const pools = [...new Set(left.map(({ pool }) => pool))];
   return pools.map((pool) => {
     const ids = left.filter((module) => module.pool === pool).map(({ id }) => id);

@@ -28,8 +28,8 @@ async function work(context: CommandContext): Promise<void> {
   const loaded = context.loadConfig();
   const { config } = loaded;
   const { modules } = config.worker;
-  if (modules === undefined)
-    throw usage('A worker needs modules.', 'Give --modules PATH, or worker.modules in the configuration.');
+  if (modules === undefined && config.upstreams === undefined)
+    throw usage('A worker needs modules.', 'Give --modules PATH, or worker.modules or upstreams in the configuration.');
   await checkHost(config, terminal);
   const log = createLevelledLog(config.log.level ?? 'info', createLog('debug'));
   const store = storeOptionsOf(config, { password: passwordOf(config) });
@@ -38,7 +38,7 @@ async function work(context: CommandContext): Promise<void> {
       config,
       store,
       {
-        modules,
+        ...(modules === undefined ? {} : { modules }),
         watch: config.worker.watch ?? false,
         log,
         telemetry: telemetryOptionsOf(config, traceHeadersOf(config)),
