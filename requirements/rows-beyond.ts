@@ -68,8 +68,9 @@ export const ROWS_BEYOND: readonly Requirement[] = [
   },
   {
     id: 'D6',
-    says: 'Definitions of an upstream MCP server are pinned; one that changes is kept back until somebody looks at it.',
-    later: 'Not built: modules are files so far, and upstream servers are no source of modules yet.',
+    says: 'Definitions of an upstream MCP server are pinned; one that changes is kept back until an operator accepts it.',
+    later:
+      'Built, see docs/upstreams.md, with tests in test/upstreams and src/upstreams/pins. No known bug is planted for them yet, so their proof is not counted.',
   },
   {
     id: 'D7',
