@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failOnLeaks } from '../support/reaper.ts';
+import { eventually } from '../support/process.ts';
 import { DRESSED_COMMANDS } from '../support/dressed-commands.ts';
 import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
 import type { MadeToken } from '../support/create-token.ts';
@@ -378,9 +379,15 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
       const { items } = (await (await gateway.request('/v1/grants', { token })).json()) as { items: object[] };
       expect(items).toContainEqual(expect.objectContaining({ matches: { kind: 'conditions', conditions: shown } }));
     }
-    const listed = await gateway.request(`/v1/audit?limit=100&callId=${callId}`, { token: viewer });
-    const records = await listed.text();
-    expect(records).toContain('approval.decided');
+    // On Redis, records are in the trail only after the gateway has moved them there.
+    const records = await eventually(
+      async () => {
+        const listed = await gateway.request(`/v1/audit?limit=100&callId=${callId}`, { token: viewer });
+        const text = await listed.text();
+        return text.includes('approval.decided') ? text : undefined;
+      },
+      { what: 'the record of the decision' },
+    );
     expect(records).not.toContain('16C7e42F');
   });
 });
