@@ -1,6 +1,6 @@
 import { subjectShares } from '../domain/call/subject-share.ts';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import { keepPublished, type KeptPublication } from '../modules/catalog/keep-published.ts';
 import type { LoadResult } from '../modules/catalog/loaded-module.ts';
@@ -188,9 +188,10 @@ async function boot(
     store: openOnce,
     secrets,
     log,
-    folder:
+    folder: resolve(
       options.upstreamsFolder ??
-      join(options.store === 'redis' ? DEFAULT_FOLDER : (options.folder ?? DEFAULT_FOLDER), 'upstreams'),
+        join(options.store === 'redis' ? DEFAULT_FOLDER : (options.folder ?? DEFAULT_FOLDER), 'upstreams'),
+    ),
     pool: named.pool,
     guard: guarded,
   });
@@ -354,6 +355,7 @@ async function boot(
 
   async function drain(): Promise<void> {
     vitals.state = 'draining';
+    upstreams?.stopFollowing();
     // Stop the consumer first: what is delivered from now on goes to other workers.
     const stopped = consumer.stop();
     const callbacksStopped = callbacks.stop();

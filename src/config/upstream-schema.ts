@@ -53,7 +53,10 @@ const MEMBERS = {
   env: texts(/^[A-Za-z_]\w{0,127}$/, 'expected the name of a variable').exactOptional(),
   url: z
     .string()
-    .regex(/^https?:\/\/\S{1,4096}$/, 'expected an http:// or https:// address')
+    .regex(
+      /^https?:\/\/[^\s@/]+(?:[/?#]\S{0,4096})?$/,
+      'expected an http:// or https:// address without a user name and password',
+    )
     .exactOptional(),
   transport: z.enum(['http', 'sse'], 'expected http or sse').exactOptional(),
   headers: texts(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'expected the name of a header').exactOptional(),

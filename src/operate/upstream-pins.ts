@@ -3,6 +3,8 @@ import { planeError } from '../domain/errors/errors.ts';
 import type { PinReader, PinWriter } from '../domain/ports/pin-store.ts';
 import type { UpstreamOffer } from '../domain/upstream/definition.ts';
 import type { UpstreamPins } from '../domain/upstream/pin.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
+import { sha256 } from '../base/sha256.ts';
 import { accept, type AcceptChoice } from '../upstreams/pins/accept.ts';
 import { compareOffer, type ComparedDefinition } from '../upstreams/pins/compare-offer.ts';
 import { findSuspicions, type Suspicion } from '../upstreams/pins/suspect-texts.ts';
@@ -58,6 +60,11 @@ export async function suspicionsOf(store: PinReader, { id, offer }: UpstreamView
   );
 }
 
+/** Short name of exactly this offer, for an operator who accepts what was shown and nothing else. */
+export function offerMark(offer: UpstreamOffer): string {
+  return sha256(canonicalJson(offer as never)).slice(0, 16);
+}
+
 export interface AcceptedPins {
   readonly version: number;
   readonly changes: readonly string[];
@@ -74,11 +81,15 @@ export async function acceptOffer(
   id: string,
   choice: AcceptChoice,
   who: Administered,
+  shown?: string,
 ): Promise<AcceptedPins> {
   for (let attempt = 1; ; attempt += 1) {
     const { version, upstreams } = await store.readPins();
     const seen = await store.readOffer({ upstream: id });
     if (seen === undefined) throw planeError('UPSTREAM_UNSEEN', { upstream: id });
+    // The server may have changed what it offers after the operator has read it.
+    if (shown !== undefined && shown !== offerMark(seen.now))
+      throw planeError('UPSTREAM_OFFER_CHANGED', { upstream: id });
     const { next, changes } = accept(upstreams[id], seen.now, choice);
     if (changes.length === 0) return { version, changes };
     const changed = changes.map((change) => `${id}: ${change}`);

@@ -14,6 +14,7 @@ const MAX_PAGES = 200;
 const MAX_DEFINITIONS = 2000;
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_NAME = 2048;
+const MAX_SERVER = 256 * 1024;
 /** How JSON writes half a surrogate pair. */
 const HALF_PAIR = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 const SERVER_MEMBERS = ['name', 'title', 'version', 'websiteUrl'];
@@ -102,7 +103,12 @@ function toDefinition(kind: DefinitionKind, item: JsonValue): UpstreamDefinition
 function describeServer(client: Client): JsonObject {
   const version = JSON.parse(JSON.stringify(client.getServerVersion() ?? {})) as JsonObject;
   const instructions = client.getInstructions();
-  return { ...pick(version, SERVER_MEMBERS), ...(instructions === undefined ? {} : { instructions }) };
+  const server = { ...pick(version, SERVER_MEMBERS), ...(instructions === undefined ? {} : { instructions }) };
+  const text = JSON.stringify(server);
+  if (HALF_PAIR.test(text)) throw new UpstreamProblem('what it says about itself is not well-formed text');
+  if (text.length > MAX_SERVER)
+    throw new UpstreamProblem(`what it says about itself has more than ${MAX_SERVER} characters`);
+  return server;
 }
 
 function pick(object: JsonObject, members: readonly string[]): JsonObject {

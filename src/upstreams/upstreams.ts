@@ -5,7 +5,14 @@ import type { Log } from '../domain/ports/log.ts';
 import type { OfferReports, PinReader, SeenOffer } from '../domain/ports/pin-store.ts';
 import type { SecretSource } from '../domain/ports/secret-source.ts';
 import type { ToolRunner } from '../domain/ports/tool-runner.ts';
-import { definitionDigest, definitionKey, type UpstreamOffer } from '../domain/upstream/definition.ts';
+import {
+  definitionDigest,
+  definitionKey,
+  type UpstreamDefinition,
+  type UpstreamOffer,
+} from '../domain/upstream/definition.ts';
+import { entriesOf } from '../domain/tool/module.ts';
+import type { ToolDeclaration } from '../domain/tool/tool.ts';
 import type { UpstreamPins } from '../domain/upstream/pin.ts';
 import type { UpstreamHealth } from '../domain/upstream/health.ts';
 import type { Upstream } from '../domain/upstream/upstream.ts';
@@ -13,6 +20,7 @@ import type { LoadedModule } from '../modules/catalog/loaded-module.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { pause } from '../base/pause.ts';
 import { UpstreamRunner } from './call/upstream-runner.ts';
+import type { Instance } from './connect/instance.ts';
 import { Instances } from './connect/instances.ts';
 import { declareUpstream, type DeclaredUpstream, type PublishedDefinition } from './declare-upstream.ts';
 
@@ -37,7 +45,10 @@ export class Upstreams {
   readonly #needs: UpstreamNeeds;
   #pinsVersion = 0;
   #sweeping: NodeJS.Timeout | undefined;
-  #sweep: Promise<void> = Promise.resolve();
+  #sweep: Promise<void> | undefined;
+  #isStopped = false;
+  /** True while a change of modules could not be published. */
+  #isUnpublished = false;
 
   constructor(upstreams: readonly Upstream[], needs: UpstreamNeeds) {
     this.#needs = needs;
@@ -71,16 +82,23 @@ export class Upstreams {
   /** From now on idle connections are closed, and `onChange` is called when modules changed. */
   follow(onChange: () => Promise<void>): void {
     this.#sweeping = setInterval(() => {
-      this.#sweep = this.#sweep
-        .then(() => this.#look(onChange))
+      for (const served of this.#served) served.sweep();
+      this.#sweep ??= this.#look(onChange)
         .catch((error: unknown) => {
           this.#needs.log.warn({ error }, 'the MCP servers could not be checked');
-        });
+        })
+        .finally(() => (this.#sweep = undefined));
     }, SWEEP_EVERY_MS);
   }
 
-  async close(): Promise<void> {
+  /** From now on modules do not change any more. Connections stay open for the calls under way. */
+  stopFollowing(): void {
     clearInterval(this.#sweeping);
+    this.#isStopped = true;
+  }
+
+  async close(): Promise<void> {
+    this.stopFollowing();
     await Promise.all(this.#served.map((served) => served.close()));
     await this.#sweep;
   }
@@ -89,13 +107,14 @@ export class Upstreams {
     const store = await this.#needs.store();
     const newer = await store.readNewerPins({ after: this.#pinsVersion });
     for (const served of this.#served) {
-      served.sweep();
       if (served.isUnknown) void served.look();
       if (newer !== undefined) served.pins = newer.upstreams[served.id];
     }
     if (newer !== undefined) this.#pinsVersion = newer.version;
-    const changed = this.#served.filter((served) => served.declare());
-    if (changed.length > 0) await onChange();
+    for (const served of this.#served) if (served.declare()) this.#isUnpublished = true;
+    if (!this.#isUnpublished || this.#isStopped) return;
+    await onChange();
+    this.#isUnpublished = false;
   }
 }
 
@@ -114,6 +133,8 @@ class ServedUpstream {
   /** Published definitions that the server offers in another form, or no more: by key, what has happened to them. */
   #changed: ReadonlyMap<string, string> = new Map();
   #waiting = 0;
+  /** What each open connection offered last. */
+  readonly #offers = new Map<Instance, UpstreamOffer>();
   #comparedAt = performance.now();
 
   constructor(upstream: Upstream, needs: UpstreamNeeds) {
@@ -121,12 +142,17 @@ class ServedUpstream {
     this.#upstream = upstream;
     this.#needs = needs;
     const { secrets, log, folder } = needs;
-    this.#instances = new Instances(upstream, { secrets, log, folder, onOffer: (_, offer) => this.#onOffer(offer) });
+    this.#instances = new Instances(upstream, {
+      secrets,
+      log,
+      folder,
+      onOffer: (instance, offer) => this.#onOffer(instance, offer),
+    });
     this.#runner = needs.guard(
       new UpstreamRunner({
         upstream: upstream.id,
         instances: this.#instances,
-        definitionOf: (tool) => this.#declared?.definitions.get(tool),
+        definitionOf: (tool) => this.#definitionOf(tool),
         digestOf: (key) => this.#published.get(key),
       }),
     );
@@ -149,8 +175,17 @@ class ServedUpstream {
     seen.abort();
   }
 
-  /** Makes the module from the pins, or from what was seen first. Returns whether it changed. */
+  /** Makes the module from the pins, or from what was seen first. Returns whether it changed. Definitions that cannot be read change nothing. */
   declare(): boolean {
+    try {
+      return this.#declare();
+    } catch (error) {
+      this.#needs.log.error({ upstream: this.id, error }, 'the definitions of an MCP server cannot be read');
+      return false;
+    }
+  }
+
+  #declare(): boolean {
     const offer = this.pins ?? toPublished(this.seen);
     if (offer === undefined) return false;
     const source = canonicalJson(offer as never);
@@ -180,7 +215,9 @@ class ServedUpstream {
     const now = performance.now();
     if (now - this.#comparedAt < this.#upstream.limits.compareMs) return;
     this.#comparedAt = now;
-    void this.#instances.compare();
+    // Without a connection, a quarantine would never end: the server may have been put right.
+    if (this.#instances.size === 0 && this.#changed.size > 0) void this.look();
+    else void this.#instances.compare();
   }
 
   health(): UpstreamHealth {
@@ -199,7 +236,8 @@ class ServedUpstream {
     return this.#instances.close();
   }
 
-  #onOffer(offer: UpstreamOffer): void {
+  #onOffer(instance: Instance, offer: UpstreamOffer): void {
+    this.#offers.set(instance, offer);
     const before = this.seen;
     this.seen = { first: before?.first ?? offer, now: offer };
     this.#compare(offer);
@@ -212,14 +250,23 @@ class ServedUpstream {
       );
   }
 
-  #compare(offer: UpstreamOffer): void {
-    const offered = new Map(offer.definitions.map((one) => [definitionKey(one), definitionDigest(one)]));
+  /**
+   * Finds what is quarantined. A user's connection may offer something else than that of another user. Before a person is asked, only what
+   * no open connection offers as published is refused; the runner checks the connection that is used.
+   */
+  #compare(last: UpstreamOffer): void {
+    for (const instance of this.#offers.keys()) if (instance.goneBecause !== undefined) this.#offers.delete(instance);
+    const offers = this.#offers.size === 0 ? [last] : [...this.#offers.values()];
+    const digests = offers.map(
+      ({ definitions }) => new Map(definitions.map((one) => [definitionKey(one), definitionDigest(one)])),
+    );
     const changed = new Map<string, string>();
     for (const [key, digest] of this.#published) {
-      const now = offered.get(key);
-      if (now !== digest) changed.set(key, now === undefined ? 'is gone' : 'has changed');
+      if (digests.some((offered) => offered.get(key) === digest)) continue;
+      changed.set(key, digests.every((offered) => !offered.has(key)) ? 'is gone' : 'has changed');
     }
-    this.#waiting = [...offered.keys()].filter((key) => !this.#published.has(key)).length + changed.size;
+    const offered = new Set(digests.flatMap((one) => [...one.keys()]));
+    this.#waiting = [...offered].filter((key) => !this.#published.has(key)).length + changed.size;
     for (const [key, what] of changed) {
       if (this.#changed.get(key) !== what)
         this.#needs.log.warn(
@@ -228,6 +275,13 @@ class ServedUpstream {
         );
     }
     this.#changed = changed;
+  }
+
+  /** Undefined for an entry that is published in another form by now: a call was judged, and perhaps approved, for exactly one form. */
+  #definitionOf({ id, digest }: ToolDeclaration): UpstreamDefinition | undefined {
+    const declared = this.#declared;
+    const current = declared && entriesOf(declared.declaration).find((entry) => entry.id === id);
+    return current?.digest === digest ? declared?.definitions.get(id) : undefined;
   }
 
   #refusalOf(tool: ToolId): Outcome | undefined {
@@ -246,5 +300,8 @@ interface Publishable {
 
 /** Until an operator accepts an offer, what the server offered first is published, as not reviewed. A later change of it waits. */
 function toPublished(seen: SeenOffer | undefined): Publishable | undefined {
-  return seen === undefined ? undefined : { server: seen.first.server, pins: seen.first.definitions };
+  if (seen === undefined) return undefined;
+  // Only these members: a report of a worker must not be able to say that an operator accepted something.
+  const pins = seen.first.definitions.map(({ kind, name, body }) => ({ kind, name, body }));
+  return { server: seen.first.server, pins };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_UPSTREAM_LIMITS, type Upstream } from '../../src/domain/upstream/upstream.ts';
-import { acceptOffer, viewUpstream } from '../../src/operate/upstream-pins.ts';
+import { acceptOffer, offerMark, viewUpstream } from '../../src/operate/upstream-pins.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
 import { eventually } from '../support/process.ts';
 import { decide, park } from './support/gate-plane.ts';
@@ -59,7 +59,11 @@ describe.each(BACKENDS)('an MCP server as a module, on %s', (backend) => {
     await eventually(async () => (await plane.store.readOffer({ upstream: 'box' })) !== undefined, {
       what: 'the offer',
     });
-    await acceptOffer(plane.store, 'box', { all: true, effects: { 'tool act': 'read' } }, ADA);
+    const other = acceptOffer(plane.store, 'box', { all: true }, ADA, 'another offer');
+    await expect(other).rejects.toMatchObject({ code: 'UPSTREAM_OFFER_CHANGED' });
+    const { offer } = await viewUpstream(plane.store, 'box', []);
+    const choice = { all: true, effects: { 'tool act': 'read' } } as const;
+    await acceptOffer(plane.store, 'box', choice, ADA, offerMark(offer!));
     const isPublished = async (): Promise<boolean> => {
       const { modules } = await plane.store.readCatalog();
       return modules.some(({ tools }) => tools.some((tool) => tool.id === 'box.act' && tool.unreviewed === undefined));

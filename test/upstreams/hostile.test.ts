@@ -75,6 +75,7 @@ describe('a server with odd definitions', () => {
     ['many', 'definitions'],
     ['lists-nonsense', ''],
     ['speaks-nonsense', ''],
+    ['half-pair', 'well-formed'],
   ])('is not published: %s', async (trick, problem) => {
     const upstream = await stage(trick);
     expect(upstream.upstreams.modules()).toStrictEqual([]);
@@ -137,6 +138,7 @@ describe('a server that misbehaves in a call', () => {
     ['garbage', {}, 'not messages'],
     ['exits', {}, 'exit code 3'],
     ['kills-itself', {}, 'SIGKILL'],
+    ['deep-foreign-reply', {}, 'cannot be handled'],
     ['memory', { memoryBytes: 512 * 1024 * 1024 }, 'MiB'],
   ])('loses its connection, and the call may have run: %s', async (trick, limits, how) => {
     const upstream = await stage(trick, { limits });
@@ -251,6 +253,9 @@ describe('a program and its surroundings', () => {
     expect(JSON.stringify(ending)).not.toContain(Buffer.from(token).toString('base64').slice(0, 12));
     await eventually(() => upstream.log.some((line) => line.includes('token is')), { what: 'the printed line' });
     expect(upstream.log.join('\n')).not.toContain(token);
+    const telling = await stage('repeats-secret-in-texts', options);
+    expect(JSON.stringify([...telling.seen])).not.toContain(token);
+    expect(JSON.stringify([...telling.seen])).toContain('my token is [secret');
     const refusing = await stage('refuses', options);
     const refused = await refusing.call();
     expect(refused).toMatchObject({ kind: 'refused', how: 'failed', code: 'MCP_-32602' });

@@ -4,6 +4,7 @@ import { EFFECTS, type Effect } from '../../domain/tool/tool.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
+import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 
 export function upstreamsAcceptCommand(): Command {
@@ -17,6 +18,7 @@ export function upstreamsAcceptCommand(): Command {
         collectEffects,
       ),
     )
+    .addOption(new SingleOption('--offer <mark>', 'only if this is still what it offers, as upstreams show prints it'))
     .addOption(commentOption())
     .action(action(accept));
 }
@@ -32,7 +34,8 @@ async function accept(context: CommandContext, id: string, keys: readonly string
   const effects = options['effect'] as Record<string, Effect> | undefined;
   await withStore(context, async (store) => {
     const choice = { ...(all ? { all } : { keys }), ...(effects === undefined ? {} : { effects }) };
-    const { version, changes } = await acceptOffer(store, id, choice, administeredBy(context));
+    const shown = options['offer'] as string | undefined;
+    const { version, changes } = await acceptOffer(store, id, choice, administeredBy(context), shown);
     if (terminal.json) return terminal.printJson({ version, changes });
     if (changes.length === 0) return terminal.note('Nothing changed: all of it was accepted before.');
     for (const change of changes) terminal.print(`${id}: ${change}`);

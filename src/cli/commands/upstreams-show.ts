@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { suspicionsOf, viewUpstream } from '../../operate/upstream-pins.ts';
+import { offerMark, suspicionsOf, viewUpstream } from '../../operate/upstream-pins.ts';
 import { describeChange } from '../../upstreams/pins/describe-change.ts';
 import { renderChange } from '../../upstreams/pins/render-change.ts';
 import { suggestEffect } from '../../upstreams/pins/suggest-effect.ts';
@@ -21,7 +21,13 @@ async function show(context: CommandContext, id: string): Promise<void> {
     const { terminal, options } = context;
     const view = await viewUpstream(store, id, Object.keys(config.upstreams ?? {}));
     const suspicions = await suspicionsOf(store, view);
-    if (terminal.json) return terminal.printJson({ ...showUpstream(view), definitions: view.definitions, suspicions });
+    if (terminal.json)
+      return terminal.printJson({
+        ...showUpstream(view),
+        ...(view.offer === undefined ? {} : { offer: offerMark(view.offer) }),
+        definitions: view.definitions,
+        suspicions,
+      });
     const { state } = showUpstream(view);
     terminal.print(`${id}: ${state}`);
     if (view.server.length > 0)
@@ -42,6 +48,8 @@ async function show(context: CommandContext, id: string): Promise<void> {
       terminal.warn(`${one.key} ${one.pointer}: ${one.why} ${one.text}`);
     if (view.offer === undefined) terminal.note('No worker has connected to it yet.');
     else if (state !== 'accepted')
-      terminal.note(`Accept it with: sallyport upstreams accept ${id} --all. A pin cannot see changed behaviour.`);
+      terminal.note(
+        `Accept exactly this with: sallyport upstreams accept ${id} --all --offer ${offerMark(view.offer)}. A pin cannot see changed behaviour.`,
+      );
   });
 }

@@ -144,6 +144,13 @@ export const GATEWAY_ERRORS = {
       `No worker has connected to the MCP server ${d.upstream} yet, so nothing can be accepted.`,
     fix: 'Start a worker that has it in its configuration, or see what is wrong with: sallyport upstreams test NAME',
   }),
+  UPSTREAM_OFFER_CHANGED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { upstream: string }) =>
+      `Nothing was accepted: the MCP server ${d.upstream} offers something else by now than what was shown.`,
+    fix: 'Read what it offers again: sallyport upstreams show NAME',
+  }),
   UPSTREAM_DEFINITION_UNKNOWN: entry({
     stage: 'operate',
     retry: 'after-the-fix',

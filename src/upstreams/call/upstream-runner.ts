@@ -1,6 +1,7 @@
 import { ProtocolError, SdkError, SdkHttpError, type ProgressCallback } from '@modelcontextprotocol/client';
 import { errorOutcome } from '../../domain/errors/errors.ts';
 import type { ToolId } from '../../domain/identity/ids.ts';
+import type { ToolDeclaration } from '../../domain/tool/tool.ts';
 import { definitionKey, type UpstreamDefinition } from '../../domain/upstream/definition.ts';
 import { NO_WRITE_BACKS } from '../../domain/outcome/content.ts';
 import type { RunEnding, RunRequest, StopSignal, ToolRunner } from '../../domain/ports/tool-runner.ts';
@@ -16,8 +17,8 @@ import { endingOfCompletion, endingOfContents, endingOfPrompt, endingOfToolResul
 export interface RunnerNeeds {
   readonly upstream: string;
   readonly instances: Pick<Instances, 'acquire' | 'release'>;
-  /** What an entry of the module is at the server. */
-  definitionOf(tool: ToolId): UpstreamDefinition | undefined;
+  /** What an entry of the module is at the server; undefined if the entry is not published in exactly this form any more. */
+  definitionOf(tool: ToolDeclaration): UpstreamDefinition | undefined;
   /** The digest under which a definition is published; a connection that offers another one may not be used for it. */
   digestOf(key: string): string | undefined;
 }
@@ -35,8 +36,8 @@ export class UpstreamRunner implements ToolRunner {
 
   async run(request: RunRequest): Promise<RunEnding> {
     const { tool, signal, identity, session } = request;
-    const definition = this.#needs.definitionOf(tool.id);
-    if (definition === undefined) return unavailable(request, this.#needs.upstream, 'it has no such definition');
+    const definition = this.#needs.definitionOf(tool);
+    if (definition === undefined) return quarantined(request, this.#needs.upstream, 'has changed');
     const startedAt = performance.now();
     const stopping = new Stopping(signal, request.timeoutMs);
     let instance: Instance;
@@ -71,16 +72,11 @@ export class UpstreamRunner implements ToolRunner {
   async close(): Promise<void> {}
 
   /** A connection may offer something else than what is published: the server was changed, or behaves differently for this user. */
-  #refusalOf(instance: Instance, definition: UpstreamDefinition, { tool }: RunRequest): RunEnding | undefined {
+  #refusalOf(instance: Instance, definition: UpstreamDefinition, request: RunRequest): RunEnding | undefined {
     const key = definitionKey(definition);
     const offered = instance.offered.get(key);
     if (offered !== undefined && offered === this.#needs.digestOf(key)) return undefined;
-    const facts = {
-      tool: tool.id,
-      upstream: this.#needs.upstream,
-      change: offered === undefined ? 'is gone' : 'has changed',
-    };
-    return { kind: 'not-run', outcome: errorOutcome('TOOL_QUARANTINED', facts) };
+    return quarantined(request, this.#needs.upstream, offered === undefined ? 'is gone' : 'has changed');
   }
 }
 
@@ -112,6 +108,10 @@ class Stopping {
     const problem = 'it was not connected in the time of the call';
     return { kind: 'not-run', outcome: errorOutcome('UPSTREAM_UNAVAILABLE', { tool, upstream, problem }) };
   }
+}
+
+function quarantined({ tool }: RunRequest, upstream: string, change: string): RunEnding {
+  return { kind: 'not-run', outcome: errorOutcome('TOOL_QUARANTINED', { tool: tool.id, upstream, change }) };
 }
 
 function unavailable({ tool }: RunRequest, upstream: string, problem: string): RunEnding {
@@ -206,17 +206,26 @@ function endingOfError(error: unknown, instance: Instance, request: RunRequest, 
   }
   if (error instanceof SdkError && error.code === 'REQUEST_TIMEOUT') return { kind: 'timed-out' };
   const how = error instanceof Error ? instance.taint.scrubText(error.message.slice(0, 200), true) : 'it failed';
-  // The next call needs a new connection, for example because the server was restarted and does not know this session any more.
-  void instance.close(how);
+  // The next call needs a new connection, for example because the server was restarted and does not know this session any more. Other errors
+  // concern this call only, and others may be under way on the same connection.
+  if (isConnectionOver(error)) void instance.close(how);
   return didNotArrive(error) ? unavailable(request, upstream, how) : lost(tool.effect, tool.id, how);
 }
 
 /** Codes of a connection that was not made at all. */
-const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
+/** The server did not take the request: not understood, not allowed, or a session that it does not know. */
+const NOT_TAKEN = [400, 401, 403, 404];
 
-/** True if the server certainly did not get the call: no connection was made, or it refused the request itself (HTTP 4xx). */
+function isConnectionOver(error: unknown): boolean {
+  return error instanceof SdkHttpError
+    ? NOT_TAKEN.includes(error.status)
+    : (error as { cause?: unknown } | null)?.cause !== undefined;
+}
+
+/** True if the server certainly did not run the call: no connection was made, or it did not take the request. */
 function didNotArrive(error: unknown): boolean {
-  if (error instanceof SdkHttpError) return error.status >= 400 && error.status < 500;
+  if (error instanceof SdkHttpError) return NOT_TAKEN.includes(error.status);
   const code = (error as { cause?: { code?: unknown } } | null)?.cause?.code;
   return typeof code === 'string' && NOT_CONNECTED.includes(code);
 }

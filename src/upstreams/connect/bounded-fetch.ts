@@ -31,7 +31,8 @@ function limitBytes(maxBytes: number, isStream: boolean): TransformStream<Uint8A
   let bytes = 0;
   return new TransformStream({
     transform(chunk, controller) {
-      const end = isStream ? Buffer.from(chunk).lastIndexOf('\n\n') : -1;
+      const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      const end = isStream ? Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n')) : -1;
       bytes = end === -1 ? bytes + chunk.byteLength : chunk.byteLength - end;
       if (bytes > maxBytes) controller.error(new UpstreamProblem(`it sent a message of more than ${maxBytes} bytes`));
       else controller.enqueue(chunk);

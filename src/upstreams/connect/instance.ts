@@ -84,7 +84,7 @@ export class Instance {
       this.client.onclose = () => this.#onClose();
       this.client.onerror = (error) =>
         log.debug(
-          { upstream: this.#upstream.id, problem: error.message },
+          { upstream: this.#upstream.id, problem: this.taint.scrubText(error.message.slice(0, 300), true) },
           'a message of an MCP server was not understood',
         );
       for (const notice of LIST_NOTICES) this.client.setNotificationHandler(notice, () => this.#onNotice());
@@ -134,7 +134,9 @@ export class Instance {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    const offer = await readOffer(this.client, { signal, timeoutMs: this.#upstream.limits.startMs });
+    const read = await readOffer(this.client, { signal, timeoutMs: this.#upstream.limits.startMs });
+    // A server knows its own credentials, and may repeat them in its texts.
+    const offer = this.taint.isEmpty ? read : this.taint.scrub(read);
     this.offered = new Map(offer.definitions.map((one) => [definitionKey(one), definitionDigest(one)]));
     this.#needs.onOffer(this, offer);
   }
@@ -154,7 +156,7 @@ export class Instance {
 
   #describe(error: unknown): string {
     const closed = this.#transport instanceof StdioTransport ? this.#transport.closedBecause : undefined;
-    if (error instanceof UpstreamProblem) return error.message;
+    if (error instanceof UpstreamProblem) return this.taint.scrubText(error.message, true);
     if (closed !== undefined && closed !== 'it was closed') return closed;
     const message = error instanceof Error ? error.message : 'it failed';
     return this.taint.scrubText(message.slice(0, 300), true);

@@ -62,7 +62,7 @@ export class Instances {
    */
   async acquire(user: InstanceUser): Promise<Instance> {
     const key = keyOf(this.#upstream.sharedBy, user);
-    const instance = this.#open.get(key) ?? (await this.#startOnce(key));
+    const instance = await this.#startOnce(key);
     instance.running += 1;
     return instance;
   }
@@ -74,9 +74,11 @@ export class Instances {
 
   /** Connects without a call, to learn what the server offers. */
   async look(): Promise<void> {
-    // A connection that everyone shares is also used for calls.
-    const instance = await this.#startOnce(this.#upstream.sharedBy === 'everyone' ? EVERYONE : LOOKING);
+    const isShared = this.#upstream.sharedBy === 'everyone';
+    const instance = await this.#startOnce(isShared ? EVERYONE : LOOKING);
     instance.lastUsedAt = performance.now();
+    // Only a connection that everyone shares is also used for calls.
+    if (!isShared) await instance.close('its definitions were read');
   }
 
   /** Closes idle connections, ends programs that use too much memory, and forgets failures that are over. To be called every few seconds. */
@@ -109,7 +111,7 @@ export class Instances {
 
   #startOnce(key: string): Promise<Instance> {
     const known = this.#open.get(key);
-    if (known !== undefined) return Promise.resolve(known);
+    if (known !== undefined && known.goneBecause === undefined) return Promise.resolve(known);
     let starting = this.#starting.get(key);
     if (starting === undefined) {
       starting = this.#start(key).finally(() => this.#starting.delete(key));
@@ -145,6 +147,7 @@ export class Instances {
       log.warn({ upstream: this.#upstream.id, attempts, problem }, 'an MCP server could not be started');
       throw error;
     }
+    if (instance.goneBecause !== undefined) throw new UpstreamProblem(instance.goneBecause);
     this.#failed.delete(key);
     this.#open.set(key, instance);
     log.info(
@@ -157,12 +160,15 @@ export class Instances {
   /** Closes the connection that was idle for longest if there are as many as allowed. */
   async #makeRoom(key: string): Promise<void> {
     const { instances } = this.#upstream.limits;
-    const others = this.#open.size + [...this.#starting.keys()].filter((one) => one !== key).length;
-    if (others < instances) return;
-    const idle = [...this.#open.values()].filter(({ running }) => running === 0);
-    const [oldest] = idle.sort((a, b) => a.lastUsedAt - b.lastUsedAt);
-    if (oldest === undefined) throw new UpstreamProblem(`all ${instances} connections to it are in use`);
-    await oldest.close('its place is needed for another connection');
+    const others = (): number => this.#open.size + [...this.#starting.keys()].filter((one) => one !== key).length;
+    while (others() >= instances) {
+      const idle = [...this.#open].filter(([, { running }]) => running === 0);
+      const [oldest] = idle.sort(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt);
+      if (oldest === undefined) throw new UpstreamProblem(`all ${instances} connections to it are in use`);
+      // Taken out at once: another start must not choose the same one.
+      this.#open.delete(oldest[0]);
+      await oldest[1].close('its place is needed for another connection');
+    }
   }
 
   #onGone(key: string, instance: Instance): void {

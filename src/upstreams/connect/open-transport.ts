@@ -39,9 +39,30 @@ export async function openTransport({ address, limits }: Upstream, needs: Transp
   const headers = await fillIn(address.headers, needs);
   const options = { requestInit: { headers }, fetch: boundedFetch(limits.messageBytes) };
   const url = new URL(address.url);
-  return address.kind === 'http'
-    ? new StreamableHTTPClientTransport(url, options)
-    : new SSEClientTransport(url, options);
+  return guardMessages(
+    address.kind === 'http' ? new StreamableHTTPClientTransport(url, options) : new SSEClientTransport(url, options),
+  );
+}
+
+/** Nothing that a server sends may end the worker: if a message cannot be handled, the connection is closed. */
+function guardMessages(transport: Transport): Transport {
+  let handle: Transport['onmessage'];
+  Object.defineProperty(transport, 'onmessage', {
+    get: () => handle,
+    set(given: Transport['onmessage']) {
+      handle =
+        given &&
+        ((message, extra) => {
+          try {
+            given(message, extra);
+          } catch (error) {
+            transport.onerror?.(error instanceof Error ? error : new Error('a message that cannot be handled'));
+            void transport.close().catch(() => undefined);
+          }
+        });
+    },
+  });
+  return transport;
 }
 
 async function fillIn(

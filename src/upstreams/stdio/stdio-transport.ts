@@ -33,6 +33,8 @@ const MAX_GARBAGE = 1024 * 1024;
 /** How much a program may send per second, on average. Reading stops for a while when there is more, so that it does not occupy the worker. */
 const BYTES_PER_SECOND = 64 * 1024 * 1024;
 const MESSAGES_PER_SECOND = 5000;
+/** What a program may leave unread before it is ended: answers to its own requests, and arguments of calls. */
+const MAX_UNREAD = 64 * 1024 * 1024;
 const PRINTED_PER_SECOND = 64 * 1024;
 const SECOND = 1000;
 
@@ -85,6 +87,10 @@ export class StdioTransport implements Transport {
     const input = this.#child?.stdin;
     if (this.closedBecause !== undefined || input === undefined || input === null || !input.writable)
       throw new UpstreamProblem(this.closedBecause ?? 'it does not read its input any more');
+    if (input.writableLength > MAX_UNREAD) {
+      this.condemn('it does not read what is sent to it');
+      throw new UpstreamProblem(this.closedBecause!);
+    }
     await new Promise<void>((resolve, reject) => {
       input.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
     });
@@ -134,7 +140,12 @@ export class StdioTransport implements Transport {
       const message = readMessage(line);
       if (message === undefined) continue;
       found += 1;
-      this.onmessage?.(message);
+      try {
+        this.onmessage?.(message);
+      } catch {
+        // For example, nested so deeply that it cannot be printed. Nothing that a server sends may end the worker.
+        return this.condemn('it sent a message that cannot be handled');
+      }
       if (this.closedBecause !== undefined) return;
     }
     this.#read.messages += found;
