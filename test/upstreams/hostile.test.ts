@@ -66,6 +66,26 @@ describe('a server that changes what it offers', () => {
     upstream.upstreams.follow(async () => undefined);
     await eventually(() => upstream.refusal() === 'TOOL_QUARANTINED', { what: 'the quarantine' });
   });
+
+  it('does not get a call that was judged for another form of the tool', async () => {
+    const upstream = await stage('none');
+    const [tool] = upstream.upstreams.modules()[0]!.declaration.tools;
+    const judged = { tool: { ...tool!, digest: 'of another form' } };
+    expect(codeOf(await upstream.call({}, judged))).toStrictEqual(['TOOL_QUARANTINED', 'no']);
+    expect(upstream.notes().filter((line) => line.startsWith('call'))).toStrictEqual([]);
+  });
+
+  it('is refused only for the user to whom it offers something else', async () => {
+    const upstream = await stage('changes-when-asked');
+    const bob = { identity: { tenant: 'other', subject: 'bob', agent: 'main' } };
+    expect(textOf(await upstream.call({}, bob))).toBe('done');
+    expect(textOf(await upstream.call({ text: 'change' }))).toBe('done');
+    await eventually(async () => codeOf(await upstream.call())?.toString() === 'TOOL_QUARANTINED,no', {
+      what: 'the refusal for the user of the changed connection',
+    });
+    expect(upstream.refusal()).toBeUndefined();
+    expect(textOf(await upstream.call({}, bob))).toBe('done');
+  });
 });
 
 describe('a server with odd definitions', () => {

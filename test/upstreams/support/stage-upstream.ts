@@ -22,10 +22,7 @@ export interface StagedUpstream {
   readonly seen: Map<string, SeenOffer>;
   /** What the server noted, line by line. */
   notes(): string[];
-  call(
-    args?: JsonObject,
-    more?: Partial<RunRequest> & { readonly tool?: never; readonly name?: string },
-  ): Promise<RunEnding>;
+  call(args?: JsonObject, more?: Partial<RunRequest> & { readonly name?: string }): Promise<RunEnding>;
   /** Why the tool is refused before it is run. */
   refusal(name?: string): string | undefined;
   toolNames(): string[];
