@@ -43,6 +43,12 @@ describe('a server that changes what it offers', () => {
     expect(upstream.seen.get('hostile')?.first).not.toStrictEqual(upstream.seen.get('hostile')?.now);
   });
 
+  it('cannot put the comparison off with notices that never end', async () => {
+    const upstream = await stage('changes-under-notices');
+    await upstream.call();
+    await eventually(() => upstream.refusal() === 'TOOL_QUARANTINED', { what: 'the quarantine' });
+  });
+
   it('is refused for a tool that it dropped', async () => {
     const upstream = await stage('drops-after-call');
     await upstream.call();

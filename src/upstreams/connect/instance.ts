@@ -142,8 +142,11 @@ export class Instance {
   }
 
   #onNotice(): void {
-    clearTimeout(this.#noticed);
-    this.#noticed = setTimeout(() => void this.compare(), SETTLE_MS).unref();
+    // The first notice decides when: a server that never stops sending them would otherwise never be compared.
+    this.#noticed ??= setTimeout(() => {
+      this.#noticed = undefined;
+      void this.compare();
+    }, SETTLE_MS).unref();
   }
 
   #onClose(): void {
