@@ -9,6 +9,7 @@ import { ADMINISTRATION } from './administration.ts';
 import { AFTER_A_LOOP } from './after-a-loop.ts';
 import { LOOPS } from './loops.ts';
 import { EDGES } from './edges.ts';
+import { UPSTREAMS } from './upstreams.ts';
 import { FRONT } from './front.ts';
 import { LEASE } from './lease.ts';
 import { LIBRARY } from './library.ts';
@@ -57,4 +58,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...RESULT_HOOKS,
   ...CORE,
   ...EDGES,
+  ...UPSTREAMS,
 ];
