@@ -45,7 +45,7 @@ describe('a server that changes what it offers', () => {
 
   it('cannot put the comparison off with notices that never end', async () => {
     const upstream = await stage('changes-under-notices');
-    await upstream.call();
+    expect(textOf(await upstream.call())).toBe('done');
     await eventually(() => upstream.refusal() === 'TOOL_QUARANTINED', { what: 'the quarantine' });
   });
 
