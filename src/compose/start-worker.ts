@@ -1,7 +1,5 @@
 import { subjectShares } from '../domain/call/subject-share.ts';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
-import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import { keepPublished, type KeptPublication } from '../modules/catalog/keep-published.ts';
 import type { LoadResult } from '../modules/catalog/loaded-module.ts';
 import { sourcesOf } from '../modules/catalog/module-sources.ts';
@@ -54,7 +52,8 @@ import { createWorkerServices, refuseUnmetNeeds, wantedServices, watchHealth } f
 import { emitHookFailures } from './emit-hook-failures.ts';
 import { loadWorkerHooks } from './worker-hooks.ts';
 import { workerSettings, type WorkerOptions } from './worker-settings.ts';
-import { createUpstreams } from './create-upstreams.ts';
+import { createUpstreams, upstreamsFolder } from './create-upstreams.ts';
+import { notifierOf } from './notifier-of.ts';
 import type { Upstreams } from '../upstreams/upstreams.ts';
 import { withdrawDeleted } from '../operate/withdraw-modules.ts';
 
@@ -188,10 +187,7 @@ async function boot(
     store: openOnce,
     secrets,
     log,
-    folder: resolve(
-      options.upstreamsFolder ??
-        join(options.store === 'redis' ? DEFAULT_FOLDER : (options.folder ?? DEFAULT_FOLDER), 'upstreams'),
-    ),
+    folder: upstreamsFolder(options),
     pool: named.pool,
     guard: guarded,
   });
@@ -405,15 +401,4 @@ function supervisorStore(options: StoreOptions): StoreOptions {
   if (options.store === 'redis') return { store: 'redis', redis: options.redis };
   const { folder } = options;
   return { store: 'embedded', mode: 'connect', ...(folder === undefined ? {} : { folder }) };
-}
-
-function notifierOf(...given: readonly (ApprovalNotifier | undefined)[]): Pick<Plane, 'approvals'> {
-  const notifiers = given.filter((one) => one !== undefined);
-  if (notifiers.length === 0) return {};
-  return {
-    approvals: {
-      requested: (asked) => notifiers.forEach((one) => one.requested(asked)),
-      resolved: (approval) => notifiers.forEach((one) => one.resolved(approval)),
-    },
-  };
 }

@@ -131,7 +131,7 @@ function inspectUpstreams(workers: readonly Pick<WorkerEntry, 'workerId' | 'upst
       const found = `${upstream} changed ${some(quarantined)} since it was accepted; their calls are refused`;
       return [{ name: 'MCP server', state: 'bad', found, fix: show }];
     }
-    const found = `${upstream} offers ${countNoun(waiting, 'definition')} that nobody has accepted`;
+    const found = `${upstream} offers ${countNoun(waiting, 'definition')} that no operator has accepted`;
     return waiting === 0 ? [] : [{ name: 'MCP server', state: 'warn', found, fix: show }];
   });
   return [{ name: 'MCP servers', state: 'ok', found: names.join(', ') }, ...problems];

@@ -45,7 +45,7 @@ describe('sallyport import', () => {
     expect(code).toBe(0);
     expect(stdout).toContain(`${home.path}/.cursor/mcp.json (Cursor): 3 servers`);
     expect(stdout).toContain('X-API-Key (secret WEATHER_X_API_KEY)');
-    expect(stdout).toContain('from this project folder: somebody else may have written it');
+    expect(stdout).toContain('from this project folder: another person may have written it');
     expect(stdout).toContain('it runs a script in a shell (sh -c)');
     expect(stderr).toContain(`${home.path}/.config/Code/User/mcp.json:6:1: it is not JSON`);
     expect(stderr).toContain('Nothing was written. To take servers: --yes');

@@ -46,7 +46,7 @@ export interface DescribedCandidate {
 }
 
 /** @internal */
-export const FOREIGN = 'from this project folder: somebody else may have written it';
+export const FOREIGN = 'from this project folder: another person may have written it';
 
 /** All that is shown of a candidate. Texts of files are escaped: a name could otherwise repaint the terminal. */
 export function describeCandidate(candidate: ImportCandidate): DescribedCandidate {
