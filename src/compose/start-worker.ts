@@ -42,12 +42,13 @@ import { createClosers } from '../base/closers.ts';
 import { DEFAULT_ADMISSION } from '../operate/defaults.ts';
 import { createFleetMembership } from './fleet-membership.ts';
 import { findModuleProblems, warnOfSetups } from './module-problems.ts';
-import { openStore, type StoreOptions } from '../operate/open-store.ts';
+import { openStore } from '../operate/open-store.ts';
 import { serviceSecrets } from './service-secrets.ts';
 import { redactionKeyFor } from '../operate/redaction-key-for.ts';
 import { RELEASE } from '../base/release.ts';
 import { loadServedModules, logChanges, type ModuleChanges } from './served-modules.ts';
 import { startSupervisor } from './supervisor.ts';
+import { supervisorStore } from './supervisor-store.ts';
 import { createWorkerServices, refuseUnmetNeeds, wantedServices, watchHealth } from './worker-services.ts';
 import { emitHookFailures } from './emit-hook-failures.ts';
 import { loadWorkerHooks } from './worker-hooks.ts';
@@ -394,11 +395,4 @@ async function boot(
 function callbacksOf(plane: Plane, leaseMs: number): ApprovalCallbacks {
   const deadlineMs = plane.hooks?.deadlineMs('approval_resolved');
   return runApprovalCallbacks({ leaseMs: leaseMs + (deadlineMs ?? 0) }, plane);
-}
-
-/** Store options that can be passed to a thread. The embedded store has one owner, so the supervisor connects to that owner. */
-function supervisorStore(options: StoreOptions): StoreOptions {
-  if (options.store === 'redis') return { store: 'redis', redis: options.redis };
-  const { folder } = options;
-  return { store: 'embedded', mode: 'connect', ...(folder === undefined ? {} : { folder }) };
 }
